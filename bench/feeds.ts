@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { ApiClient } from "../server/cli/api.js";
 import { createIndex } from "../server/cli/commands/index-setup.js";
-import type { RunView } from "../server/sources/run-view.js";
+import type { RunView } from "../server/documents/sources/run-view.js";
 import { importFile } from "./load/bulk-import.js";
 import { type DocumentsFile, writeDocuments } from "./load/documents-file.js";
 import type { Latencies, PreparedQuery } from "./load/drive.js";

@@ -4,7 +4,7 @@
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
-import type { InferredSchema } from "../../server/formats/infer.js";
+import type { InferredSchema } from "../../server/documents/formats/infer.js";
 import type { DocumentsFile } from "./documents-file.js";
 import type { Memory, ServerProcess } from "./server-process.js";
 

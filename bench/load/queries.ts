@@ -1,7 +1,7 @@
 // Draws queries from documents: words that stand together in a field, values to filter by. The same documents,
 // mix and seed give the same queries.
 
-import type { InferredSchema, SchemaField } from "../../server/formats/infer.js";
+import type { InferredSchema, SchemaField } from "../../server/documents/formats/infer.js";
 import { Random } from "../random.js";
 import type { QueryKind, Workload } from "./workload.js";
 

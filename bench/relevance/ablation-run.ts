@@ -3,7 +3,7 @@
 // directory itself the queries of the runs before would be popular searches, which correct typing errors.
 
 import type { ApiClient } from "../../server/cli/api.js";
-import type { Signal } from "../../server/matching/signals.js";
+import type { Signal } from "../../server/search/matching/signals.js";
 import { compareHalved, type HalvedComparison, type PairedSet } from "./comparison.js";
 import { askAll, askedQueries } from "./judged-run.js";
 import { type JudgedSet, readDocuments } from "./judged-sets.js";

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { SIGNALS, type Signal } from "../../server/matching/signals.js";
+import { SIGNALS, type Signal } from "../../server/search/matching/signals.js";
 import { machineCard } from "../machine.js";
 import { runAblation, WITHOUT_VARIABLE } from "./ablation-run.js";
 import { comparisonMarkdown, readWritten } from "./against.js";

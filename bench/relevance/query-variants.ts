@@ -1,7 +1,7 @@
 // The forms in which the queries of a set are asked, repeatable from a seed: as they stand, with a typing error, cut
 // down to a few words, and inside a sentence as a person would ask it. Knows nothing of servers.
 
-import { languageStopWords } from "../../server/words/stop-words.js";
+import { languageStopWords } from "../../server/question/words/stop-words.js";
 import { Random } from "../random.js";
 import { ERROR_KINDS, mistype } from "./typing-error.js";
 

@@ -1,7 +1,7 @@
 // Keyword queries put to servers that have copies of one index, so that all have the same segments: the first has vectors, the two
 // others have none. They are asked in short turns. How the two without differ tells what a difference means.
 
-import { FEW_RESULTS } from "../../server/matching/plan.js";
+import { FEW_RESULTS } from "../../server/search/matching/plan.js";
 import { drive, type PreparedQuery } from "../load/drive.js";
 import { foundCounts, prepare } from "../load/measure.js";
 import type { DrawnQuery } from "../load/queries.js";

@@ -1,8 +1,8 @@
 // The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit each other. Knows
 // nothing of how a query is read.
-import { isObject } from "../input/json-value.js";
-import { type BodyMember, defaultsTo, object, type ValuesOf } from "../input/object-reader.js";
-import { type InputRules, integer, oneOf, refuse, text, type ValueReader } from "../input/readers.js";
+import { isObject } from "../ground/input/json-value.js";
+import { type BodyMember, defaultsTo, object, type ValuesOf } from "../ground/input/object-reader.js";
+import { type InputRules, integer, oneOf, refuse, text, type ValueReader } from "../ground/input/readers.js";
 import { API_KEY } from "./model-servers.js";
 
 const MEMBERS = {

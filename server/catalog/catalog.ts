@@ -19,8 +19,8 @@ import {
   type StoreView,
   StoreWriteError,
 } from "../../shards/storage/store.js";
-import { SkeinError } from "../errors.js";
-import { fault } from "../fault.js";
+import { SkeinError } from "../ground/errors.js";
+import { fault } from "../ground/fault.js";
 import { KINDS, type OwnedKind, type OwnedRecords, RECORD_KINDS, type RecordKind } from "./kinds.js";
 import { lookupsOf } from "./lookups.js";
 import { withAllSettings } from "./settings.js";

@@ -1,10 +1,10 @@
 // copy-settings-from and swap-with: reads their bodies and makes the one command that each of them becomes.
 // Knows names and records. The callers check rights, move data and decide the order of steps.
-import { SkeinError } from "../errors.js";
-import { describe } from "../input/json-value.js";
-import { defaultsTo, object, required } from "../input/object-reader.js";
-import { flag, type InputRules, refuse, someOf, text } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { SkeinError } from "../ground/errors.js";
+import { describe } from "../ground/input/json-value.js";
+import { defaultsTo, object, required } from "../ground/input/object-reader.js";
+import { flag, type InputRules, refuse, someOf, text } from "../ground/input/readers.js";
+import type { Limits } from "../ground/limits.js";
 import { withSettings } from "./indexes.js";
 import { KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { indexRules, invalidIndex } from "./schema.js";

@@ -1,8 +1,8 @@
 // The settings of semantic search: where the vectors of an index come from, and how much they count. Reads the members and
 // checks that they fit each other and the schema. Knows nothing of how a vector is made.
-import { isTextType } from "../field-types.js";
-import { describe, isObject } from "../input/json-value.js";
-import { defaultsTo, object, type ValuesOf } from "../input/object-reader.js";
+import { isTextType } from "../ground/field-types.js";
+import { describe, isObject } from "../ground/input/json-value.js";
+import { defaultsTo, object, type ValuesOf } from "../ground/input/object-reader.js";
 import {
   checked,
   type InputRules,
@@ -14,8 +14,8 @@ import {
   text,
   type ValueReader,
   wrongType,
-} from "../input/readers.js";
-import { FIXED_LIMITS } from "../limits.js";
+} from "../ground/input/readers.js";
+import { FIXED_LIMITS } from "../ground/limits.js";
 import { API_KEY } from "./model-servers.js";
 import { EMBEDDER_SOURCES, type FieldDefinition, type IndexSettings } from "./types.js";
 

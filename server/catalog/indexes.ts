@@ -1,10 +1,10 @@
 // Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A field whose
 // type or flags change gets a new slot, so that an old segment never answers for the new definition. Pure functions; the
 // catalog stores what they return.
-import { describe, isObject } from "../input/json-value.js";
-import { object, optional, required } from "../input/object-reader.js";
-import { type InputRules, refuse, text } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { describe, isObject } from "../ground/input/json-value.js";
+import { object, optional, required } from "../ground/input/object-reader.js";
+import { type InputRules, refuse, text } from "../ground/input/readers.js";
+import type { Limits } from "../ground/limits.js";
 import type { ModelServers } from "./model-servers.js";
 import {
   checkDefaultSortingField,

@@ -1,8 +1,8 @@
 // The servers of models that settings name, and their API keys. Settings never hold a key: it is taken out of a change, and
 // the record keeps it sealed, for its tenant and for the server that it was given for. Knows nothing of what is asked there.
-import { defaultsTo } from "../input/object-reader.js";
-import { checked, type InputRules, refuse, secret, text } from "../input/readers.js";
-import { type AddressRules, hostProblem } from "../outbound/addresses.js";
+import { defaultsTo } from "../ground/input/object-reader.js";
+import { checked, type InputRules, refuse, secret, text } from "../ground/input/readers.js";
+import { type AddressRules, hostProblem } from "../ground/outbound/addresses.js";
 import { type IndexRecord, KEYED_SETTINGS, type KeyedSetting } from "./types.js";
 
 /** The member `api_key` of a setting that names a server. */

@@ -1,9 +1,9 @@
 // Ranking rules: reads a create or a PATCH body, checks the whole result, and makes what clients see. The caller knows what
-// a filter or a word is. server/curate knows what a rule does to a query.
+// a filter or a word is. server/question/curate knows what a rule does to a query.
 import { ID_BYTES_MAX } from "../../engine-wasm/assembly/layout.js";
-import { SkeinError } from "../errors.js";
-import { describe } from "../input/json-value.js";
-import { defaultsTo, object, optional, required } from "../input/object-reader.js";
+import { SkeinError } from "../ground/errors.js";
+import { describe } from "../ground/input/json-value.js";
+import { defaultsTo, object, optional, required } from "../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -14,8 +14,8 @@ import {
   refuse,
   text,
   texts,
-} from "../input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../limits.js";
+} from "../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import {
   type RankingRule,
   RULE_TYPES,

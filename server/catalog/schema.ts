@@ -1,10 +1,17 @@
 // The definition of an index: names, fields with their flags, the default sorting field. Turns an untrusted
 // body into checked definitions with all defaults filled in. Knows nothing of stored data.
 import { languageCodes } from "../../engine-wasm/host/stemmer.js";
-import { SkeinError } from "../errors.js";
-import { FIELD_TYPE_NAMES, FIELD_TYPES, isTextType, typesThat } from "../field-types.js";
-import { describe, type JsonObject } from "../input/json-value.js";
-import { asGiven, defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
+import { SkeinError } from "../ground/errors.js";
+import { FIELD_TYPE_NAMES, FIELD_TYPES, isTextType, typesThat } from "../ground/field-types.js";
+import { describe, type JsonObject } from "../ground/input/json-value.js";
+import {
+  asGiven,
+  defaultsTo,
+  object,
+  optional,
+  required,
+  type ValuesOf,
+} from "../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -14,8 +21,8 @@ import {
   refuse,
   text,
   type ValueReader,
-} from "../input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../limits.js";
+} from "../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { FieldDefinition } from "./types.js";
 
 const RESERVED_NAMES = ["id", "embedding"];

@@ -1,9 +1,9 @@
 // Search settings of an index: defaults, and the check of a change against the schema. Most settings change only what
 // queries do. Those on which the terms of documents depend make stored segments stale.
 
-import { isTextType } from "../field-types.js";
-import { describe } from "../input/json-value.js";
-import { defaultsTo, object } from "../input/object-reader.js";
+import { isTextType } from "../ground/field-types.js";
+import { describe } from "../ground/input/json-value.js";
+import { defaultsTo, object } from "../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -16,8 +16,8 @@ import {
   text,
   texts,
   type ValueReader,
-} from "../input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../limits.js";
+} from "../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import { AI_SETTING } from "./ai-setting.js";
 import { checkEmbedderFields, SEMANTIC_SETTINGS } from "./embedder-settings.js";
 import { type ModelServers, sealedKeys } from "./model-servers.js";

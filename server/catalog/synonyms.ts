@@ -1,9 +1,9 @@
 // Synonym groups: reads a create or a PATCH body, checks the whole result, and makes what clients see. Knows nothing of
 // how a query is expanded.
-import { describe, isObject } from "../input/json-value.js";
-import { defaultsTo, object, required } from "../input/object-reader.js";
-import { flag, list, oneOf, refuse, text } from "../input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../limits.js";
+import { describe, isObject } from "../ground/input/json-value.js";
+import { defaultsTo, object, required } from "../ground/input/object-reader.js";
+import { flag, list, oneOf, refuse, text } from "../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import { SYNONYM_TYPES, type SynonymGroup } from "./types.js";
 
 export const SYNONYMS = object(

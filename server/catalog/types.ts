@@ -1,8 +1,8 @@
 // The shapes of an index as the catalog stores it and everybody else reads it. Records are immutable:
 // a change makes a new record with a higher version.
 
-import type { FeedErrorCode } from "../errors.js";
-import type { FieldType } from "../field-types.js";
+import type { FeedErrorCode } from "../ground/errors.js";
+import type { FieldType } from "../ground/field-types.js";
 
 /** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
 export interface FieldDefinition {

@@ -1,5 +1,5 @@
 // How a command ends when it cannot do what was asked. Owns the exit codes; knows nothing of HTTP or files.
-import { InputError } from "../formats/input-error.js";
+import { InputError } from "../documents/formats/input-error.js";
 
 /** 0: all fine · 1: done, but some documents were rejected, or damage found · 2: wrong usage, no connection, refused by the server. */
 export const EXIT_FINE = 0;

@@ -2,7 +2,7 @@
 // The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
 
 import { Command, CommanderError } from "commander";
-import { messageOf } from "../formats/input-error.js";
+import { messageOf } from "../documents/formats/input-error.js";
 import { analyticsCommand } from "./commands/analytics.js";
 import { auditCommand } from "./commands/audit.js";
 import { backupCommand } from "./commands/backup.js";

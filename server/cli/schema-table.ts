@@ -1,6 +1,6 @@
 // An inferred schema as a table for people.
 
-import type { Inference } from "../formats/infer.js";
+import type { Inference } from "../documents/formats/infer.js";
 import { renderTable } from "./table.js";
 
 /** Lines: field, type, facet, sort, why; then the default order if one was chosen. */

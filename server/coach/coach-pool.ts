@@ -2,8 +2,8 @@
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
-import { withDeadline } from "../jobs/deadline.js";
-import type { Logger } from "../log.js";
+import { withDeadline } from "../ground/jobs/deadline.js";
+import type { Logger } from "../ground/log.js";
 import type { Analysis } from "./analyse.js";
 import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
 

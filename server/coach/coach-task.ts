@@ -1,6 +1,6 @@
 // What the thread of the coach is given, and what it asks while it works.
 import type { MessagePort } from "node:worker_threads";
-import type { LogRows } from "../reports/stored-rows.js";
+import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";
 
 export interface CoachTask {

@@ -1,6 +1,6 @@
 // Entry of the thread of the coach: an analysis takes seconds, and neither searches nor the query log wait for it.
 import type { MessagePort } from "node:worker_threads";
-import type { LogRows } from "../reports/stored-rows.js";
+import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { type Analysis, analyseLog } from "./analyse.js";
 import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
 import type { Shop, ShopAnswer, ShopQuestion } from "./shop.js";

@@ -1,7 +1,6 @@
 // The coach as the routes see it: an analysis of an index's log, and what is done with its recommendations.
-import type { ChatEndpoint } from "../ai/chat-endpoint.js";
-import type { AnalyticsPool } from "../analytics/analytics-pool.js";
-import type { LogWriter } from "../analytics/log-writer.js";
+import type { MonthlyCounter } from "../access/tenants/limiter.js";
+import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import {
   type CreatedRecord,
@@ -11,16 +10,17 @@ import {
 } from "../catalog/recommendation.js";
 import { type CatalogState, type Command, synonymsOf } from "../catalog/state.js";
 import { type IndexRecord, logOf } from "../catalog/types.js";
-import type { Curation } from "../curation.js";
-import { SkeinError } from "../errors.js";
-import { describe } from "../input/json-value.js";
-import { defaultsTo, object } from "../input/object-reader.js";
-import { integer } from "../input/readers.js";
-import type { Jobs } from "../jobs/jobs.js";
-import type { Limits } from "../limits.js";
+import { SkeinError } from "../ground/errors.js";
+import { describe } from "../ground/input/json-value.js";
+import { defaultsTo, object } from "../ground/input/object-reader.js";
+import { integer } from "../ground/input/readers.js";
+import type { Jobs } from "../ground/jobs/jobs.js";
+import type { Limits } from "../ground/limits.js";
+import type { Curation } from "../indexes/curation.js";
+import type { ChatEndpoint } from "../models/chat-endpoint.js";
+import type { AnalyticsPool } from "../query-log/analytics/analytics-pool.js";
+import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import { DAY_MS, DAYS_KEPT } from "../query-log/rows/time.js";
-import type { MonthlyCounter } from "../tenants/limiter.js";
-import type { Plan } from "../tenants/plans.js";
 import type { Analysis } from "./analyse.js";
 import type { CoachPool } from "./coach-pool.js";
 import type { CoachAnswers, CoachQuestion } from "./coach-task.js";

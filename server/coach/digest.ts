@@ -1,10 +1,10 @@
 // What the miners need of a log, gathered in two passes over its rows: how often each text was searched; then, of the texts that
 // came several times, what was shown and clicked, and which searches people made after one that did not help them.
+import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { EVENT_TYPES, NOBODY } from "../query-log/rows/journal.js";
 import { CLICKED, SUPERSEDED } from "../query-log/rows/marks.js";
 import type { SearchBlock } from "../query-log/rows/search-block.js";
 import { DAY_MS } from "../query-log/rows/time.js";
-import type { LogRows } from "../reports/stored-rows.js";
 import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 

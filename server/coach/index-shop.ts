@@ -3,12 +3,12 @@
 
 import type { Catalog } from "../catalog/catalog.js";
 import type { RuleDraft } from "../catalog/rules.js";
+import type { IndexView } from "../catalog/schema/index-view.js";
 import { contentsOf } from "../catalog/state.js";
 import type { IndexRecord, RankingRule } from "../catalog/types.js";
-import { isTextType } from "../field-types.js";
-import type { QueriedIndexes } from "../matching/queried-index.js";
-import { QueryTrace } from "../metrics/query-trace.js";
-import type { IndexView } from "../schema/index-view.js";
+import { isTextType } from "../ground/field-types.js";
+import { QueryTrace } from "../ground/metrics/query-trace.js";
+import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import { type QuerySearching, search } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 

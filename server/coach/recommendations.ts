@@ -2,7 +2,7 @@
 import type { Advice, Recommendation, RecommendationStatus } from "../catalog/recommendation.js";
 import { type CatalogState, type Command, ownedBy } from "../catalog/state.js";
 import type { IndexRecord } from "../catalog/types.js";
-import { SkeinError } from "../errors.js";
+import { SkeinError } from "../ground/errors.js";
 import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 

@@ -1,7 +1,7 @@
 // What the coach asks about an index while it works: its log, and what it finds now. The coach runs on a thread of its own; who
 // answers is elsewhere.
 import type { RuleDraft } from "../catalog/rules.js";
-import type { LogRows } from "../reports/stored-rows.js";
+import type { LogRows } from "../query-log/reports/stored-rows.js";
 
 export interface ShopHit {
   readonly id: string;

@@ -1,12 +1,12 @@
 // A language model words what the miners found, and may drop what it takes for nonsense. It is told queries and counts, never a
 // document. It changes no payload.
-import type { ChatEndpoint } from "../ai/chat-endpoint.js";
-import { EndpointError } from "../ai/model-server.js";
 import type { Advice } from "../catalog/recommendation.js";
-import { SkeinError } from "../errors.js";
-import { object, required } from "../input/object-reader.js";
-import { checked, flag, type InputRules, integer, list, text } from "../input/readers.js";
-import { DEFAULT_LIMITS } from "../limits.js";
+import { SkeinError } from "../ground/errors.js";
+import { object, required } from "../ground/input/object-reader.js";
+import { checked, flag, type InputRules, integer, list, text } from "../ground/input/readers.js";
+import { DEFAULT_LIMITS } from "../ground/limits.js";
+import type { ChatEndpoint } from "../models/chat-endpoint.js";
+import { EndpointError } from "../models/model-server.js";
 
 const ADVICE_PER_QUESTION = 25;
 const TITLE_BYTES_MAX = 400;

@@ -4,9 +4,9 @@
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CertificatePair } from "../edge/certificate.js";
-import { SkeinError } from "../errors.js";
-import type { Limits } from "../limits.js";
+import type { CertificatePair } from "../access/edge/certificate.js";
+import { SkeinError } from "../ground/errors.js";
+import type { Limits } from "../ground/limits.js";
 import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
 import {

@@ -1,8 +1,8 @@
 // Reading request bodies: content type, content encoding, JSON. Throws the specified errors.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
-import { type ErrorCode, SkeinError } from "../errors.js";
-import type { Limits } from "../limits.js";
+import { type ErrorCode, SkeinError } from "../ground/errors.js";
+import type { Limits } from "../ground/limits.js";
 import { parseJson } from "./json.js";
 import type { HttpRequest } from "./port.js";
 

@@ -1,8 +1,8 @@
 // A request body as a JSON value. Invalid UTF-8 and deep nesting are refused before parsing, unpaired surrogates after
 // it. If the caller asks for it, integers beyond 2^53 become bigints, so that an int64 stays exact.
 import { isUtf8 } from "node:buffer";
-import { type ErrorCode, SkeinError } from "../errors.js";
-import { syntaxText } from "../input/json-value.js";
+import { type ErrorCode, SkeinError } from "../ground/errors.js";
+import { syntaxText } from "../ground/input/json-value.js";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,7 +1,7 @@
 // Chooses what carries HTTP: the current build of uWebSockets.js, else the older one, else node:http. One log line says which, and
 // why none of those before it.
-import type { Config } from "../config.js";
-import type { Logger } from "../log.js";
+import type { Logger } from "../ground/log.js";
+import type { Config } from "../operate/config.js";
 import { listenUws } from "./app.js";
 import { listenNode } from "./node-app.js";
 import type { HttpListener, ListenOptions } from "./port.js";

@@ -5,9 +5,9 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
-import { type CertificatePair, TLS_VERSION_MIN } from "../edge/certificate.js";
-import { SkeinError } from "../errors.js";
-import type { Limits } from "../limits.js";
+import { type CertificatePair, TLS_VERSION_MIN } from "../access/edge/certificate.js";
+import { SkeinError } from "../ground/errors.js";
+import type { Limits } from "../ground/limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
 import {

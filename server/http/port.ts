@@ -1,10 +1,10 @@
 // The port between the HTTP front-end and the service: what a request offers, what a reply is, what a
 // listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
 
-import type { CertificatePair } from "../edge/certificate.js";
-import type { HeaderLines } from "../edge/headers.js";
-import type { ErrorCode, SkeinError } from "../errors.js";
-import type { Limits } from "../limits.js";
+import type { CertificatePair } from "../access/edge/certificate.js";
+import type { HeaderLines } from "../access/edge/headers.js";
+import type { ErrorCode, SkeinError } from "../ground/errors.js";
+import type { Limits } from "../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 

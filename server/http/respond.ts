@@ -1,7 +1,7 @@
 // Replies: JSON in the {data} envelope, and the one way in which an error becomes bytes.
 
-import type { HeaderLines } from "../edge/headers.js";
-import { ERRORS, errorBody, SkeinError } from "../errors.js";
+import type { HeaderLines } from "../access/edge/headers.js";
+import { ERRORS, errorBody, SkeinError } from "../ground/errors.js";
 import type { HttpReply, TextReply } from "./port.js";
 
 const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;

@@ -1,8 +1,8 @@
 // The route table as data, and finding a path in it. Knows no route.
+import type { Principal } from "../access/tenants/principal.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { IndexRecord, Scope } from "../catalog/types.js";
-import { type ErrorCode, SkeinError } from "../errors.js";
-import type { Principal } from "../tenants/principal.js";
+import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import type { HttpReply, HttpRequest } from "./port.js";
 import type { SearchServices, Services } from "./services.js";
 

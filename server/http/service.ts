@@ -1,17 +1,17 @@
 // From request to reply: route, key, throttle, scope, index, handler, audit, in this order; every failure leaves
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
-import { type AskedOperation, entryOf, isAudited } from "../audit/operations.js";
+import { type AskedOperation, entryOf, isAudited } from "../access/audit/operations.js";
+import { clientNetwork } from "../access/edge/client-address.js";
+import { corsHeaders } from "../access/edge/cors.js";
+import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../access/edge/headers.js";
+import { planOfTenant } from "../access/tenants/plans.js";
+import { checkRights, type Principal } from "../access/tenants/principal.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
-import { clientNetwork } from "../edge/client-address.js";
-import { corsHeaders } from "../edge/cors.js";
-import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../edge/headers.js";
-import { type ErrorCode, SkeinError } from "../errors.js";
-import { describe } from "../input/json-value.js";
-import type { Limits } from "../limits.js";
-import { planOfTenant } from "../tenants/plans.js";
-import { checkRights, type Principal } from "../tenants/principal.js";
+import { type ErrorCode, SkeinError } from "../ground/errors.js";
+import { describe } from "../ground/input/json-value.js";
+import type { Limits } from "../ground/limits.js";
 import { closeStream } from "./exchange.js";
 import { ClientGone, type HttpHandler, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
 import { errorReply, unexpected } from "./respond.js";

@@ -1,6 +1,6 @@
 // Streamed replies whose status must be known before the first byte. Knows nothing of what the bytes mean.
-import { errorBody, SkeinError } from "../errors.js";
-import type { Logger } from "../log.js";
+import { errorBody, SkeinError } from "../ground/errors.js";
+import type { Logger } from "../ground/log.js";
 import { ClientGone, type HttpReply } from "./port.js";
 import { unexpected } from "./respond.js";
 

@@ -13,13 +13,13 @@ import {
 } from "../../engine-wasm/assembly/layout.js";
 import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
-import type { Winner } from "../matching/merge.js";
-import type { QueryPlan } from "../matching/plan.js";
-import type { ReadView } from "../reads/read-view.js";
-import type { IndexView } from "../schema/index-view.js";
-import { type Compared, similarityOf } from "../semantic/nearest.js";
-import type { QueryWord } from "../words/query-text.js";
+import type { IndexView } from "../catalog/schema/index-view.js";
+import type { ReadView } from "../fleet/reads/read-view.js";
+import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
+import type { QueryWord } from "../question/words/query-text.js";
+import type { Winner } from "./matching/merge.js";
+import type { QueryPlan } from "./matching/plan.js";
+import { type Compared, similarityOf } from "./semantic/nearest.js";
 
 export interface WordExplanation {
   readonly word: string;

@@ -1,12 +1,12 @@
 // Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and highlights stay
 // bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { Winner } from "../matching/merge.js";
-import type { ReadView } from "../reads/read-view.js";
-import { matchTypeOf } from "../semantic/match-type.js";
-import type { Compared } from "../semantic/nearest.js";
-import { ReplyTooLargeError } from "../threads/shard-errors.js";
+import type { ReadView } from "../fleet/reads/read-view.js";
+import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
+import type { Winner } from "./matching/merge.js";
 import type { Hit } from "./respond.js";
+import { matchTypeOf } from "./semantic/match-type.js";
+import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
 
 /** What is shown of an answer: the hits of the page, and related ones where there is room for them. */

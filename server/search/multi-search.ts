@@ -1,10 +1,10 @@
 // Several searches in one request: runs the slots, a few at a time, and puts their answers, which are JSON
 // already, into one list without parsing them. Knows nothing of what a slot does or who may run it.
-import { errorBody, SkeinError } from "../errors.js";
-import { object, required } from "../input/object-reader.js";
-import { anything, list } from "../input/readers.js";
-import type { Limits } from "../limits.js";
-import { inTurns } from "../threads/tenant-turns.js";
+import { inTurns } from "../fleet/threads/tenant-turns.js";
+import { errorBody, SkeinError } from "../ground/errors.js";
+import { object, required } from "../ground/input/object-reader.js";
+import { anything, list } from "../ground/input/readers.js";
+import type { Limits } from "../ground/limits.js";
 
 /**
  * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value, and rejects with the slot's

@@ -1,13 +1,13 @@
 // A search whose phases are measured, counted, logged when they took long, and told to the query log. A query that was answered
 // before is answered from memory.
-import type { LogWriter } from "../analytics/log-writer.js";
 import type { IndexContents } from "../catalog/types.js";
-import type { QueriedIndexes } from "../matching/queried-index.js";
-import { QueryTrace } from "../metrics/query-trace.js";
-import type { Recorder } from "../metrics/recorder.js";
+import type { Question } from "../fleet/reads/answer-cache.js";
+import { QueryTrace } from "../ground/metrics/query-trace.js";
+import type { Recorder } from "../ground/metrics/recorder.js";
+import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
-import type { Question } from "../reads/answer-cache.js";
-import type { AskedBy } from "../request/asker.js";
+import type { AskedBy } from "../question/request/asker.js";
+import type { QueriedIndexes } from "./matching/queried-index.js";
 import { encodeAgain } from "./respond.js";
 import { type QuerySearching, type SearchAnswer, search } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";

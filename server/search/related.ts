@@ -2,13 +2,13 @@
 // under the same filters and rules, which are not among the results. `found` and facets do not count them.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { ExpandedWords } from "../matching/expand.js";
-import { type Matched, matches } from "../matching/match.js";
-import { mergeResults, type Winner } from "../matching/merge.js";
-import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
-import type { ReadView } from "../reads/read-view.js";
-import type { NearDocument, PlacedDocument } from "../semantic/nearest.js";
-import type { SemanticSearch } from "../semantic/semantic-search.js";
+import type { ReadView } from "../fleet/reads/read-view.js";
+import type { ExpandedWords } from "./matching/expand.js";
+import { type Matched, matches } from "./matching/match.js";
+import { mergeResults, type Winner } from "./matching/merge.js";
+import { FEW_RESULTS, programOf, type QueryPlan } from "./matching/plan.js";
+import type { NearDocument, PlacedDocument } from "./semantic/nearest.js";
+import type { SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
 /** The most frequent words are left out until at most this many documents have one of the others. */

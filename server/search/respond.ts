@@ -2,11 +2,11 @@
 // never parsed. Facet objects are written by hand because their keys must keep their order (by count), and because a
 // JavaScript object treats some keys specially. Knows the response shape of the specification, and nothing of searching.
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
+import type { ViewField } from "../catalog/schema/index-view.js";
+import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { SearchMode } from "../query-log/rows/journal.js";
-import type { ViewField } from "../schema/index-view.js";
-import type { MatchType } from "../semantic/match-type.js";
-import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { Explanation } from "./explain.js";
+import type { MatchType } from "./semantic/match-type.js";
 import type { SuggestedQuery } from "./suggested-queries.js";
 
 export interface Hit {

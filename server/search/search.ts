@@ -1,27 +1,27 @@
 // A whole query on one screen: understand, plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
 // respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
-import type { Limits } from "../limits.js";
-import { countFull, type Matched, matchAllWords, type PageOf } from "../matching/match.js";
-import { mergingOfResults } from "../matching/merge.js";
-import { planningOfQuery, planQuery, type QueryPlan } from "../matching/plan.js";
-import type { QueriedIndex } from "../matching/queried-index.js";
-import type { QueryTrace } from "../metrics/query-trace.js";
+import type { Question } from "../fleet/reads/answer-cache.js";
+import type { IndexScale } from "../fleet/reads/read-index.js";
+import type { ReadView } from "../fleet/reads/read-view.js";
+import type { Reads } from "../fleet/reads/reads.js";
+import { inTurns } from "../fleet/threads/tenant-turns.js";
+import type { Limits } from "../ground/limits.js";
+import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
-import type { Question } from "../reads/answer-cache.js";
-import type { IndexScale } from "../reads/read-index.js";
-import type { ReadView } from "../reads/read-view.js";
-import type { Reads } from "../reads/reads.js";
-import { type QueryRequest, readingOfQueryRequest } from "../request/query-request.js";
-import { readWithin, type Within } from "../request/within.js";
-import type { GivenVectors } from "../semantic/given-vectors.js";
-import { searchByVectors } from "../semantic/semantic-search.js";
-import { inTurns } from "../threads/tenant-turns.js";
+import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
+import { readWithin, type Within } from "../question/request/within.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
+import { countFull, type Matched, matchAllWords, type PageOf } from "./matching/match.js";
+import { mergingOfResults } from "./matching/merge.js";
+import { planningOfQuery, planQuery, type QueryPlan } from "./matching/plan.js";
+import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
 import { type AiContext, encodeResponse, type Hit, type QueryResponse } from "./respond.js";
+import type { GivenVectors } from "./semantic/given-vectors.js";
+import { searchByVectors } from "./semantic/semantic-search.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries, visibleQueries } from "./suggested-queries.js";
 

@@ -3,10 +3,10 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
-import type { QueryPlan } from "../matching/plan.js";
-import type { PageWanted } from "../reads/likely-rows.js";
-import { highlightRequest } from "../request/highlight-request.js";
-import type { QueryRequest } from "../request/query-request.js";
+import type { PageWanted } from "../fleet/reads/likely-rows.js";
+import { highlightRequest } from "../question/request/highlight-request.js";
+import type { QueryRequest } from "../question/request/query-request.js";
+import type { QueryPlan } from "./matching/plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
 /** How many bytes documents with their highlights may have in a reply of so many bytes. A single document is always shown. */

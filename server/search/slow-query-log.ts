@@ -1,11 +1,11 @@
 // Writes one log line per query that took long, with what an operator needs to find out why. The lines per second are
 // limited, because a server that is slow altogether would write one for every query. All slow queries are counted.
 import type { IndexRecord } from "../catalog/types.js";
-import { SkeinError } from "../errors.js";
-import { isObject } from "../input/json-value.js";
-import type { Logger } from "../log.js";
-import { QUERY_PHASES, type QueryTrace } from "../metrics/query-trace.js";
-import type { Recorder } from "../metrics/recorder.js";
+import { SkeinError } from "../ground/errors.js";
+import { isObject } from "../ground/input/json-value.js";
+import type { Logger } from "../ground/log.js";
+import { QUERY_PHASES, type QueryTrace } from "../ground/metrics/query-trace.js";
+import type { Recorder } from "../ground/metrics/recorder.js";
 
 const TEXT_LENGTH_MAX = 200;
 

@@ -1,9 +1,9 @@
 // Other queries that may have been meant: "did you mean", with the misspelt words as the index spells them, and for a query that
 // found little what other people search for with the same words.
 
-import type { ExpandedWords } from "../matching/expand.js";
-import { FEW_RESULTS, type QueryPlan } from "../matching/plan.js";
-import type { QueryText } from "../words/query-text.js";
+import type { QueryText } from "../question/words/query-text.js";
+import type { ExpandedWords } from "./matching/expand.js";
+import { FEW_RESULTS, type QueryPlan } from "./matching/plan.js";
 
 export interface SuggestedQuery {
   readonly value: string;

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { EnvelopeError, OtherVersionError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError } from "../../shards/storage/store.js";
-import { finishRestore } from "../backups/restore.js";
+import { DEFAULT_TENANT } from "../access/tenants/principal.js";
 import { Catalog } from "../catalog/catalog.js";
-import { ConfigError } from "../config.js";
-import { DEFAULT_TENANT } from "../tenants/principal.js";
+import { finishRestore } from "../operate/backups/restore.js";
+import { ConfigError } from "../operate/config.js";
 
 /** Finishes a restore first that was cut short. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {

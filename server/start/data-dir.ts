@@ -1,10 +1,10 @@
 // The data directory before anything in it is opened: made, locked, and closed to other users.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { ConfigError } from "../config.js";
-import { DataDirLockedError, lockDataDir } from "../data-dir/data-lock.js";
-import { takeFromOthers } from "../data-dir/private-files.js";
-import type { Logger } from "../log.js";
+import { DataDirLockedError, lockDataDir } from "../ground/data-dir/data-lock.js";
+import { takeFromOthers } from "../ground/data-dir/private-files.js";
+import type { Logger } from "../ground/log.js";
+import { ConfigError } from "../operate/config.js";
 
 /** Resolves with what gives the directory back. Throws ConfigError when it cannot be made, or another process has it. */
 export async function takeDataDir(dataDir: string, log: Logger): Promise<() => Promise<void>> {

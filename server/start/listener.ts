@@ -1,18 +1,18 @@
 // What takes requests: the main thread, or front-ends that pass it what they do not answer.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { Config } from "../config.js";
-import type { CertificatePair } from "../edge/certificate.js";
-import { freePort } from "../frontends/free-port.js";
-import type { FrontEnds } from "../frontends/front-ends.js";
-import { type OwnerParts, ownerAnswers } from "../frontends/owner-answers.js";
-import { Pulse } from "../frontends/pulse.js";
+import type { CertificatePair } from "../access/edge/certificate.js";
+import type { Logger } from "../ground/log.js";
+import { freePort } from "../http/frontends/free-port.js";
+import type { FrontEnds } from "../http/frontends/front-ends.js";
+import { type OwnerParts, ownerAnswers } from "../http/frontends/owner-answers.js";
+import { Pulse } from "../http/frontends/pulse.js";
 import { type HttpTransport, listen } from "../http/listen.js";
 import { canShareNodePort } from "../http/node-app.js";
 import type { HttpListener } from "../http/port.js";
 import type { HttpService } from "../http/service.js";
 import type { Services } from "../http/services.js";
-import type { Logger } from "../log.js";
-import type { SharedCounts, ThreadCounts } from "../thread-counts.js";
+import type { SharedCounts, ThreadCounts } from "../http/thread-counts.js";
+import type { Config } from "../operate/config.js";
 
 /** How many threads take requests beside the main thread; 0: that one does. */
 export function frontEndsBeside(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {

@@ -5,12 +5,12 @@ import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Command } from "../catalog/state.js";
 import { type IndexRecord, isMade } from "../catalog/types.js";
-import { type Cluster, type ClusterOptions, startCluster } from "../cluster/cluster.js";
-import { type Config, ConfigError, defaultShards } from "../config.js";
-import { fault } from "../fault.js";
-import type { Logger } from "../log.js";
-import { discardNew, finishFlip } from "../reshard/folders.js";
-import { redistribute } from "../reshard/redistribute.js";
+import { type Cluster, type ClusterOptions, startCluster } from "../fleet/owner/cluster.js";
+import { fault } from "../ground/fault.js";
+import type { Logger } from "../ground/log.js";
+import { discardNew, finishFlip } from "../indexes/reshard/folders.js";
+import { redistribute } from "../indexes/reshard/redistribute.js";
+import { type Config, ConfigError, defaultShards } from "../operate/config.js";
 
 /** A shard's database that is gone would come back empty, without its documents. */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {

@@ -1,6 +1,6 @@
 // Named points around changes of durable or shared state. Nothing happens at a point unless a test arms it. Then the armed
 // function runs there, and what it throws is handled as a real failure at this place would be. The points are listed
-// where they are used: in shards/fault.ts and in server/fault.ts.
+// where they are used: in shards/fault.ts and in server/ground/fault.ts.
 
 export interface FaultPoints<Point extends string> {
   fault(point: Point): void;

@@ -8,8 +8,8 @@ import { readChangedSettings, readNewIndex } from "../../server/catalog/indexes.
 import { nameKey } from "../../server/catalog/lookups.js";
 import type { CatalogState, Command } from "../../server/catalog/state.js";
 import type { IndexRecord, RankingRule, SynonymGroup } from "../../server/catalog/types.js";
-import { armFault } from "../../server/fault.js";
-import { DEFAULT_LIMITS } from "../../server/limits.js";
+import { armFault } from "../../server/ground/fault.js";
+import { DEFAULT_LIMITS } from "../../server/ground/limits.js";
 import { StoreWriteError } from "../../shards/storage/store.js";
 import { SERVERS } from "../unit/server/record.js";
 import { CrashDisk, CrashStore } from "./crash-store.js";

@@ -2,10 +2,10 @@
 // acknowledged, once, and of the chunk under way all or nothing. Typing, clicks by id and by text, retried and late events, blocks of
 // several hours, rollups, merges, a person who is forgotten, rows that grow old.
 import { describe, expect, test } from "vitest";
+import { reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered, type JournalEvent, type Row } from "../../server/query-log/rows/journal.js";
 import { forgetPerson } from "../../server/query-log/store/forget-person.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";
-import { reportOf } from "../../server/reports/report.js";
 import { CrashDisk, CrashStore, FrozenError } from "./crash-store.js";
 
 const START_MS = Date.parse("2026-03-01T22:10:00Z");

@@ -3,10 +3,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
-import { readEvents } from "../../server/analytics/event-request.js";
-import { People } from "../../server/analytics/people.js";
-import { SkeinError } from "../../server/errors.js";
-import { DEFAULT_LIMITS } from "../../server/limits.js";
+import { SkeinError } from "../../server/ground/errors.js";
+import { DEFAULT_LIMITS } from "../../server/ground/limits.js";
+import { readEvents } from "../../server/query-log/analytics/event-request.js";
+import { People } from "../../server/query-log/analytics/people.js";
+import { reportOf } from "../../server/query-log/reports/report.js";
 import { ColumnReader } from "../../server/query-log/rows/columns.js";
 import { decodeEventBlock, encodeEventBlock } from "../../server/query-log/rows/event-block.js";
 import {
@@ -20,7 +21,6 @@ import { eventBlockOf, searchBlockOf } from "../../server/query-log/rows/open-ro
 import { Rollup, readPeople } from "../../server/query-log/rows/rollup.js";
 import { decodeSearchBlock, encodeSearchBlock } from "../../server/query-log/rows/search-block.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";
-import { reportOf } from "../../server/reports/report.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 

@@ -2,10 +2,10 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exportLines, reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered } from "../../server/query-log/rows/journal.js";
 import { logKindOfKey } from "../../server/query-log/rows/keys.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";
-import { exportLines, reportOf } from "../../server/reports/report.js";
 import { restoreBackupFile } from "../../shards/storage/backup-file.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 

@@ -1,7 +1,7 @@
 // The oracle itself: documents in a list, queries answered by looking at every one of them. Its answers are what
 // the server must give, for any number of shards.
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
-import { languageStopWords } from "../../server/words/stop-words.js";
+import { languageStopWords } from "../../server/question/words/stop-words.js";
 import {
   changedGroup,
   changedRule,

@@ -2,9 +2,9 @@
 // hours and days, with checkpoints, rollups, crashes and windows of any minute between them. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered, type JournalEvent } from "../../server/query-log/rows/journal.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";
-import { reportOf } from "../../server/reports/report.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { effort } from "../effort.js";
 import { QueryLogTwin, type TwinSearch, type TwinWindow } from "../oracle/query-log.js";

@@ -7,14 +7,16 @@ import { expectNone, linesMatching } from "./violations.js";
 
 /** Module-level variables of the server that change, as `moduleState` finds them. Each is said to be harmless where it stands. */
 const KEPT_STATE = [
-  "server/schema/index-view.ts views",
-  "server/words/record-terms.ts known",
-  "server/words/word-cuts.ts segmenter",
-  "server/curation.ts knownBytes",
-  "server/ingest/intake-worker.ts workbench",
-  "server/sources/feed-worker.ts workbench",
-  "server/analytics/analytics-worker.ts opened",
-  ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typos/typo-cost.ts ${name}`),
+  "server/catalog/schema/index-view.ts views",
+  "server/question/words/record-terms.ts known",
+  "server/question/words/word-cuts.ts segmenter",
+  "server/indexes/curation.ts knownBytes",
+  "server/documents/ingest/intake-worker.ts workbench",
+  "server/documents/sources/feed-worker.ts workbench",
+  "server/query-log/analytics/analytics-worker.ts opened",
+  ...["typed", "term", "extra", "missing", "rows"].map(
+    (name) => `server/question/words/typos/typo-cost.ts ${name}`,
+  ),
 ];
 
 /** Module-level variables of the engine. Each is said to be there once per instance, or to be a second answer, where it stands. */
@@ -30,13 +32,17 @@ const KEPT_ENGINE_STATE = [
 
 /** The watch over threads, and what a thread of its own shows it. */
 const WATCHES = [
-  "server/threads/shard-pool.ts",
-  "server/frontends/front-ends.ts",
-  "server/frontends/thread/front-end-worker.ts",
+  "server/fleet/threads/shard-pool.ts",
+  "server/http/frontends/front-ends.ts",
+  "server/http/frontends/thread/front-end-worker.ts",
 ];
 
 /** Each puts the parts of one thread together. */
-const MAKERS = ["server/main.ts", "server/thread-counts.ts", "server/frontends/thread/front-end.ts"];
+const MAKERS = [
+  "server/start/main.ts",
+  "server/http/thread-counts.ts",
+  "server/http/frontends/thread/front-end.ts",
+];
 
 /** Parts of which main.ts makes one and hands it down; what threads count together it makes in thread-counts.ts. */
 const MADE_BY_MAIN = [
@@ -109,7 +115,7 @@ describe("state", () => {
 
   test("changes again and again only in jobs, and in the watch over threads, which outlives them", () => {
     const wrong = product
-      .filter(({ path }) => path.startsWith("server/") && path !== "server/jobs/jobs.ts")
+      .filter(({ path }) => path.startsWith("server/") && path !== "server/ground/jobs/jobs.ts")
       .filter(({ path }) => !WATCHES.includes(path))
       .flatMap((source) => linesMatching(source, /\bsetInterval\(/));
     expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");

@@ -7,6 +7,7 @@ import { describe, test } from "vitest";
 import { declaredNames, exportedNames, importedNames } from "./names.js";
 import { everything, product, ROOT, tools } from "./tree.js";
 import { expectNone, linesMatching } from "./violations.js";
+import { WINGS } from "./wings.js";
 
 const LINES_MAX = 400;
 const DESCRIBE_LINES_MAX = 150;
@@ -18,6 +19,11 @@ function room(path: string): string {
   const folder = dirname(path);
   const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));
   return isHall ? path : folder;
+}
+
+/** "server/search/matching/plan.ts" -> "search" */
+function wing(path: string): string {
+  return path.split("/")[1] ?? "";
 }
 
 const SHARD_DOORS = ["shards/protocol", "shards/query", "shards/storage"];
@@ -40,51 +46,33 @@ function floor(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-const ROOM_FILES_MAX = 16;
-
-/** What one room must not know although no circle would show it: the reason stands beside it. */
+/** Doors that stay shut within a wing, and within the engine and the shards. `why` is printed with each violation. */
 const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
   {
-    from: /^server\/(?!http\/|cli\/|frontends\/|main\.ts|start\/listener\.ts|thread-counts\.ts)/,
-    to: /^server\/(http|cli)\/|^server\/main\.ts/,
-    why: "what answers a request does not know how it arrived",
-  },
-  {
-    from: /^server\/catalog\//,
-    to: /^server\/(cluster|threads|search|suggest|ingest)\//,
-    why: "the catalog is applied by one function and asks nobody",
-  },
-  {
-    from: /^server\/(cluster|threads|search|suggest|words|filter|request|curate|schema)\//,
-    to: /^server\/ingest\//,
-    why: "reads do not know how documents come in",
-  },
-  {
-    from: /^server\/(words|filter|request|curate|schema|formats|metrics|tenants)\//,
-    to: /^server\/(cluster|threads|search|suggest)\//,
-    why: "what only computes can be tested without a shard",
-  },
-  {
-    from: /^server\/threads\//,
-    to: /^server\/(cluster|search|catalog|tenants)\//,
+    from: /^server\/fleet\/threads\//,
+    to: /^server\/(fleet\/owner|catalog)\//,
     why: "threads carry messages and know nothing of indexes",
   },
   {
-    from: /^server\/jobs\//,
-    to: /^server\/(?!jobs\/|errors\.ts|log\.ts)/,
+    from: /^server\/ground\/jobs\//,
+    to: /^server\/(?!ground\/(jobs\/|errors\.ts|log\.ts))/,
     why: "a queue knows nothing of the work",
   },
   {
-    from: /^server\/outbound\//,
-    to: /^server\/(?!outbound\/|errors\.ts)/,
-    why: "who fetches from the addresses of strangers knows neither feeds nor tenants",
+    from: /^server\/ground\/outbound\//,
+    to: /^server\/(?!ground\/(outbound\/|errors\.ts))/,
+    why: "code that fetches from addresses of strangers knows neither feeds nor tenants",
   },
   {
-    from: /^server\/(feeds|mapping)\//,
-    to: /^server\/(outbound|sources|cluster|threads|search|ingest|tenants|http)\//,
-    why: "reading and mapping only compute",
+    from: /^server\/ground\/(errors|limits|log)\.ts/,
+    to: /^server\/ground\/[a-z-]+\//,
+    why: "everything stands on them",
   },
-  { from: /^server\/(errors|limits|log)\.ts/, to: /^server\/[a-z-]+\//, why: "everybody stands on them" },
+  {
+    from: /^server\/documents\/(feeds|mapping|formats)\//,
+    to: /^server\/(ground\/outbound|documents\/(sources|ingest)|fleet)\//,
+    why: "reading and mapping are pure computation",
+  },
   {
     from: /^shards\/storage\//,
     to: /^shards\/(query|segments|protocol|analysis|index)\//,
@@ -107,22 +95,22 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
 const FOREIGN_ENGINES: Record<string, string[]> = {
   "uWebSockets.js": ["server/http/uws.ts", "server/http/app.ts"],
   piscina: [
-    "server/threads/shard-life.ts",
+    "server/fleet/threads/shard-life.ts",
     "shards/worker.ts",
-    "server/ingest/intake-pool.ts",
-    "server/ingest/intake-worker.ts",
-    "server/sources/feed-pool.ts",
-    "server/analytics/analytics-pool.ts",
+    "server/documents/ingest/intake-pool.ts",
+    "server/documents/ingest/intake-worker.ts",
+    "server/documents/sources/feed-pool.ts",
+    "server/query-log/analytics/analytics-pool.ts",
     "server/coach/coach-pool.ts",
-    "server/embedders/trainer-pool.ts",
-    "server/embedders/trainer-worker.ts",
+    "server/indexes/embedders/trainer-pool.ts",
+    "server/indexes/embedders/trainer-worker.ts",
   ],
   "classic-level": ["shards/storage/level-store.ts"],
-  pino: ["server/log.ts"],
-  "prom-client": ["server/metrics/exposition.ts"],
-  "node-cron": ["server/sources/schedule.ts"],
-  "fast-xml-parser": ["server/feeds/xml-values.ts"],
-  "@streamparser/json": ["server/feeds/json-reader.ts"],
+  pino: ["server/ground/log.ts"],
+  "prom-client": ["server/ground/metrics/exposition.ts"],
+  "node-cron": ["server/documents/sources/schedule.ts"],
+  "fast-xml-parser": ["server/documents/feeds/xml-values.ts"],
+  "@streamparser/json": ["server/documents/feeds/json-reader.ts"],
 };
 
 describe("imports", () => {
@@ -136,6 +124,37 @@ describe("imports", () => {
       wrong,
       "A shard must run without a server and the engine without both; the doors are the only contact.",
     );
+  });
+
+  test("of a wing of the server go to the wings it stands on", () => {
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/"))
+      .flatMap(({ path, imports }) => {
+        const own = wing(path);
+        const standsOn: readonly string[] | undefined = WINGS[own];
+        if (standsOn === undefined) return [`${path} belongs to no wing`];
+        return imports
+          .filter((target) => target.startsWith("server/") && wing(target) !== own)
+          .filter((target) => !standsOn.includes(wing(target)))
+          .map((target) => `${path} imports ${target}`);
+      });
+    expectNone(wrong, "A wing that knows the floors above it cannot be understood or tested alone.");
+  });
+
+  test("between wings follow the order of their table, and each entry of the table is used", () => {
+    const wings = Object.keys(WINGS);
+    const upwards = wings.flatMap((from) =>
+      (WINGS[from] ?? [])
+        .filter((to) => wings.indexOf(to) >= wings.indexOf(from))
+        .map((to) => `${from} may import ${to}, which stands above it`),
+    );
+    const used = new Set(
+      product.flatMap(({ path, imports }) => imports.map((target) => `${wing(path)} ${wing(target)}`)),
+    );
+    const unused = wings.flatMap((from) =>
+      (WINGS[from] ?? []).filter((to) => !used.has(`${from} ${to}`)).map((to) => `${from} never imports ${to}`),
+    );
+    expectNone([...upwards, ...unused], "The table is the floor plan: it has no circle and no door to nowhere.");
   });
 
   test("keep shut doors shut", () => {
@@ -291,15 +310,6 @@ describe("files", () => {
         .map(({ title, lines }) => `${path} ${title} has ${lines} lines`);
     });
     expectNone(long, "A describe is about one topic; sharedServer lets several have one server.");
-  });
-
-  test(`share a room with at most ${ROOM_FILES_MAX - 1} others`, () => {
-    const counts = new Map<string, number>();
-    for (const { path } of everything) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    const crowded = [...counts]
-      .filter(([, files]) => files > ROOM_FILES_MAX)
-      .map(([folder, files]) => `${folder} has ${files} files`);
-    expectNone(crowded, "A room that cannot be seen at a glance needs a wall.");
   });
 
   test("open with a comment that says what they own", () => {

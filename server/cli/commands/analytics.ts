@@ -1,6 +1,6 @@
 // `skein analytics`: what people search for, what they do not find, and how it goes; and forgetting a person.
 import { Command, Option } from "commander";
-import type { SummaryReport } from "../../reports/summary.js";
+import type { SummaryReport } from "../../query-log/reports/summary.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError } from "../failure.js";
 import { show, tableText } from "../show.js";

@@ -1,6 +1,6 @@
 // `skein audit`: who has changed what on the server.
 import { Command } from "commander";
-import type { AuditEntry } from "../../audit/entry.js";
+import type { AuditEntry } from "../../access/audit/entry.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { show, tableText } from "../show.js";
 import { oneLine } from "../table.js";

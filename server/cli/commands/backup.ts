@@ -76,7 +76,9 @@ async function finished(client: ApiClient): Promise<Backup> {
 /** Copies the manifest last, after the copied files are checked against it. So a copy that has a manifest is whole. */
 async function copy(made: Backup, to: string): Promise<void> {
   // Imported here so that the other commands do not load it.
-  const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import("../../backups/manifest.js");
+  const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import(
+    "../../operate/backups/manifest.js"
+  );
   if (!existsSync(made.path)) {
     throw new CliError(`${made.path} is not on this machine; run the command where the server runs`);
   }

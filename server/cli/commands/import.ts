@@ -1,15 +1,15 @@
 // `skein import`: a file or standard input into an index. Ties together the readers and the inference of
-// server/formats and the sender of cli/upload, and reports.
+// server/documents/formats and the sender of cli/upload, and reports.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { FieldType } from "../../field-types.js";
-import { type DocumentInput, openDocuments } from "../../formats/documents.js";
-import { type Inference, inferSchema } from "../../formats/infer.js";
-import { messageOf } from "../../formats/input-error.js";
-import { Observer } from "../../formats/observe.js";
-import { FORMATS, type Format, openSource, type Source } from "../../formats/source.js";
+import { type DocumentInput, openDocuments } from "../../documents/formats/documents.js";
+import { type Inference, inferSchema } from "../../documents/formats/infer.js";
+import { messageOf } from "../../documents/formats/input-error.js";
+import { Observer } from "../../documents/formats/observe.js";
+import { FORMATS, type Format, openSource, type Source } from "../../documents/formats/source.js";
+import type { FieldType } from "../../ground/field-types.js";
 import type { ApiClient } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";

@@ -2,9 +2,9 @@
 // an inferred schema. Knows the index routes.
 
 import { readFile } from "node:fs/promises";
-import { FIELD_TYPE_NAMES, type FieldType } from "../../field-types.js";
-import type { InferredSchema } from "../../formats/infer.js";
-import { messageOf } from "../../formats/input-error.js";
+import type { InferredSchema } from "../../documents/formats/infer.js";
+import { messageOf } from "../../documents/formats/input-error.js";
+import { FIELD_TYPE_NAMES, type FieldType } from "../../ground/field-types.js";
 import { type ApiClient, RefusedError } from "../api.js";
 import { CliError } from "../failure.js";
 

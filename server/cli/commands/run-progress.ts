@@ -2,7 +2,7 @@
 // few seconds otherwise.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunView } from "../../sources/run-view.js";
+import type { RunView } from "../../documents/sources/run-view.js";
 import { grouped, truncate } from "../table.js";
 import type { Screen } from "../upload/progress.js";
 

@@ -1,11 +1,11 @@
-// `skein serve`: the flags of the server and its life from start to signal. server/config.ts decides what the flags
+// `skein serve`: the flags of the server and its life from start to signal. server/operate/config.ts decides what the flags
 // and the environment variables mean.
 
 import { isatty } from "node:tty";
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
-import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../config.js";
-import { makePrivateFiles } from "../../data-dir/private-files.js";
+import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
+import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../operate/config.js";
 import { CliError } from "../failure.js";
 import { growHeaps } from "../heap-growth.js";
 import { ensureLeanProcess } from "../lean-process.js";
@@ -41,7 +41,7 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   ensureLeanProcess();
   growHeaps();
   // Imported here so that the other commands do not load a server.
-  const { startServer } = await import("../../main.js");
+  const { startServer } = await import("../../start/main.js");
   makePrivateFiles();
   try {
     const starting = startServer(loadConfig(flags));

@@ -1,9 +1,9 @@
 // `skein sources`: connects feeds to an index, looks into them, reads them now, and shows how the last runs went.
 
 import { Command, InvalidArgumentError } from "commander";
-import type { SourceView } from "../../sources/data-source.js";
-import type { FeedPreview } from "../../sources/feed-task.js";
-import type { RunView } from "../../sources/run-view.js";
+import type { SourceView } from "../../documents/sources/data-source.js";
+import type { FeedPreview } from "../../documents/sources/feed-task.js";
+import type { RunView } from "../../documents/sources/run-view.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_FAILED, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
 import { print, show, tableText } from "../show.js";

@@ -2,9 +2,9 @@
 
 import { Command } from "commander";
 import type { SynonymGroup } from "../../catalog/types.js";
-import { messageOf } from "../../formats/input-error.js";
-import { readArray, readLines } from "../../formats/records.js";
-import { openSource } from "../../formats/source.js";
+import { messageOf } from "../../documents/formats/input-error.js";
+import { readArray, readLines } from "../../documents/formats/records.js";
+import { openSource } from "../../documents/formats/source.js";
 import { type ApiClient, RefusedError } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";

@@ -1,6 +1,6 @@
 // The demo catalogue: the same few hundred products every time, drawn from the word lists. Pure.
 
-import type { InferredSchema } from "../../formats/infer.js";
+import type { InferredSchema } from "../../documents/formats/infer.js";
 import { BRANDS, COLOURS, type Kind, MODELS, OPENINGS, PRODUCT_KINDS } from "./words.js";
 
 export interface Product {

@@ -3,7 +3,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunView } from "../../sources/run-view.js";
+import type { RunView } from "../../documents/sources/run-view.js";
 import type { ApiClient } from "../api.js";
 import { createIndex, findIndex } from "../commands/index-setup.js";
 import { CliError } from "../failure.js";

@@ -1,11 +1,11 @@
 // `skein check` and `skein repair`: what is stored in the data directory of a stopped server, verified and made whole.
-// Owns only what is printed; server/offline does the work.
+// Owns only what is printed; server/operate/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/operations/offline.js";
-import { dataDirFrom } from "../../config.js";
-import { makePrivateFiles } from "../../data-dir/private-files.js";
-import { messageOf } from "../../formats/input-error.js";
-import type { Findings } from "../../offline/examine.js";
+import { messageOf } from "../../documents/formats/input-error.js";
+import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
+import { dataDirFrom } from "../../operate/config.js";
+import type { Findings } from "../../operate/offline/examine.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_DAMAGED } from "../failure.js";
 import { grouped } from "../table.js";
@@ -68,7 +68,7 @@ function withPlace(command: Command): Command {
 
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {
   // Imported here so that the other commands do not load it.
-  const { examine } = await import("../../offline/examine.js");
+  const { examine } = await import("../../operate/offline/examine.js");
   const dataDir = dataDirFrom(options.dataDir, process.env);
   makePrivateFiles();
   try {

@@ -1,7 +1,7 @@
 // `skein restore`: makes a data directory of a backup, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { makePrivateFiles } from "../../data-dir/private-files.js";
+import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { CliError } from "../failure.js";
 
 interface RestoreOptions {
@@ -31,8 +31,8 @@ export function restoreCommand(): Command {
 
 async function restore(directory: string, options: RestoreOptions): Promise<void> {
   // Imported here so that the other commands do not load a database.
-  const { restoreBackup } = await import("../../backups/restore.js");
-  const { BackupError } = await import("../../backups/manifest.js");
+  const { restoreBackup } = await import("../../operate/backups/restore.js");
+  const { BackupError } = await import("../../operate/backups/manifest.js");
   const { EnvelopeError } = await import("../../../shards/storage/envelope.js");
   const dataDir = resolve(options.dataDir);
   makePrivateFiles();

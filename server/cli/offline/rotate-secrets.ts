@@ -1,9 +1,9 @@
 // `skein rotate-secrets`: gives a data directory another key for its secrets, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { dataDirFrom } from "../../config.js";
-import { makePrivateFiles } from "../../data-dir/private-files.js";
-import { messageOf } from "../../formats/input-error.js";
+import { messageOf } from "../../documents/formats/input-error.js";
+import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
+import { dataDirFrom } from "../../operate/config.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError } from "../failure.js";
 
@@ -30,7 +30,7 @@ export function rotateSecretsCommand(): Command {
 
 async function rotate(options: RotateOptions): Promise<void> {
   // Imported here so that the other commands do not load a database.
-  const { rotateSecrets } = await import("../../offline/rotate-secrets.js");
+  const { rotateSecrets } = await import("../../operate/offline/rotate-secrets.js");
   const dataDir = resolve(dataDirFrom(options.dataDir, process.env));
   makePrivateFiles();
   try {

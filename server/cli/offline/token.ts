@@ -1,9 +1,9 @@
 // `skein token`: makes a search token of a key, without asking a server.
 import { Command } from "commander";
-import { SkeinError } from "../../errors.js";
-import { DEFAULT_LIMITS } from "../../limits.js";
-import { shownPrefix } from "../../tenants/keys.js";
-import { makeToken, openToken, sentToken } from "../../tenants/search-token.js";
+import { shownPrefix } from "../../access/tenants/keys.js";
+import { makeToken, openToken, sentToken } from "../../access/tenants/search-token.js";
+import { SkeinError } from "../../ground/errors.js";
+import { DEFAULT_LIMITS } from "../../ground/limits.js";
 import { CliError } from "../failure.js";
 import { wholeNumber } from "../whole-number.js";
 

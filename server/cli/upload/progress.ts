@@ -1,7 +1,7 @@
 // The progress of an import on standard error: one line that is rewritten on a terminal, a line every few seconds
 // otherwise. Measures documents per second and guesses the time left from the bytes of the file.
 
-import type { Source } from "../../formats/source.js";
+import type { Source } from "../../documents/formats/source.js";
 import { grouped, truncate } from "../table.js";
 import type { UploadCounts } from "./sender.js";
 

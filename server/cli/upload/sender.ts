@@ -2,8 +2,8 @@
 // retries and the search for the one document that makes a whole request invalid. Holds at most
 // `parallel` + 1 batches.
 
-import type { InputDocument } from "../../formats/documents.js";
-import { messageOf } from "../../formats/input-error.js";
+import type { InputDocument } from "../../documents/formats/documents.js";
+import { messageOf } from "../../documents/formats/input-error.js";
 import type { ApiClient, ApiReply, Body } from "../api.js";
 import { ConnectionError, refusal } from "../api.js";
 import { CliError } from "../failure.js";

@@ -1,8 +1,8 @@
 // The OpenAPI document's schemas of keys, tenants and what they use.
+import { KEY, ROTATION } from "../../access/tenants/keys.js";
+import { TENANT } from "../../access/tenants/tenants.js";
 import { SCOPES } from "../../catalog/types.js";
-import type { JsonSchema } from "../../input/readers.js";
-import { KEY, ROTATION } from "../../tenants/keys.js";
-import { TENANT } from "../../tenants/tenants.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
 
 const COUNT = { type: "integer", minimum: 0 };
 const TIME = { type: "string", format: "date-time" };

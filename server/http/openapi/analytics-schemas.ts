@@ -1,6 +1,6 @@
 // The OpenAPI shapes of events and reports.
-import { EVENT } from "../../analytics/event-request.js";
-import type { JsonSchema } from "../../input/readers.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
+import { EVENT } from "../../query-log/analytics/event-request.js";
 
 const COUNT = { type: "integer", minimum: 0 };
 const SHARE = { type: "number", minimum: 0, maximum: 1 };

@@ -1,6 +1,6 @@
 // The OpenAPI path of the audit log. Plain data.
-import { AUDIT_ACTIONS } from "../../audit/operations.js";
-import { REQUEST_LIMITS } from "../../limits.js";
+import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
+import { REQUEST_LIMITS } from "../../ground/limits.js";
 import { data, operation, type PathItem, queryParameter } from "./operations.js";
 import { ref } from "./schemas.js";
 

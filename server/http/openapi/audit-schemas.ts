@@ -1,6 +1,6 @@
 // The OpenAPI components of the audit log. Plain data.
-import { AUDIT_ACTIONS } from "../../audit/operations.js";
-import type { JsonSchema } from "../../input/readers.js";
+import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
 
 const COUNT: JsonSchema = { type: "integer", minimum: 0 };
 const TEXT: JsonSchema = { type: "string" };

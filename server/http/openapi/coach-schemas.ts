@@ -1,7 +1,7 @@
 // The OpenAPI shapes of the coach.
 import { ADVICE_TYPES, CONFIDENCES, RECOMMENDATION_STATUSES } from "../../catalog/recommendation.js";
 import { ANALYSIS } from "../../coach/coach.js";
-import type { JsonSchema } from "../../input/readers.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
 
 const ID = { type: "integer", minimum: 1 };
 const COUNT = { type: "integer", minimum: 0 };

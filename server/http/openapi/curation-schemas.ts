@@ -4,8 +4,8 @@ import { COPY, SWAP } from "../../catalog/copy-swap.js";
 import { RULE } from "../../catalog/rules.js";
 import { SYNONYMS } from "../../catalog/synonyms.js";
 import { RULE_TYPES, SYNONYM_TYPES } from "../../catalog/types.js";
-import type { JsonSchema } from "../../input/readers.js";
-import { FIXED_LIMITS } from "../../limits.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 
 const TIME = { type: "string", format: "date-time" };
 const TEXTS = { type: "array", items: { type: "string" } };

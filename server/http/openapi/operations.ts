@@ -1,5 +1,5 @@
 // Building blocks of OpenAPI operations: parameters, JSON bodies, replies. Plain data.
-import type { JsonSchema } from "../../input/readers.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
 import { ref } from "./schemas.js";
 
 export interface Operation {

@@ -3,12 +3,12 @@
 import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
 import { FIELD } from "../../catalog/schema.js";
 import { SETTINGS } from "../../catalog/settings.js";
-import { ERRORS } from "../../errors.js";
-import type { JsonSchema } from "../../input/readers.js";
-import { QUERY } from "../../request/query-request.js";
+import { ERRORS } from "../../ground/errors.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
+import { QUERY } from "../../question/request/query-request.js";
 import { MULTI_SEARCH } from "../../search/multi-search.js";
-import { SIMILAR } from "../../similar/similar-request.js";
-import { SUGGEST } from "../../suggest/suggest-request.js";
+import { SIMILAR } from "../../search/similar/similar-request.js";
+import { SUGGEST } from "../../search/suggest/suggest-request.js";
 import { ACCESS_SCHEMAS } from "./access-schemas.js";
 import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
 import { AUDIT_SCHEMAS } from "./audit-schemas.js";

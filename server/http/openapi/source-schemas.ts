@@ -1,9 +1,9 @@
 // The OpenAPI shapes of data sources, runs, previews and incidents. The shapes of requests come from the table with which
 // the server reads them.
 import { RUN_STATUSES, RUN_TRIGGERS } from "../../catalog/types.js";
-import { FEED_ERRORS } from "../../errors.js";
-import type { JsonSchema } from "../../input/readers.js";
-import { DATA_SOURCE } from "../../sources/data-source.js";
+import { DATA_SOURCE } from "../../documents/sources/data-source.js";
+import { FEED_ERRORS } from "../../ground/errors.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
 
 const ID = { type: "integer", minimum: 1 };
 const COUNT = { type: "integer", minimum: 0 };

@@ -4,7 +4,7 @@ import {
   readNamedPerson,
   readReportLimit,
   readReportWindow,
-} from "../../analytics/report-request.js";
+} from "../../query-log/analytics/report-request.js";
 import { readBeacon } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE } from "../respond.js";

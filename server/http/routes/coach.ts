@@ -1,9 +1,9 @@
 // The coach: an analysis of an index's log, its recommendations, and what is done with them.
+import { planOfTenant } from "../../access/tenants/plans.js";
+import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { IndexRecord } from "../../catalog/types.js";
 import { type Decided, readStatus } from "../../coach/coach.js";
 import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
-import { planOfTenant } from "../../tenants/plans.js";
-import { anyPatternMatches } from "../../tenants/scopes.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,6 +1,6 @@
 // Copying settings from one index to another, and exchanging two indexes. The key must cover both names.
+import { checkRights } from "../../access/tenants/principal.js";
 import { readCopyRequest, readSwapRequest } from "../../catalog/copy-swap.js";
-import { checkRights } from "../../tenants/principal.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,10 +1,10 @@
 // Documents of an index: batch, import, export, single documents, deletion by filter.
-import { SkeinError } from "../../errors.js";
-import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../ingest/documents.js";
-import { exportDocuments } from "../../ingest/export-stream.js";
-import { importDocuments } from "../../ingest/import-stream.js";
-import { writeBatch } from "../../ingest/write.js";
-import { planOfTenant } from "../../tenants/plans.js";
+import { planOfTenant } from "../../access/tenants/plans.js";
+import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../documents/ingest/documents.js";
+import { exportDocuments } from "../../documents/ingest/export-stream.js";
+import { importDocuments } from "../../documents/ingest/import-stream.js";
+import { writeBatch } from "../../documents/ingest/write.js";
+import { SkeinError } from "../../ground/errors.js";
 import { documentStream, readDocumentBytes } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";

@@ -1,7 +1,7 @@
 // GET /health/live: the process answers. GET /health/ready: the start is over and every shard answers. After the start
 // the server opens all indexes one after the other, or earlier when one is needed; `unseen` counts those not yet opened.
 // A damaged index does not make the server unready, because no restart would cure it and all other indexes serve.
-import { SkeinError } from "../../errors.js";
+import { SkeinError } from "../../ground/errors.js";
 import { dataReply } from "../respond.js";
 import type { OpenContext, Route } from "../router.js";
 

@@ -1,10 +1,10 @@
 // Indexes, their settings and their statistics.
 import type { IndexStats } from "../../../shards/protocol/control.js";
+import { checkRights } from "../../access/tenants/principal.js";
+import { anyPatternMatches } from "../../access/tenants/scopes.js";
+import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
 import type { IndexRecord } from "../../catalog/types.js";
 import { indexView } from "../../catalog/view.js";
-import { vectorPolicy } from "../../schema/vector-policy.js";
-import { checkRights } from "../../tenants/principal.js";
-import { anyPatternMatches } from "../../tenants/scopes.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,7 +1,4 @@
 // API keys of a tenant. A key with the scope `keys` makes and changes only keys with rights it has itself.
-import type { CatalogState } from "../../catalog/state.js";
-import type { KeyRecord } from "../../catalog/types.js";
-import { SkeinError } from "../../errors.js";
 import {
   checkBounds,
   checkGrant,
@@ -12,8 +9,11 @@ import {
   readKey,
   rotatedKey,
   shownPrefix,
-} from "../../tenants/keys.js";
-import { grantorOf } from "../../tenants/principal.js";
+} from "../../access/tenants/keys.js";
+import { grantorOf } from "../../access/tenants/principal.js";
+import type { CatalogState } from "../../catalog/state.js";
+import type { KeyRecord } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
 import { readJson, readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";

@@ -1,6 +1,6 @@
 // GET /metrics, in Prometheus text form. Outside of /v1: it tells of all tenants and takes a key of its own, if any.
-import { SkeinError } from "../../errors.js";
-import { carriesKey } from "../../tenants/principal.js";
+import { carriesKey } from "../../access/tenants/principal.js";
+import { SkeinError } from "../../ground/errors.js";
 import type { HttpReply } from "../port.js";
 import type { OpenContext, Route } from "../router.js";
 

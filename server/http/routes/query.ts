@@ -1,18 +1,18 @@
 // Searches: queries, suggestions and similar documents of an index, and several queries in one request.
 import { serialize } from "node:v8";
+import { type Plan, planOfTenant } from "../../access/tenants/plans.js";
+import { checkRights, type Principal } from "../../access/tenants/principal.js";
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
-import { SkeinError } from "../../errors.js";
-import { object, required } from "../../input/object-reader.js";
-import { text } from "../../input/readers.js";
-import type { Limits } from "../../limits.js";
-import { mayNameAsker, NOT_NAMED, splitAsker } from "../../request/asker.js";
+import { SkeinError } from "../../ground/errors.js";
+import { object, required } from "../../ground/input/object-reader.js";
+import { text } from "../../ground/input/readers.js";
+import type { Limits } from "../../ground/limits.js";
+import { mayNameAsker, NOT_NAMED, splitAsker } from "../../question/request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
-import { similarDocuments } from "../../similar/similar.js";
-import { suggest } from "../../suggest/suggest.js";
-import { type Plan, planOfTenant } from "../../tenants/plans.js";
-import { checkRights, type Principal } from "../../tenants/principal.js";
+import { similarDocuments } from "../../search/similar/similar.js";
+import { suggest } from "../../search/suggest/suggest.js";
 import { readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";

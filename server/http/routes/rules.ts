@@ -1,6 +1,6 @@
 // Ranking rules of an index.
 import { rulesOf } from "../../catalog/state.js";
-import { findRule, shownRule } from "../../curation.js";
+import { findRule, shownRule } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,5 +1,5 @@
 // Backups of the whole server, for the bootstrap admin key only: they hold every tenant's data.
-import type { Backup } from "../../backups/backups.js";
+import type { Backup } from "../../operate/backups/backups.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";

@@ -1,11 +1,11 @@
 // Data sources of an index, their runs, and the incidents of a tenant.
+import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { CatalogState } from "../../catalog/state.js";
 import type { DataSource } from "../../catalog/types.js";
-import { SkeinError } from "../../errors.js";
-import { sourceView } from "../../sources/data-source.js";
-import { findRun, findSource, incidentsOf, runsOf, sourcesOf } from "../../sources/records.js";
-import { runView } from "../../sources/run-view.js";
-import { anyPatternMatches } from "../../tenants/scopes.js";
+import { sourceView } from "../../documents/sources/data-source.js";
+import { findRun, findSource, incidentsOf, runsOf, sourcesOf } from "../../documents/sources/records.js";
+import { runView } from "../../documents/sources/run-view.js";
+import { SkeinError } from "../../ground/errors.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,7 +1,7 @@
 // Synonym groups of an index.
 import { synonymsOf } from "../../catalog/state.js";
 import { synonymsView } from "../../catalog/synonyms.js";
-import { findSynonyms } from "../../curation.js";
+import { findSynonyms } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

@@ -1,13 +1,13 @@
 // Tenants, for the bootstrap admin key only. A new tenant comes with its first key, shown once. What a tenant has used of its
 // plan it may see itself.
+import { hashKey, keyView, newKeyValue, shownPrefix } from "../../access/tenants/keys.js";
+import { monthEnd } from "../../access/tenants/month-counts.js";
+import { planNamed } from "../../access/tenants/plans.js";
+import { DEFAULT_TENANT } from "../../access/tenants/principal.js";
+import { readTenant, tenantView } from "../../access/tenants/tenants.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { isMade, type KeyRecord, SCOPES, type TenantRecord } from "../../catalog/types.js";
-import { SkeinError } from "../../errors.js";
-import { hashKey, keyView, newKeyValue, shownPrefix } from "../../tenants/keys.js";
-import { monthEnd } from "../../tenants/month-counts.js";
-import { planNamed } from "../../tenants/plans.js";
-import { DEFAULT_TENANT } from "../../tenants/principal.js";
-import { readTenant, tenantView } from "../../tenants/tenants.js";
+import { SkeinError } from "../../ground/errors.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";

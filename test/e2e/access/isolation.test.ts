@@ -2,10 +2,10 @@
 // in route-requests.ts, and then holds what all others do: no key, a wrong key, a key of another scope, of other indexes or of another tenant
 // opens nothing, changes nothing and shows nothing.
 import { afterAll, describe, expect, test } from "vitest";
+import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/types.js";
 import type { Route } from "../../../server/http/router.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
-import { makeToken } from "../../../server/tenants/search-token.js";
 import { ServerClock } from "../sources/server-clock.js";
 import { FROM_LOOPBACK } from "../world/feeds.js";
 import { type CallOptions, eventually, expectStatus } from "../world/harness.js";

@@ -1,6 +1,6 @@
 // The life of a key over HTTP: rotation, last use, and what becomes of those who try keys that are none.
 import { afterAll, describe, expect, test } from "vitest";
-import { makeToken } from "../../../server/tenants/search-token.js";
+import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { ServerClock } from "../sources/server-clock.js";
 import { ADMIN_KEY, eventually, expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makeToken } from "../../../server/tenants/search-token.js";
+import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, MAIN, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

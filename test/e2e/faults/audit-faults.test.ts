@@ -3,7 +3,7 @@
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { AuditPoint } from "./fault-scenarios.js";
 import { World } from "./fault-world.js";

@@ -26,7 +26,7 @@ function told(point) {
 
 async function failures() {
   const { StoreWriteError } = await import("../../../dist/shards/storage/store.js");
-  const { SkeinError } = await import("../../../dist/server/errors.js");
+  const { SkeinError } = await import("../../../dist/server/ground/errors.js");
   return (point) => {
     if (!isMainThread || point.startsWith("catalog.")) return new StoreWriteError(`fault at ${point}`);
     if (/^(backup|restore|reshard|audit|secrets)\./.test(point) && point !== "backup.after-take")
@@ -52,7 +52,7 @@ if (folder !== undefined) {
     process.once("SIGTERM", () => writeFileSync(stopping, ""));
   }
   const failure = await failures();
-  const server = await import("../../../dist/server/fault.js");
+  const server = await import("../../../dist/server/ground/fault.js");
   const shards = await import("../../../dist/shards/fault.js");
   const [points, armFault] = isMainThread
     ? [server.SERVER_FAULT_POINTS, server.armFault]

@@ -4,7 +4,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
 import { backups, type OfflinePoint } from "./fault-scenarios.js";

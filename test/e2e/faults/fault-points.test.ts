@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import { SHARD_FAULT_POINTS } from "../../../shards/fault.js";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";

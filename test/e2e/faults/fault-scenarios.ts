@@ -2,7 +2,7 @@
 // the state that all of the change leads to.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServerFaultPoint } from "../../../server/fault.js";
+import type { ServerFaultPoint } from "../../../server/ground/fault.js";
 import type { ShardFaultPoint } from "../../../shards/fault.js";
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -2,7 +2,7 @@
 // index is at home or spread, with all that was acknowledged, each document once; `skein check` finds no damage, and the next
 // attempt comes to the end.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import type { SpreadPoint } from "../faults/fault-scenarios.js";
 import { World } from "../faults/fault-world.js";
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";

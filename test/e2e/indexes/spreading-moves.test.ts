@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { homeData } from "../../../server/schema/placement.js";
+import { homeData } from "../../../server/catalog/schema/placement.js";
 import { documentRange, indexRange } from "../../../shards/storage/keyspace.js";
 import { effort } from "../../effort.js";
 import { idsOf, toward } from "../semantic/near.js";

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { ServerFaultPoint } from "../../../server/fault.js";
+import type { ServerFaultPoint } from "../../../server/ground/fault.js";
 import type { ShardFaultPoint } from "../../../shards/fault.js";
 import type { SpreadPoint } from "../faults/fault-scenarios.js";
 import { World } from "../faults/fault-world.js";

@@ -1,5 +1,5 @@
 // Questions that are put again and again around everything that changes their answer: what is remembered must be in use
-// and never be out of date. See server/reads/answer-cache.ts.
+// and never be out of date. See server/fleet/reads/answer-cache.ts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

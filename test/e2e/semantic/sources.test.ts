@@ -1,7 +1,7 @@
 // The source of vectors changes while people search, and the server dies while vectors come about: searches go on, and in the end
 // every document has the vector of the source in force.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeToken } from "../../../server/tenants/search-token.js";
+import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
 import { eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
 import { embedderOf, idsOf, makeShop, ready, toward } from "./near.js";

@@ -5,8 +5,8 @@ import { Agent, type Server } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PACKAGE_FOLDER } from "../../../engine-wasm/host/instance/built-files.js";
-import { shownPrefix } from "../../../server/tenants/keys.js";
-import { makeToken } from "../../../server/tenants/search-token.js";
+import { shownPrefix } from "../../../server/access/tenants/keys.js";
+import { makeToken } from "../../../server/access/tenants/search-token.js";
 import {
   ADMIN_KEY,
   type CallOptions,

@@ -1,9 +1,9 @@
 // Filter expressions: every text is a tree or a 400 whose position lies in it, and a printed tree reads as itself.
 import type { Random } from "../../../bench/random.js";
-import { SkeinError } from "../../../server/errors.js";
-import type { FilterLiteral, FilterNode, FilterValue } from "../../../server/filter/filter-ast.js";
-import { parseFilter } from "../../../server/filter/filter-parser.js";
-import { DEFAULT_LIMITS } from "../../../server/limits.js";
+import { SkeinError } from "../../../server/ground/errors.js";
+import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
+import type { FilterLiteral, FilterNode, FilterValue } from "../../../server/question/filter/filter-ast.js";
+import { parseFilter } from "../../../server/question/filter/filter-parser.js";
 import { finding, mutateText, type Target } from "../target.js";
 
 const FIELDS = ["title", "price", "in stock", "é", "a.b", "id"];

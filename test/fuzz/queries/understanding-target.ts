@@ -1,11 +1,11 @@
 // Texts that somebody may type, read against the facts of a shop: no text makes a reader fail or take long, and each filter that is
 // read can be parsed.
 
-import { parseFilter } from "../../../server/filter/filter-parser.js";
-import { DEFAULT_LIMITS } from "../../../server/limits.js";
-import { mayName, readText } from "../../../server/understanding/read.js";
-import { rewritten } from "../../../server/understanding/reading.js";
-import { factsOf } from "../../unit/server/understanding/shop.js";
+import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
+import { parseFilter } from "../../../server/question/filter/filter-parser.js";
+import { mayName, readText } from "../../../server/search/understanding/read.js";
+import { rewritten } from "../../../server/search/understanding/reading.js";
+import { factsOf } from "../../unit/server/search/understanding/shop.js";
 import { finding, mutateText, type Target } from "../target.js";
 
 const PIECES = [

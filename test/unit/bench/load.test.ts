@@ -7,7 +7,7 @@ import { drawQueries } from "../../../bench/load/queries.js";
 import { parseMetrics, total } from "../../../bench/load/server-meter.js";
 import { readWorkload } from "../../../bench/load/workload.js";
 import { Random, Zipf } from "../../../bench/random.js";
-import type { InferredSchema } from "../../../server/formats/infer.js";
+import type { InferredSchema } from "../../../server/documents/formats/infer.js";
 
 const SCHEMA: InferredSchema = {
   fields: [

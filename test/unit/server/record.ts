@@ -1,5 +1,7 @@
 // An index record and an analyser for tests of parts that read them.
 import type { ModelServers } from "../../../server/catalog/model-servers.js";
+import { IndexView } from "../../../server/catalog/schema/index-view.js";
+import type { TextAnalyser } from "../../../server/catalog/schema/text-analyser.js";
 import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
 import type {
   FieldDefinition,
@@ -7,13 +9,11 @@ import type {
   IndexRecord,
   IndexSettings,
 } from "../../../server/catalog/types.js";
-import type { FieldType } from "../../../server/field-types.js";
-import { DEFAULT_LIMITS } from "../../../server/limits.js";
-import { createLogger } from "../../../server/log.js";
-import { type QueriedIndex, QueriedIndexes } from "../../../server/matching/queried-index.js";
-import { NOTHING_POPULAR } from "../../../server/popularity/popularity.js";
-import { IndexView } from "../../../server/schema/index-view.js";
-import type { TextAnalyser } from "../../../server/schema/text-analyser.js";
+import type { FieldType } from "../../../server/ground/field-types.js";
+import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
+import { createLogger } from "../../../server/ground/log.js";
+import { NOTHING_POPULAR } from "../../../server/query-log/popularity/popularity.js";
+import { type QueriedIndex, QueriedIndexes } from "../../../server/search/matching/queried-index.js";
 
 export function field(
   name: string,

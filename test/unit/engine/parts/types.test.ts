@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { statusError } from "../../../../engine-wasm/host/engine-error.js";
-import { FIELD_TYPES } from "../../../../server/field-types.js";
+import { FIELD_TYPES } from "../../../../server/ground/field-types.js";
 import { compileParts, type Parts } from "./compile-parts.js";
 
 const SOURCE = `

@@ -8,7 +8,7 @@ import { readNewIndex } from "../../../../server/catalog/indexes.js";
 import { nameKey } from "../../../../server/catalog/lookups.js";
 import { apply, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";
 import type { IndexRecord, KeyRecord } from "../../../../server/catalog/types.js";
-import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
 import { StoreLockedError } from "../../../../shards/storage/store.js";
 import { SERVERS } from "../record.js";

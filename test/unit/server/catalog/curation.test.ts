@@ -18,7 +18,7 @@ import {
   synonymsOf,
 } from "../../../../server/catalog/state.js";
 import type { RankingRule, SynonymGroup } from "../../../../server/catalog/types.js";
-import { Uses } from "../../../../server/uses.js";
+import { Uses } from "../../../../server/ground/uses.js";
 import { ENVELOPE_CATALOG, seal } from "../../../../shards/storage/envelope.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
 import { makeRecord } from "../record.js";

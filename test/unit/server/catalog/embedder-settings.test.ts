@@ -4,7 +4,7 @@ import { copyCommand } from "../../../../server/catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";
 import { EMPTY_STATE } from "../../../../server/catalog/state.js";
 import type { IndexRecord } from "../../../../server/catalog/types.js";
-import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { makeRecord, SERVERS } from "../record.js";
 
 const URL_OF = "https://models.example/v1";

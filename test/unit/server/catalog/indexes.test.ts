@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";
 import type { FieldDefinition, IndexRecord } from "../../../../server/catalog/types.js";
 import { indexView } from "../../../../server/catalog/view.js";
-import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { SERVERS } from "../record.js";
 
 function make(body: unknown): IndexRecord {

@@ -1,14 +1,14 @@
 // The parts of the HTTP layer that need no socket: JSON bodies, the body queue, the router, the OpenAPI document.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { SharedAmount } from "../../../../server/fleet/threads/shared-amount.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { BodyMemory } from "../../../../server/http/body-memory.js";
 import { BodyQueue, declaredLength } from "../../../../server/http/body-queue.js";
 import { parseJson } from "../../../../server/http/json.js";
 import { OPENAPI } from "../../../../server/http/openapi/document.js";
 import { Router } from "../../../../server/http/router.js";
 import { ROUTES } from "../../../../server/http/routes/table.js";
-import { DEFAULT_LIMITS } from "../../../../server/limits.js";
-import { SharedAmount } from "../../../../server/threads/shared-amount.js";
 
 const bodyMemory = (bytesMax: number): BodyMemory =>
   new BodyMemory(bytesMax, new SharedAmount(SharedAmount.memory(1), 0, 1024));

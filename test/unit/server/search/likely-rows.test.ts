@@ -1,6 +1,6 @@
 // Which rows of a shard send their documents along: all of a page with one shard, with several about a share of it.
 import { expect, it } from "vitest";
-import { likelyRows } from "../../../../server/reads/likely-rows.js";
+import { likelyRows } from "../../../../server/fleet/reads/likely-rows.js";
 
 it.each([
   [1, 0, 10, [0, 10]],

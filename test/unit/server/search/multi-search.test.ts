@@ -1,7 +1,7 @@
 // The list of answers of a multi-search: order, failures in their place, bounded memory, a few at a time.
 import { describe, expect, it } from "vitest";
-import { SkeinError } from "../../../../server/errors.js";
-import { DEFAULT_LIMITS, type Limits } from "../../../../server/limits.js";
+import { SkeinError } from "../../../../server/ground/errors.js";
+import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
 import { multiSearch, type SearchSlot } from "../../../../server/search/multi-search.js";
 
 const asError = (error: unknown): SkeinError =>

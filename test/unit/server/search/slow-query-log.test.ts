@@ -2,10 +2,10 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { SkeinError } from "../../../../server/errors.js";
-import { DEFAULT_LIMITS } from "../../../../server/limits.js";
-import { QueryTrace } from "../../../../server/metrics/query-trace.js";
-import { Recorder } from "../../../../server/metrics/recorder.js";
+import { SkeinError } from "../../../../server/ground/errors.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
+import { QueryTrace } from "../../../../server/ground/metrics/query-trace.js";
+import { Recorder } from "../../../../server/ground/metrics/recorder.js";
 import { SlowQueryLog } from "../../../../server/search/slow-query-log.js";
 import { makeRecord } from "../record.js";
 

@@ -9,7 +9,7 @@ import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
-import { LocalVectors } from "../../../../server/local/local-vectors.js";
+import { LocalVectors } from "../../../../server/fleet/local/local-vectors.js";
 import { handle } from "../../../../shards/handle.js";
 import { encodeInUse } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";

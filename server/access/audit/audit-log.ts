@@ -1,0 +1,185 @@
+// The audit log: a line for each change, on disk before the change is answered. The only writer of its files, which it keeps by
+// size. A process that ends may leave a torn line; the next line begins anew, and a reader leaves the torn one out.
+import { type FileHandle, open } from "node:fs/promises";
+import { syncDirectory } from "../../ground/data-dir/durable-files.js";
+import { fault } from "../../ground/fault.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { AuditMeter } from "../../ground/metrics/recorder.js";
+import { auditFile, olderNumbers, rotate } from "./audit-files.js";
+import {
+  type AuditFile,
+  type AuditFilter,
+  type AuditPage,
+  entriesBackwards,
+  readPage,
+} from "./audit-reader.js";
+import type { NewEntry } from "./entry.js";
+
+const FILE_MODE = 0o600;
+const NEWLINE = 0x0a;
+
+interface Options {
+  readonly directory: string;
+  /** os: a line is handed to the system, as documents are then. */
+  readonly durability: "fsync" | "os";
+  readonly limits: Limits;
+  readonly meter: AuditMeter;
+  readonly log: Logger;
+}
+
+interface Written {
+  readonly file: FileHandle;
+  bytes: number;
+}
+
+export class AuditLog {
+  readonly #options: Options;
+  /** Null until the first line, and after one that could not be written: what the file then ends with is looked at again. */
+  #written: Written | null = null;
+  #seq: number | null = null;
+  #waiting: NewEntry[] = [];
+  #group: Promise<void> | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the line is on disk. Never rejects: the change is made, whatever becomes of its line. A line that cannot be
+   * written is counted, and goes to the server's log instead.
+   */
+  append(entry: NewEntry): Promise<void> {
+    this.#waiting.push(entry);
+    // What comes while others are written is written together afterwards.
+    this.#group ??= this.#alone(() => this.#writeWaiting());
+    return this.#group;
+  }
+
+  /** Newest first. Throws what the system says of files that cannot be read. */
+  async read(filter: AuditFilter, limit: number, signal: AbortSignal): Promise<AuditPage> {
+    // Opened between two writes, so that none is renamed meanwhile.
+    const files = await this.#alone(() => this.#openAll());
+    try {
+      return await readPage(files, filter, limit, signal);
+    } finally {
+      for (const { file } of files) await file.close();
+    }
+  }
+
+  /** Waits for the lines under way. */
+  async close(): Promise<void> {
+    await this.#alone(() => this.#closeFile());
+  }
+
+  /** Runs the work when all earlier work is done. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(work);
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const { meter, log } = this.#options;
+    const entries = this.#waiting;
+    this.#waiting = [];
+    this.#group = null;
+    try {
+      await this.#write(entries);
+      meter.lines += entries.length;
+    } catch (error) {
+      meter.dropped += entries.length;
+      for (const entry of entries) log.error({ err: error, audit: entry }, "a line of the audit log is lost");
+      await this.#closeFile().catch(() => undefined); // the reason is in the log already
+    }
+  }
+
+  async #write(entries: readonly NewEntry[]): Promise<void> {
+    const { directory, limits, durability } = this.#options;
+    this.#seq ??= await this.#lastSeq();
+    let seq = this.#seq;
+    this.#seq += entries.length; // also of lines that are lost, so that their gap shows
+    const lines = Buffer.from(
+      entries.map((entry) => `${JSON.stringify({ seq: ++seq, ...entry })}\n`).join(""),
+    );
+    fault("audit.before-line");
+    this.#written ??= await this.#openFile();
+    if (this.#written.bytes > 0 && this.#written.bytes + lines.length > limits.auditFileBytesMax) {
+      await this.#closeFile();
+      await rotate(directory, limits.auditFilesMax);
+      this.#written = await this.#openFile();
+    }
+    const { file } = this.#written;
+    await file.appendFile(lines);
+    this.#written.bytes += lines.length;
+    if (durability === "fsync") await file.datasync();
+    fault("audit.after-line");
+  }
+
+  /** The file ends with a whole line then. */
+  async #openFile(): Promise<Written> {
+    const { directory } = this.#options;
+    const file = await open(auditFile(directory, 0), "a+", FILE_MODE);
+    try {
+      const { size } = await file.stat();
+      const torn = size > 0 && (await byteAt(file, size - 1)) !== NEWLINE;
+      if (torn) await file.appendFile("\n");
+      if (size === 0) await syncDirectory(directory);
+      return { file, bytes: torn ? size + 1 : size };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async #closeFile(): Promise<void> {
+    const written = this.#written;
+    this.#written = null;
+    await written?.file.close();
+  }
+
+  /** 0 when there is no line yet. */
+  async #lastSeq(): Promise<number> {
+    const files = await this.#openAll();
+    try {
+      for (const file of files)
+        for await (const [entry] of entriesBackwards(file)) if (entry) return entry.seq;
+      return 0;
+    } finally {
+      for (const { file } of files) await file.close();
+    }
+  }
+
+  /** Newest first. The caller closes them. */
+  async #openAll(): Promise<AuditFile[]> {
+    const { directory } = this.#options;
+    const files: AuditFile[] = [];
+    try {
+      for (const number of [0, ...(await olderNumbers(directory))]) {
+        const file = await openIfThere(auditFile(directory, number));
+        if (file !== null) files.push({ file, bytes: (await file.stat()).size });
+      }
+      return files;
+    } catch (error) {
+      for (const { file } of files) await file.close();
+      throw error;
+    }
+  }
+}
+
+/** The file written to may not be there: before the first line, and after a rotation that was cut short. */
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function byteAt(file: FileHandle, place: number): Promise<number> {
+  const byte = Buffer.alloc(1);
+  await file.read(byte, 0, 1, place);
+  return byte[0]!;
+}

@@ -1,0 +1,119 @@
+// Which operations of the route table are written to the audit log, and as what. A test compares this table with the route
+// table: whoever adds a route that changes something decides here. Not in the log are writes of documents and events, which
+// are data in any number, and operations that ask without changing anything that lasts.
+import { isObject, type JsonObject } from "../../ground/input/json-value.js";
+import type { NewEntry } from "./entry.js";
+
+interface AuditedOperation {
+  readonly action: string;
+  /** Which parameter of the path, or else member of the answer's data, says what was changed. */
+  readonly target: string;
+}
+
+/** By operationId: all that are not GET. */
+export const OPERATIONS: Readonly<Record<string, AuditedOperation | null>> = {
+  createIndex: { action: "index.create", target: "name" },
+  updateIndex: { action: "index.update", target: "name" },
+  deleteIndex: { action: "index.delete", target: "name" },
+  updateSettings: { action: "settings.update", target: "name" },
+  copySettings: { action: "settings.copy", target: "source_index" },
+  swapIndexes: { action: "index.swap", target: "target" },
+  deleteDocuments: { action: "documents.delete", target: "name" },
+  createRankingRule: { action: "rule.create", target: "id" },
+  updateRankingRule: { action: "rule.update", target: "id" },
+  deleteRankingRule: { action: "rule.delete", target: "id" },
+  createSynonyms: { action: "synonyms.create", target: "id" },
+  updateSynonyms: { action: "synonyms.update", target: "id" },
+  deleteSynonyms: { action: "synonyms.delete", target: "id" },
+  createDataSource: { action: "source.create", target: "id" },
+  updateDataSource: { action: "source.update", target: "id" },
+  deleteDataSource: { action: "source.delete", target: "id" },
+  syncNow: { action: "source.sync", target: "id" },
+  cancelRun: { action: "run.cancel", target: "run_id" },
+  forgetPerson: { action: "person.forget", target: "name" },
+  applyRecommendation: { action: "recommendation.apply", target: "id" },
+  dismissRecommendation: { action: "recommendation.dismiss", target: "id" },
+  createKey: { action: "key.create", target: "id" },
+  updateKey: { action: "key.update", target: "id" },
+  deleteKey: { action: "key.delete", target: "id" },
+  rotateKey: { action: "key.rotate", target: "id" },
+  createTenant: { action: "tenant.create", target: "id" },
+  updateTenant: { action: "tenant.update", target: "id" },
+  deleteTenant: { action: "tenant.delete", target: "id" },
+  createSnapshot: { action: "snapshot.create", target: "id" },
+  deleteSnapshot: { action: "snapshot.delete", target: "id" },
+  batchDocuments: null,
+  importDocuments: null,
+  updateDocument: null,
+  deleteDocument: null,
+  sendEvents: null,
+  query: null,
+  multiSearch: null,
+  suggest: null,
+  similarDocuments: null,
+  previewFeed: null,
+  analyze: null,
+};
+
+export const AUDIT_ACTIONS: readonly string[] = Object.values(OPERATIONS).flatMap((one) => one?.action ?? []);
+
+export function isAudited(operation: string): boolean {
+  return (OPERATIONS[operation] ?? null) !== null;
+}
+
+/** A client may send a path of any length. */
+const SHOWN_CHARACTERS_MAX = 200;
+
+/** A request that a key had the right to make. */
+export interface AskedOperation {
+  readonly operation: string;
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly tenant: string | null;
+  readonly tenantId: number;
+  readonly keyId: number | null;
+}
+
+interface Outcome {
+  readonly requestId: string;
+  readonly address: string;
+  readonly status: number;
+  /** The answer, as sent. */
+  readonly body: unknown;
+}
+
+/**
+ * What the log says of an answered request. Null for an operation that is not audited, and for a refusal (4xx), which changed
+ * nothing: with lines for these, whoever has a key for anything could push the lines of changes out of the log.
+ */
+export function entryOf(
+  asked: AskedOperation,
+  { requestId, address, status, body }: Outcome,
+): NewEntry | null {
+  const audited = OPERATIONS[asked.operation] ?? null;
+  if (audited === null || (status >= 400 && status < 500)) return null;
+  const data = status < 400 ? dataOf(body) : {};
+  const { params } = asked;
+  const ofIndex = audited.action === "index.create" ? data.name : asked.params.name;
+  return {
+    time: new Date().toISOString(),
+    request_id: requestId,
+    tenant: asked.tenant,
+    tenant_id: asked.tenantId,
+    key_id: asked.keyId,
+    address,
+    action: audited.action,
+    index: shown(ofIndex),
+    target: shown(params[audited.target] ?? data[audited.target]),
+    status,
+  };
+}
+
+function dataOf(body: unknown): JsonObject {
+  const answer: unknown = typeof body === "string" ? JSON.parse(body) : null;
+  return isObject(answer) && isObject(answer.data) ? answer.data : {};
+}
+
+function shown(value: unknown): string | null {
+  return value === undefined ? null : String(value).slice(0, SHOWN_CHARACTERS_MAX);
+}

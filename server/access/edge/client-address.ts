@@ -1,0 +1,131 @@
+// Whose request it is, by address: the peer of the connection, or behind proxies what these say in X-Forwarded-For. Anybody
+// may write anything into that header, so each entry is believed only as far as its writer is trusted: the last entry
+// was written by the peer, the one before by the proxy that the last entry names, and so on.
+import { BlockList, isIP } from "node:net";
+import { integer, refuse, texts, type ValueReader, wrongType } from "../../ground/input/readers.js";
+
+const PROXIES_MAX = 1000;
+const HOPS_MAX = 100;
+
+/** How many proxies stand in a row before the server, or their addresses and networks. */
+export type ProxySetting = number | readonly string[];
+
+/** Which writers of X-Forwarded-For are trusted. */
+export class ProxyTrust {
+  /** Nobody: the peer is the client. */
+  static readonly none = new ProxyTrust(0, () => false);
+  /** From which `of` makes the same again. */
+  readonly setting: ProxySetting;
+  readonly #trusts: (address: string, hop: number) => boolean;
+
+  private constructor(setting: ProxySetting, trusts: (address: string, hop: number) => boolean) {
+    this.setting = setting;
+    this.#trusts = trusts;
+  }
+
+  /** Throws RangeError for a setting that was not taken from a ProxyTrust. */
+  static of(setting: ProxySetting): ProxyTrust {
+    if (typeof setting === "number") return ProxyTrust.ofHops(setting);
+    const trust = ProxyTrust.ofNetworks(setting);
+    if (trust instanceof ProxyTrust) return trust;
+    throw new RangeError(`"${trust.wrong}" is neither an address nor a network`);
+  }
+
+  /** So many proxies stand in a row before the server, whatever their addresses. */
+  static ofHops(hops: number): ProxyTrust {
+    return hops === 0 ? ProxyTrust.none : new ProxyTrust(hops, (_, hop) => hop < hops);
+  }
+
+  /** These addresses and networks are proxies. Returns the first one that is neither. */
+  static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
+    const list = new BlockList();
+    for (const network of networks) if (!addNetwork(list, network)) return { wrong: network };
+    return new ProxyTrust(networks, (address) => list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"));
+  }
+
+  /**
+   * The address of the client, in its one spelling. The header is read from its end as long as the writer of an entry is
+   * trusted. When an entry is no address, or there is none left, the last good address is the client's.
+   */
+  clientAddress(peer: string, forwardedFor: string): string {
+    let client = plainAddress(peer) ?? peer;
+    let rest = forwardedFor;
+    for (let hop = 0; rest !== "" && this.#trusts(client, hop); ) {
+      const comma = rest.lastIndexOf(",");
+      const entry = rest.slice(comma + 1).trim();
+      rest = rest.slice(0, Math.max(0, comma));
+      if (entry === "") continue;
+      const address = addressOf(entry);
+      if (address === null) break;
+      client = address;
+      hop++;
+    }
+    return client;
+  }
+}
+
+/** The member trust_proxy of the configuration file. */
+export function proxyTrust(): ValueReader<ProxyTrust> {
+  const takes = "true, false, a number of proxies, or an array of addresses and networks";
+  const hops = integer(0, HOPS_MAX);
+  const list = texts(PROXIES_MAX, 100);
+  return {
+    takes,
+    schema: { type: ["boolean", "integer", "array"] },
+    read(value, path, rules) {
+      if (typeof value === "boolean") return ProxyTrust.ofHops(value ? 1 : 0);
+      if (typeof value === "number") return ProxyTrust.ofHops(hops.read(value, path, rules));
+      if (!Array.isArray(value)) return wrongType(path, takes, value, rules);
+      const trust = ProxyTrust.ofNetworks(list.read(value, path, rules));
+      if (trust instanceof ProxyTrust) return trust;
+      const why = `must name addresses and networks such as 10.0.0.0/8 or fd00::/8, not "${trust.wrong}"`;
+      return refuse(path, why, rules);
+    },
+  };
+}
+
+/**
+ * What counts as one client where addresses are limited: an IPv4 address, or the /64 of an IPv6 one, of which a single
+ * customer usually has all addresses. Takes the one spelling of an address.
+ */
+export function clientNetwork(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = "", tail] = address.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = new Array<string>(8 - first.length - last.length).fill("0");
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(":")}::/64`;
+}
+
+/** An entry of X-Forwarded-For: an address, `1.2.3.4:5678`, `[2001:db8::1]` or `[2001:db8::1]:443`. Null for anything else. */
+function addressOf(entry: string): string | null {
+  const ported = /^(?:\[([\da-f:.]+(?:%[^\]]*)?)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/i.exec(entry);
+  const bracketed = ported?.[1];
+  if (bracketed !== undefined && isIP(bracketed) !== 6) return null;
+  return plainAddress(bracketed ?? ported?.[2] ?? entry);
+}
+
+/** An address in its one spelling: short, in lower case, without a zone, IPv4 also where it came as ::ffff:1.2.3.4. Null for no address. */
+function plainAddress(text: string): string | null {
+  const family = isIP(text);
+  if (family === 0) return null;
+  if (family === 4) return text;
+  const short = new URL(`http://[${text.split("%", 1)[0]}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(short);
+  if (mapped === null) return short;
+  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+function addNetwork(list: BlockList, network: string): boolean {
+  const [text = "", prefix, ...more] = network.split("/");
+  const address = text.includes("%") ? null : plainAddress(text);
+  if (address === null || more.length > 0) return false;
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  const bits = family === "ipv6" ? 128 : 32;
+  if (prefix === undefined) list.addAddress(address, family);
+  else if (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
+    list.addSubnet(address, Number(prefix), family);
+  else return false;
+  return true;
+}

@@ -1,0 +1,155 @@
+// API keys: making values, reading key bodies, what is shown. A value is kept as SHA-256 only.
+import { hash, randomBytes } from "node:crypto";
+import { type KeyRecord, SCOPES, type Scope } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
+import { describe, isObject } from "../../ground/input/json-value.js";
+import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
+import { checked, integer, list, refuse, someOf, text } from "../../ground/input/readers.js";
+import { isoTime } from "../../ground/input/time-reader.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { anyPatternMatches, grantable, INDEX_PATTERN } from "./scopes.js";
+
+const SHOWN_PREFIX_LENGTH = 10;
+
+export const KEY = object(
+  {
+    name: required(
+      checked(text("keyNameBytesMax"), (name) => (name.trim() === "" ? "must not be empty" : null), {
+        minLength: 1,
+      }),
+    ),
+    scopes: required(someOf(SCOPES, "an array of scopes")),
+    indexes: defaultsTo(
+      ["*"],
+      list(INDEX_PATTERN, "keyPatternsMax"),
+      "Names of indexes, * for any characters.",
+    ),
+    expires_at: defaultsTo(null, isoTime()),
+    rate_limit: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax), "Requests per second."),
+  },
+  { unknown: "refused" },
+);
+
+/** The body of a rotation. */
+export const ROTATION = object(
+  {
+    grace_s: defaultsTo(
+      0,
+      integer(0, FIXED_LIMITS.keyGraceSecondsMax),
+      "Seconds for which the old value stays good.",
+    ),
+  },
+  { unknown: "refused" },
+);
+
+/** A fresh value with 256 random bits. */
+export function newKeyValue(): string {
+  return `sk_${randomBytes(32).toString("base64url")}`;
+}
+
+export function hashKey(value: string): string {
+  return hash("sha256", value);
+}
+
+export function shownPrefix(value: string): string {
+  return value.slice(0, SHOWN_PREFIX_LENGTH);
+}
+
+/** The members of a key that a client decides. */
+export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit">;
+
+/** Who makes or changes a key; nobody can give away more than he has. */
+export interface Grantor {
+  readonly scopes: readonly Scope[];
+  readonly indexes: readonly string[];
+  readonly expiresAt: string | null;
+  readonly rateLimit: number | null;
+}
+
+/**
+ * A create body, or with `current` a PATCH body. Throws SK-SYS-400, and SK-SYS-403 for a key that could do more, would live
+ * longer or be limited less than the grantor.
+ */
+export function readKey(
+  body: unknown,
+  current: KeyDraft | null,
+  grantor: Grantor,
+  limits: Limits,
+  now: Date,
+): KeyDraft {
+  const rules = { limits, code: "SK-SYS-400" } as const;
+  const present =
+    current === null
+      ? undefined
+      : { ...current, expires_at: current.expiresAt, rate_limit: current.rateLimit };
+  const given = KEY.read(body, "", rules, present);
+  const { name, scopes, expires_at: expiresAt, rate_limit: rateLimit } = given;
+  const expiryGiven = isObject(body) && Object.hasOwn(body, "expires_at");
+  if (expiryGiven && expiresAt !== null && new Date(expiresAt) <= now)
+    refuse("expires_at", "must be in the future", rules);
+  const draft: KeyDraft = { name, scopes, indexes: [...new Set(given.indexes)], expiresAt, rateLimit };
+  checkGrant(draft, grantor);
+  checkBounds(draft, grantor);
+  return draft;
+}
+
+/** Refuses rights that the grantor does not have. */
+export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, grantor: Grantor): void {
+  const scope = rights.scopes.find((wanted) => !grantable(grantor.scopes).includes(wanted));
+  if (scope !== undefined) {
+    throw new SkeinError("SK-SYS-403", `your key lacks the scope "${scope}" and cannot give or take it`);
+  }
+  const pattern = rights.indexes.find((wanted) => !anyPatternMatches(grantor.indexes, wanted));
+  if (pattern !== undefined) {
+    throw new SkeinError(
+      "SK-SYS-403",
+      `your key does not cover the indexes ${describe(pattern)} and cannot give or take them`,
+    );
+  }
+}
+
+/** What a rotation makes of a key. Its present value, and no earlier one, is good for `graceS` more seconds. */
+export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: Date): KeyRecord {
+  const { previous: _earlier, ...rest } = key;
+  const { hash, prefix } = key;
+  const expiresAt = new Date(now.getTime() + graceS * 1000).toISOString();
+  const previous = graceS === 0 ? {} : { previous: { hash, prefix, expiresAt } };
+  return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
+}
+
+/** Refuses a longer life or a higher rate than the grantor's own. */
+export function checkBounds(
+  { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
+  grantor: Grantor,
+): void {
+  const end = grantor.expiresAt;
+  if (end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))) {
+    throw new SkeinError(
+      "SK-SYS-403",
+      `your key expires at ${end}; a key that it makes or changes needs an expires_at no later than that`,
+    );
+  }
+  const rate = grantor.rateLimit;
+  if (rate !== null && (rateLimit === null || rateLimit > rate)) {
+    throw new SkeinError(
+      "SK-SYS-403",
+      `your key is limited to ${rate} requests per second; a key that it makes or changes needs a rate_limit of at most ${rate}`,
+    );
+  }
+}
+
+/** What clients see; the hash stays inside. */
+export function keyView(key: KeyRecord): Record<string, unknown> {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes,
+    indexes: key.indexes,
+    expires_at: key.expiresAt,
+    rate_limit: key.rateLimit,
+    created_at: key.createdAt,
+    previous_expires_at: key.previous?.expiresAt ?? null,
+    last_used_on: key.lastUsedOn ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+// Scopes and index patterns of a key: what it allows, and whether one key may hand its rights to another.
+import { SCOPES, type Scope } from "../../catalog/types.js";
+import { describe } from "../../ground/input/json-value.js";
+import { checked, text } from "../../ground/input/readers.js";
+
+export const INDEX_PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
+  /^[a-z0-9_*-]+$/.test(pattern)
+    ? null
+    : `must be an index name, with * for any characters, not ${describe(pattern)}`,
+);
+
+/** `admin` includes every scope. */
+export function allows(scopes: readonly Scope[], wanted: Scope): boolean {
+  return scopes.includes(wanted) || scopes.includes("admin");
+}
+
+/** The scopes that a holder of `scopes` may give away. */
+export function grantable(scopes: readonly Scope[]): readonly Scope[] {
+  return scopes.includes("admin") ? SCOPES : scopes;
+}
+
+/**
+ * Whether the pattern matches the text, `*` standing for any characters. A pattern as the text asks whether
+ * the first covers the second: its `*` is only matched by a `*`. Linear in both but for backtracking to the last `*`.
+ */
+export function patternMatches(pattern: string, text: string): boolean {
+  let p = 0;
+  let t = 0;
+  let star = -1;
+  let resume = 0;
+  while (t < text.length) {
+    if (pattern[p] === "*") {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.length && pattern[p] === text[t]) {
+      p++;
+      t++;
+    } else if (star >= 0) {
+      p = star + 1;
+      t = ++resume;
+    } else return false;
+  }
+  while (pattern[p] === "*") p++;
+  return p === pattern.length;
+}
+
+export function anyPatternMatches(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => patternMatches(pattern, text));
+}

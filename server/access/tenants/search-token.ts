@@ -1,0 +1,105 @@
+// Search tokens: made by a shop's own server of a search key, without asking Skein, for one visitor or group of visitors. A
+// token can only narrow what its key may do.
+//   skt_<the key's prefix>.<base64url of the JSON of its members>.<base64url of the signature>
+// The signature is HMAC-SHA256 over all before the last dot (RFC 2104). Its key is the SHA-256 of the search key, which is
+// what the server keeps of it.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { SkeinError } from "../../ground/errors.js";
+import { object, optional } from "../../ground/input/object-reader.js";
+import { checked, integer, list, text } from "../../ground/input/readers.js";
+import { isoTime } from "../../ground/input/time-reader.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { INDEX_PATTERN } from "./scopes.js";
+
+const MARK = "skt_";
+const FORM = /^skt_([\w-]{1,64})\.([\w-]+)\.([\w-]{43})$/;
+
+const TOKEN = object(
+  {
+    filter_by: optional(
+      checked(text("tokenBytesMax"), (filter) => (filter.trim() === "" ? "must not be empty" : null)),
+      "Filter expression that every search has beside its own.",
+    ),
+    indexes: optional(list(INDEX_PATTERN, "keyPatternsMax")),
+    expires_at: optional(isoTime()),
+    user_id: optional(
+      checked(text("personBytesMax"), (person) => (person === "" ? "must not be empty" : null)),
+    ),
+    rate_limit: optional(integer(1, FIXED_LIMITS.requestsPerSecondMax)),
+  },
+  { unknown: "refused", nulls: "refused" },
+);
+
+/** What a token keeps its holder to; null: as its key. */
+export interface SearchToken {
+  /** Names one token for its rate limit. */
+  readonly signature: string;
+  readonly filterBy: string | null;
+  readonly indexes: readonly string[] | null;
+  readonly expiresAt: string | null;
+  readonly userId: string | null;
+  readonly rateLimit: number | null;
+}
+
+/** A token as it came: nothing in it is believed before `opened`. */
+export interface SentToken {
+  /** Of the key that it says it was made of. */
+  readonly prefix: string;
+  readonly signed: string;
+  readonly payload: string;
+  readonly signature: Buffer;
+}
+
+export function isToken(value: string): boolean {
+  return value.startsWith(MARK);
+}
+
+/** Null for what has not the form of a token. */
+export function sentToken(value: string): SentToken | null {
+  const [, prefix, payload, signature] = FORM.exec(value) ?? [];
+  if (prefix === undefined || payload === undefined || signature === undefined) return null;
+  return {
+    prefix,
+    signed: value.slice(0, value.lastIndexOf(".")),
+    payload,
+    signature: Buffer.from(signature, "base64url"),
+  };
+}
+
+/** Whether the key with this hash (hexadecimal) has signed the token. Takes as long for a right as for a wrong signature. */
+export function isSignedBy({ signed, signature }: SentToken, keyHash: string): boolean {
+  return timingSafeEqual(signatureOf(signed, Buffer.from(keyHash, "hex")), signature);
+}
+
+/** The members of a token that its key has signed. Throws SK-SYS-401: a token that cannot be understood opens nothing. */
+export function openToken({ payload, signature }: SentToken, limits: Limits): SearchToken {
+  const json = Buffer.from(payload, "base64url").toString("utf8");
+  const given = TOKEN.read(parsed(json), "token", { limits, code: "SK-SYS-401" });
+  return {
+    signature: signature.toString("base64url"),
+    filterBy: given.filter_by ?? null,
+    indexes: given.indexes ?? null,
+    expiresAt: given.expires_at ?? null,
+    userId: given.user_id ?? null,
+    rateLimit: given.rate_limit ?? null,
+  };
+}
+
+/** A token of this key with these members, as they stand in its JSON. */
+export function makeToken(key: string, prefix: string, members: Readonly<Record<string, unknown>>): string {
+  const signed = `${MARK}${prefix}.${Buffer.from(JSON.stringify(members)).toString("base64url")}`;
+  const secret = createHash("sha256").update(key).digest();
+  return `${signed}.${signatureOf(signed, secret).toString("base64url")}`;
+}
+
+function signatureOf(signed: string, secret: Buffer): Buffer {
+  return createHmac("sha256", secret).update(signed).digest();
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new SkeinError("SK-SYS-401", "the search token holds no JSON", { cause });
+  }
+}

@@ -1,0 +1,36 @@
+// The engine's analyser for one index, as queries and filters use it. Documents pass through the same code
+// in the shards, so the two cannot disagree.
+import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { IndexRecord } from "../types.js";
+import type { IndexView } from "./index-view.js";
+
+/** The analyser of an index. */
+export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
+
+export interface TextAnalyser {
+  /** How text is split: the same for analysers that find the same terms. */
+  readonly analysis: string;
+  /** Words and joined words, with where they are in the text (UTF-8 byte offsets). */
+  tokens(text: string): readonly Token[];
+  /** The terms of the words alone. */
+  terms(text: string): string[];
+  /** The form in which whole values are compared. */
+  fold(text: string): Uint8Array;
+  /** Hash of a document id: its shard, and its key in id filters. */
+  hash(id: string): bigint;
+}
+
+export function textAnalyser(workbench: Workbench, view: IndexView): TextAnalyser {
+  const analysis = { symbolsToIndex: view.symbolsToIndex, tokenSeparators: view.tokenSeparators };
+  return {
+    analysis: JSON.stringify(analysis),
+    tokens: (text) => workbench.analyse(text, analysis),
+    terms: (text) =>
+      workbench
+        .analyse(text, analysis)
+        .filter(({ parts }) => parts === 1)
+        .map(({ term }) => term),
+    fold: (text) => workbench.fold(text),
+    hash: (id) => workbench.hash(id),
+  };
+}

@@ -1,0 +1,84 @@
+// The rows of a CSV or TSV feed as items: the header's names with the cells of each row, all of them strings. The table itself is
+// read by the reader that imports of files use; only what feeds have beyond that is here.
+
+import { CsvError } from "csv-parse";
+import { FeedError } from "../../ground/errors.js";
+import { type CsvRow, detectDelimiter, readCsv } from "../formats/csv.js";
+import { InputError } from "../formats/input-error.js";
+import { type FeedText, INVALID, invalidBytes } from "./charset.js";
+import { type FeedItem, setMember } from "./feed-item.js";
+import { following } from "./following.js";
+
+/** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
+const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:[^\S\n][^\n]*|[^\n,;\t|]*)\n)+/;
+
+/** A row that is so many times as long as an item may be ends the feed: nobody writes one, a quote is missing. */
+const ENDLESS_ROW_ITEMS = 4;
+
+/** Throws FeedError: SK-DS-422 for what is no table, SK-DS-520 when a quoted cell never ends, SK-DS-413 for an endless row. */
+export async function* csvItems(
+  text: FeedText,
+  delimiter: string | null,
+  itemBytesMax: number,
+): AsyncGenerator<readonly FeedItem[]> {
+  const pieces = text.pieces[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  const start: string = first.done === true ? "" : first.value;
+  // The comments become blank lines, so that the lines that errors name are those of the feed.
+  const preamble = PREAMBLE.exec(start)?.[0] ?? "";
+  const table = start.slice(preamble.length);
+  let at = 0;
+  try {
+    const whole = following(`${preamble.replace(/[^\n]+/g, "")}${table}`, pieces);
+    const { columns, rows } = await readCsv(
+      buffers(whole),
+      delimiter ?? detectDelimiter(Buffer.from(table)),
+      ENDLESS_ROW_ITEMS * itemBytesMax,
+    );
+    if (columns.some((name) => name.includes(INVALID))) {
+      throw new FeedError(
+        "SK-DS-422",
+        `the header of the feed cannot be read: ${invalidBytes(text.encoding)}`,
+      );
+    }
+    for await (const group of rows) {
+      yield group.map((row) => rowItem(++at, row, columns, itemBytesMax, text.encoding));
+    }
+  } catch (error) {
+    throw error instanceof InputError ? feedError(error) : error;
+  }
+}
+
+async function* buffers(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece);
+}
+
+function rowItem(
+  at: number,
+  { at: line, cells, problem }: CsvRow,
+  columns: readonly string[],
+  itemBytesMax: number,
+  encoding: string,
+): FeedItem {
+  if (problem !== undefined) return { at, value: null, problem: `line ${line}: ${problem}` };
+  let length = 0;
+  const value: Record<string, string> = {};
+  for (let i = 0; i < columns.length; i++) {
+    const cell = cells[i]!;
+    if (cell.includes(INVALID)) {
+      return { at, value: null, problem: `line ${line}: ${invalidBytes(encoding)}` };
+    }
+    length += cell.length;
+    if (columns[i] !== "") setMember(value, columns[i]!, cell);
+  }
+  if (length <= itemBytesMax) return { at, value };
+  return { at, value: null, problem: `line ${line}: item is larger than ${itemBytesMax} bytes` };
+}
+
+function feedError(error: InputError): FeedError {
+  const code = error.cause instanceof CsvError ? error.cause.code : null;
+  if (code === "CSV_QUOTE_NOT_CLOSED") {
+    return new FeedError("SK-DS-520", `the feed ended early: ${error.message}`, error);
+  }
+  return new FeedError(code === "CSV_MAX_RECORD_SIZE" ? "SK-DS-413" : "SK-DS-422", error.message, error);
+}

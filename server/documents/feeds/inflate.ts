@@ -1,0 +1,135 @@
+// A feed's bytes as they were before somebody compressed them: gzip and deflate, told by the Content-Encoding header or by the first
+// bytes. What comes out is counted, so that a small download cannot become an endless feed.
+
+import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { FeedError } from "../../ground/errors.js";
+import { following } from "./following.js";
+
+/** A .gz file that a server compresses once more is as deep as honest servers go. */
+const LAYERS_MAX = 2;
+const CHUNK_BYTES = 64 * 1024;
+
+type Inflater = ReturnType<typeof createGunzip>;
+
+/**
+ * The plain bytes of a body whose Content-Encoding header is given. Throws FeedError: SK-DS-413 for more than `bytesMax` plain bytes,
+ * SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for data that ends early.
+ */
+export async function* inflate(
+  chunks: AsyncIterable<Uint8Array>,
+  contentEncoding: string | null,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
+  let plain = chunks;
+  let declared = declaredEncodings(contentEncoding);
+  for (let layer = 0; layer < LAYERS_MAX; layer++) {
+    const { head, all } = await withHead(plain);
+    plain = all;
+    const inflater = inflaterFor(head, declared.at(-1));
+    if (inflater === null) break;
+    declared = declared.slice(0, -1);
+    plain = inflated(all, inflater);
+  }
+  let bytes = 0;
+  for await (const chunk of plain) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw new FeedError("SK-DS-413", `the feed is larger than ${bytesMax} bytes`);
+    yield chunk;
+  }
+}
+
+function declaredEncodings(header: string | null): string[] {
+  const names = (header ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim());
+  const encodings = names.filter((name) => name !== "" && name !== "identity");
+  const unknown = encodings.find((name) => !/^(x-)?gzip$|^deflate$/.test(name));
+  if (unknown === undefined) return encodings;
+  throw new FeedError(
+    "SK-DS-422",
+    `the content encoding ${JSON.stringify(unknown)} is not supported; use gzip`,
+  );
+}
+
+/** Null: not compressed. Gzip is known by its magic bytes whatever the header says: servers declare it for plain bodies, too. */
+function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
+  const options = { chunkSize: CHUNK_BYTES };
+  if (head[0] === 0x1f && head[1] === 0x8b) return createGunzip(options);
+  if (isZlib(head)) return createInflate(options);
+  return declared === "deflate" && !isText(head) ? createInflateRaw(options) : null;
+}
+
+/** The two bytes that zlib writes at its usual levels. `x^`, which a fourth level begins with, could be text. */
+function isZlib(head: Uint8Array): boolean {
+  return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);
+}
+
+/** Whether a body that is declared as deflate is a plain feed: it begins with an opening bracket or a byte order mark. */
+function isText(head: Uint8Array): boolean {
+  return (
+    (head[0] === 0x3c && (head[1] === 0x3f || head[1] === 0x21)) || (head[0] === 0xef && head[1] === 0xbb)
+  );
+}
+
+async function withHead(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array(0);
+  while (head.byteLength < 2) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    head = head.byteLength === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  return { head, all: following(head, iterator) };
+}
+
+async function* inflated(chunks: AsyncIterable<Uint8Array>, inflater: Inflater): AsyncGenerator<Uint8Array> {
+  const feeding = feed(chunks, inflater);
+  try {
+    for await (const chunk of inflater as AsyncIterable<Uint8Array>) yield chunk;
+  } catch (error) {
+    throw reason(error);
+  } finally {
+    inflater.destroy();
+    await feeding;
+  }
+}
+
+function reason(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "Z_BUF_ERROR") {
+    return new FeedError("SK-DS-520", "the feed ended early: its compressed data is incomplete", error);
+  }
+  if (!code?.startsWith("Z_")) return error;
+  return new FeedError(
+    "SK-DS-422",
+    `the feed's compressed data is damaged (${(error as Error).message})`,
+    error,
+  );
+}
+
+/** Writes with back-pressure. A source that fails makes the inflater fail, whose reader then sees that error. */
+async function feed(chunks: AsyncIterable<Uint8Array>, into: Inflater): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (into.destroyed) return;
+      if (!into.write(chunk)) await writable(into);
+    }
+    into.end();
+  } catch (error) {
+    into.destroy(error as Error);
+  }
+}
+
+function writable(into: Inflater): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      into.off("drain", done);
+      into.off("close", done);
+      resolve();
+    };
+    if (into.destroyed || !into.writableNeedDrain) return resolve();
+    into.on("drain", done);
+    into.on("close", done);
+  });
+}

@@ -1,0 +1,86 @@
+// A feed's bytes as items, whatever its format: one place that knows which reader a format has. Reads as it is asked and holds
+// one piece of the feed and one item at a time. Knows nothing of where the bytes come from and what becomes of the items.
+
+import { FeedError } from "../../ground/errors.js";
+import { messageOf } from "../formats/input-error.js";
+import { decodeText, type FeedText, INVALID, invalidBytes } from "./charset.js";
+import { csvItems } from "./csv-items.js";
+import { type FeedItem, type FeedOptions, htmlPage } from "./feed-item.js";
+import { following } from "./following.js";
+import { jsonItems } from "./json-items.js";
+import { type XmlItem, xmlItems } from "./xml-items.js";
+import { XmlValues } from "./xml-values.js";
+
+const ITEMS_PER_CALL = 16;
+const HTML_PAGE = /^\s*<(!doctype\s+)?html[\s>]/i;
+
+export interface FeedBytes {
+  /** Without compression: see inflate.ts. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly contentType: string | null;
+}
+
+/**
+ * Groups of items; the source is ended when the reader stops early or fails. Throws FeedError: SK-DS-422 for what is not of this
+ * format, SK-DS-520 for an early end, SK-DS-413 for what is too large.
+ */
+export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
+  const source = feed.chunks[Symbol.asyncIterator]();
+  const chunks = { [Symbol.asyncIterator]: () => source };
+  try {
+    const { text, first, isHtml } = await beginning(
+      await decodeText(chunks, feed.contentType, options.encoding),
+    );
+    const { format, itemsPath, delimiter, itemBytesMax } = options;
+    if (isHtml) throw htmlPage();
+    // A catalog is XML, CSV or TSV; only XML begins with a bracket.
+    if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
+    else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
+      yield* csvItems(text, delimiter, itemBytesMax);
+    } else yield* readXml(text, options);
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** Reads on to the first character that is not white space. A whole piece of white space is nobody's. */
+async function beginning({
+  encoding,
+  pieces,
+}: FeedText): Promise<{ text: FeedText; first: string; isHtml: boolean }> {
+  const rest = pieces[Symbol.asyncIterator]();
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+    const first = next.value.trimStart().charAt(0);
+    if (first === "") continue;
+    const isHtml = HTML_PAGE.test(next.value);
+    return { first, isHtml, text: { encoding, pieces: following(next.value, rest) } };
+  }
+  throw new FeedError("SK-DS-520", "the feed is empty");
+}
+
+async function* readXml(text: FeedText, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
+  const values = new XmlValues();
+  for await (const items of xmlItems(text.pieces, options.itemsPath, options.itemBytesMax)) {
+    for (let at = 0; at < items.length; at += ITEMS_PER_CALL) {
+      yield readXmlItems(items.slice(at, at + ITEMS_PER_CALL), values, text.encoding);
+    }
+  }
+}
+
+/** An item that the parser cannot read must not cost its neighbours: they are read one by one then. */
+function readXmlItems(items: readonly XmlItem[], values: XmlValues, encoding: string): FeedItem[] {
+  const problems = items.map(
+    ({ text, problem }) => problem ?? (text.includes(INVALID) ? invalidBytes(encoding) : null),
+  );
+  const whole = items.filter((_, i) => problems[i] === null);
+  try {
+    const read = values.read(whole.map((item) => item.text)).values();
+    return items.map(({ at }, i) => {
+      const problem = problems[i];
+      return problem === null ? { at, value: read.next().value! } : { at, value: null, problem };
+    });
+  } catch (error) {
+    if (items.length > 1) return items.flatMap((item) => readXmlItems([item], values, encoding));
+    return [{ at: items[0]!.at, value: null, problem: `item is not well-formed: ${messageOf(error)}` }];
+  }
+}

@@ -1,0 +1,233 @@
+// The item elements of an XML feed as texts, one after the other, while the feed arrives: of RSS 2.0 and 1.0, Atom, the Meta
+// catalog lists and any other document whose items are named. Holds one item at a time. An item whose tags do not match is
+// reported in its place; a document whose tags do not match ends the feed. What stands in an item is xml-values' business.
+
+import { FeedError } from "../../ground/errors.js";
+import { htmlPage } from "./feed-item.js";
+import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-scanner.js";
+
+export interface XmlItem {
+  readonly at: number;
+  /** The whole element; "" when there is a problem. */
+  readonly text: string;
+  readonly problem?: string;
+}
+
+/**
+ * The elements that are items when no path names them: those of RSS and Atom, of Meta's catalogs, and what shops write who follow
+ * neither. The first of these in a document tells how all its items are called.
+ */
+const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
+/** An empty feed of these is a feed; another document without items is not the one that was meant. */
+const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
+const DEPTH_MAX = 64;
+
+/**
+ * Groups of items, one for each piece of text. Throws FeedError: SK-DS-422 for what is not XML or has no items, SK-DS-520 for an
+ * early end.
+ */
+export async function* xmlItems(
+  pieces: AsyncIterable<string>,
+  itemsPath: string | null,
+  itemLengthMax: number,
+): AsyncGenerator<readonly XmlItem[]> {
+  const splitter = new XmlSplitter(itemsPath, itemLengthMax);
+  for await (const piece of pieces) {
+    const items = splitter.push(piece);
+    if (items.length > 0) yield items;
+  }
+  splitter.end();
+}
+
+class XmlSplitter {
+  readonly #scanner = new XmlScanner();
+  readonly #path: ItemsPath;
+  readonly #itemLengthMax: number;
+  /** Names of the open elements, the root first. */
+  readonly #open: string[] = [];
+  /** Open elements of an item that are too deep to be named. */
+  #deeper = 0;
+  #root: string | null = null;
+  #items: XmlItem[] = [];
+  #count = 0;
+  /** Open elements around the item in which the scanner stands; -1 outside of items. */
+  #itemDepth = -1;
+  #itemFrom = 0;
+  #problem: string | null = null;
+
+  constructor(itemsPath: string | null, itemLengthMax: number) {
+    this.#path = new ItemsPath(itemsPath);
+    this.#itemLengthMax = itemLengthMax;
+  }
+
+  push(piece: string): XmlItem[] {
+    const scanner = this.#scanner;
+    const keepFrom = this.#keepFrom();
+    scanner.push(piece, keepFrom);
+    this.#itemFrom -= keepFrom;
+    this.#items = [];
+    for (let found = scanner.next(); found !== NEED_MORE; found = scanner.next()) {
+      if (found === START_TAG) this.#startTag();
+      else if (found === END_TAG) this.#endTag();
+      else if (found === BROKEN) this.#broken(scanner.name);
+      else if (found === TEXT) this.#broken("text outside of the root element");
+    }
+    if (this.#itemDepth >= 0 && scanner.text.length - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
+    return this.#items;
+  }
+
+  /** A tag that is not complete may be that of an item. One that is too long for an item need not be kept. */
+  #keepFrom(): number {
+    const { tagFrom, needsFrom, text } = this.#scanner;
+    if (this.#itemDepth >= 0) return this.#problem === null ? this.#itemFrom : needsFrom;
+    return text.length - tagFrom > this.#itemLengthMax ? needsFrom : tagFrom;
+  }
+
+  end(): void {
+    if (this.#root !== null && this.#open.length === 0 && this.#scanner.between) {
+      if (this.#count === 0 && !this.#path.mayFindNothing(this.#root)) {
+        throw new FeedError("SK-DS-422", this.#path.nothingFound(this.#root));
+      }
+      return;
+    }
+    const where = this.#root === null ? "before its first element" : `before <${this.#root}> was closed`;
+    throw new FeedError("SK-DS-520", `the feed ended early, ${where}, after ${this.#count} items`);
+  }
+
+  #startTag(): void {
+    const scanner = this.#scanner;
+    const { name } = scanner;
+    if (this.#open.length === 0) this.#startRoot(name);
+    if (this.#itemDepth < 0 && this.#path.matches(this.#open, name)) {
+      this.#itemDepth = this.#open.length;
+      this.#itemFrom = scanner.from;
+      this.#problem = null;
+    }
+    if (scanner.selfClosing) {
+      if (this.#itemDepth === this.#open.length) this.#endItem();
+      scanner.watchText = this.#open.length === 0;
+      return;
+    }
+    if (this.#open.length - Math.max(this.#itemDepth, 0) >= DEPTH_MAX) this.#startTooDeep();
+    else this.#open.push(name);
+    scanner.watchText = false;
+  }
+
+  #startRoot(name: string): void {
+    if (this.#root !== null) this.#fail(`<${name}> follows the end of the root element`);
+    if (name.toLowerCase() === "html") throw htmlPage();
+    this.#root = name;
+  }
+
+  #endTag(): void {
+    if (this.#deeper > 0) {
+      this.#deeper--;
+      return;
+    }
+    const { name } = this.#scanner;
+    const open = this.#open;
+    if (open.at(-1) !== name) {
+      const meant = open.lastIndexOf(name);
+      // Only what an item holds can be wrong without the rest being in doubt.
+      if (this.#itemDepth < 0 || (meant >= 0 && meant < this.#itemDepth)) {
+        this.#fail(
+          open.length === 0 ? `</${name}> closes nothing` : `</${name}> where </${open.at(-1)}> was expected`,
+        );
+      }
+      this.#spoil(`item is not well-formed: </${name}> where </${open.at(-1)}> was expected`);
+      if (meant < 0) return;
+      open.length = meant + 1;
+    }
+    open.pop();
+    if (open.length === this.#itemDepth) this.#endItem();
+    this.#scanner.watchText = open.length === 0;
+  }
+
+  #endItem(): void {
+    const { text, to } = this.#scanner;
+    this.#count++;
+    if (this.#problem === null && to - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
+    if (this.#problem === null) this.#items.push({ at: this.#count, text: text.slice(this.#itemFrom, to) });
+    else this.#items.push({ at: this.#count, text: "", problem: this.#problem });
+    this.#itemDepth = -1;
+    this.#problem = null;
+  }
+
+  #tooLong(): void {
+    this.#spoil(`item is larger than ${this.#itemLengthMax} bytes`);
+  }
+
+  #startTooDeep(): void {
+    if (this.#itemDepth < 0) this.#fail(`elements are nested more than ${DEPTH_MAX} deep`);
+    this.#spoil(`item has elements nested more than ${DEPTH_MAX} deep`);
+    this.#deeper++;
+  }
+
+  #broken(what: string): void {
+    if (this.#itemDepth < 0) this.#fail(what);
+    this.#spoil(`item is not well-formed: ${what}`);
+  }
+
+  /** The first problem of an item is its problem. Its text is not needed any more. */
+  #spoil(problem: string): void {
+    this.#problem ??= problem;
+  }
+
+  #fail(what: string): never {
+    const line = this.#scanner.lineOf(this.#scanner.from);
+    throw new FeedError("SK-DS-422", `the feed is not XML at line ${line}: ${what}`);
+  }
+}
+
+/** Which elements are items: `product`, `g:item`, `catalog/products/product` (the end of the path) or `/catalog/product` (all of it). */
+class ItemsPath {
+  readonly #given: string | null;
+  readonly #segments: readonly string[];
+  readonly #whole: boolean;
+  /** The name of the first item, which all items have when no path is given. */
+  #name: string | null = null;
+  #found = false;
+
+  constructor(path: string | null) {
+    this.#given = path;
+    this.#segments = (path ?? "").split("/").filter((segment) => segment !== "");
+    this.#whole = path?.startsWith("/") ?? false;
+  }
+
+  matches(open: readonly string[], name: string): boolean {
+    if (this.#given === null) {
+      if (this.#name !== null) return name === this.#name;
+      if (!ITEM_NAMES.has(localName(name))) return false;
+      this.#name = name;
+      return true;
+    }
+    const segments = this.#segments;
+    const last = segments.at(-1);
+    if (last === undefined || !sameName(last, name)) return false;
+    const above = segments.length - 1;
+    if (open.length < above || (this.#whole && open.length !== above)) return false;
+    for (let i = 0; i < above; i++) {
+      if (!sameName(segments[i]!, open[open.length - above + i]!)) return false;
+    }
+    this.#found = true;
+    return true;
+  }
+
+  mayFindNothing(root: string): boolean {
+    return this.#given === null ? FEED_ROOTS.has(localName(root)) : this.#found;
+  }
+
+  nothingFound(root: string): string {
+    if (this.#given !== null)
+      return `the feed has no element ${JSON.stringify(this.#given.slice(0, 100))}; check items_path`;
+    return `the feed has no items: its root is <${root}>, and no <item> or <entry> is in it; set items_path`;
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+function sameName(segment: string, name: string): boolean {
+  return segment === name || (!segment.includes(":") && segment === localName(name));
+}

@@ -1,0 +1,312 @@
+// CSV as records: a header, then rows of cells; and the way from cells to a JSON document once the columns'
+// types are known. An empty cell is an absent field, and a row of nothing else is no row: spreadsheets leave such
+// rows behind. Numbers keep their exact digits.
+
+import { Readable } from "node:stream";
+import { CsvError, type Info, parse } from "csv-parse";
+import { FIELD_TYPES, type FieldType, type ValueKind } from "../../ground/field-types.js";
+import { InputError, messageOf } from "./input-error.js";
+import { RECORD_BYTES_MAX } from "./records.js";
+
+export interface CsvRow {
+  /** The line on which the row begins, from 1; the header is usually 1. */
+  readonly at: number;
+  readonly cells: readonly string[];
+  readonly problem?: string;
+}
+
+export interface CsvTable {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<CsvRow[]>;
+}
+
+const DELIMITERS = [",", ";", "\t", "|"] as const;
+const COLUMNS_MAX = 10_000;
+const ROWS_PER_GROUP = 256;
+/** Characters from which on a group has fewer rows, so that long rows do not pile up. */
+const GROUP_LENGTH = 1024 * 1024;
+/** What a cell counts besides its characters: an empty one takes memory, too. */
+const CELL_LENGTH = 16;
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read; its cause is the
+ * parser's CsvError where that saw the fault.
+ */
+export async function readCsv(
+  chunks: AsyncIterable<Buffer>,
+  delimiter: string | null,
+  rowBytesMax = RECORD_BYTES_MAX,
+): Promise<CsvTable> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) throw new InputError("the CSV input is empty");
+  const lines = new LineCounter();
+  const parser = Readable.from(joined(first.value, iterator, lines)).compose(
+    parse({
+      delimiter: delimiter ?? detectDelimiter(first.value),
+      info: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      max_record_size: rowBytesMax,
+    }),
+  );
+  const rows = numbered(parser as AsyncIterable<ParsedRow>, lines, rowBytesMax);
+  const header = await rows.next();
+  if (header.done === true) throw new InputError("the CSV input has no header line");
+  const columns = columnNames(header.value.cells);
+  return { columns, rows: grouped(rows, columns.length) };
+}
+
+/** The candidate that splits the first line into most columns; quoted parts do not count. */
+export function detectDelimiter(head: Buffer): string {
+  const line = head
+    .toString("utf8")
+    .split(/\r?\n/, 1)[0]!
+    .replace(/"[^"]*"/g, "");
+  let best: string = DELIMITERS[0];
+  for (const candidate of DELIMITERS) {
+    if (line.split(candidate).length > line.split(best).length) best = candidate;
+  }
+  return best;
+}
+
+/** Throws InputError with the line where the bytes are not UTF-8: as text they would be other characters. */
+async function* joined(
+  first: Buffer,
+  iterator: AsyncIterator<Buffer>,
+  lines: LineCounter,
+): AsyncGenerator<Buffer> {
+  const utf8 = new Utf8Lines();
+  utf8.check(first);
+  lines.add(first);
+  yield first;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    utf8.check(next.value);
+    lines.add(next.value);
+    yield next.value;
+  }
+  utf8.end();
+}
+
+class Utf8Lines {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  #line = 1;
+
+  check(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#decode(chunk.subarray(start, end + 1));
+      this.#line++;
+      start = end + 1;
+    }
+    this.#decode(chunk.subarray(start));
+  }
+
+  end(): void {
+    this.#decode();
+  }
+
+  /** Nothing: the end of the text. */
+  #decode(bytes?: Buffer): void {
+    try {
+      this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw new InputError(
+        `line ${this.#line} is not UTF-8; convert the file first, for instance with iconv -f LATIN1 -t UTF-8`,
+      );
+    }
+  }
+}
+
+/** Tells the line of a row or a cell. Keeps the chunks that were handed to the parser until it has passed them. */
+class LineCounter {
+  readonly #ahead: Buffer[] = [];
+  /** Bytes of the first chunk that are counted already, and bytes counted in all. */
+  #passed = 0;
+  #counted = 0;
+  #line = 1;
+  #afterReturn = false;
+
+  add(chunk: Buffer): void {
+    this.#ahead.push(chunk);
+  }
+
+  /** The line of the first byte from this offset on that ends no line. Offsets are asked for in ascending order. */
+  lineFrom(offset: number): number {
+    while (this.#ahead.length > 0) {
+      const chunk = this.#ahead[0]!;
+      for (; this.#passed < chunk.length; this.#passed++, this.#counted++) {
+        const byte = chunk[this.#passed]!;
+        if (this.#counted >= offset && byte !== NEWLINE && byte !== CARRIAGE_RETURN) return this.#line;
+        // A line ends with a newline, a carriage return, or both.
+        if (byte === CARRIAGE_RETURN || (byte === NEWLINE && !this.#afterReturn)) this.#line++;
+        this.#afterReturn = byte === CARRIAGE_RETURN;
+      }
+      this.#ahead.shift();
+      this.#passed = 0;
+    }
+    return this.#line;
+  }
+}
+
+interface ParsedRow {
+  readonly record: string[];
+  readonly info: Info;
+}
+
+interface NumberedRow {
+  readonly at: number;
+  readonly cells: readonly string[];
+}
+
+/** The parser's rows with the lines on which they begin. The parser's own count is off after line breaks in quotes. */
+async function* numbered(
+  rows: AsyncIterable<ParsedRow>,
+  lines: LineCounter,
+  rowBytesMax: number,
+): AsyncGenerator<NumberedRow> {
+  let start = 0;
+  try {
+    for await (const { record, info } of rows) {
+      if (record.some((cell) => cell.trim() !== "")) yield { at: lines.lineFrom(start), cells: record };
+      start = info.bytes;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // The offset is the end of what was read before the cell: the delimiter, or the row before.
+    const line = lines.lineFrom(error.bytes as number);
+    throw new InputError(`broken CSV: ${reason(error, rowBytesMax)} line ${line}`, { cause: error });
+  }
+}
+
+/** Why the parser stopped, to be followed by the line on which the cell begins. */
+function reason(error: CsvError, rowBytesMax: number): string {
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
+  if (error.code === "CSV_MAX_RECORD_SIZE")
+    return `a row is longer than ${rowBytesMax / 1024 / 1024} MiB; is a quote missing? Its last cell begins on`;
+  return `${messageOf(error)}, in the cell that begins on`;
+}
+
+function columnNames(cells: readonly string[]): string[] {
+  if (cells.length > COLUMNS_MAX)
+    throw new InputError(`the CSV header names ${cells.length} columns, more than ${COLUMNS_MAX}`);
+  const names = cells.map((cell) => cell.trim());
+  const seen = new Set<string>();
+  const twice = names.find((name) => name !== "" && seen.size === seen.add(name).size);
+  if (twice !== undefined) throw new InputError(`the CSV header names the column "${twice}" twice`);
+  return names;
+}
+
+async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncGenerator<CsvRow[]> {
+  let group: CsvRow[] = [];
+  let length = 0;
+  for await (const { at, cells } of rows) {
+    for (const cell of cells) length += CELL_LENGTH + cell.length;
+    if (cells.length === width) group.push({ at, cells });
+    else
+      group.push({
+        at,
+        cells,
+        problem: `${cells.length === 1 ? "1 cell" : `${cells.length} cells`} where the header has ${width}`,
+      });
+    if (group.length === ROWS_PER_GROUP || length > GROUP_LENGTH) {
+      yield group;
+      group = [];
+      length = 0;
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const TRUE = /^(true|yes|1)$/i;
+const FALSE = /^(false|no|0)$/i;
+
+/** What a cell becomes: JSON text, or null for an absent field. What does not fit the type stays a string. */
+export function cellToJson(cell: string, type: FieldType | undefined): string | null {
+  const text = cell.trim();
+  if (text === "") return null;
+  if (type === undefined) return JSON.stringify(cell);
+  const { kind, array } = FIELD_TYPES[type];
+  return array ? listToJson(text, kind) : valueToJson(cell, kind);
+}
+
+function valueToJson(cell: string, kind: ValueKind): string {
+  const text = cell.trim();
+  switch (kind) {
+    case "int":
+      return INTEGER.test(text) ? plainInteger(text) : JSON.stringify(cell);
+    case "float":
+      return DECIMAL.test(text) && Number.isFinite(Number(text)) ? plainNumber(text) : JSON.stringify(cell);
+    case "bool":
+      if (TRUE.test(text)) return "true";
+      return FALSE.test(text) ? "false" : JSON.stringify(cell);
+    case "string":
+      return JSON.stringify(cell);
+  }
+}
+
+/** A JSON array as it is; otherwise the parts between bars. */
+function listToJson(text: string, kind: ValueKind): string {
+  if (text.startsWith("[") && text.endsWith("]")) {
+    try {
+      JSON.parse(text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  const parts = text.split("|").map((part) => part.trim());
+  return `[${parts
+    .filter((part) => part !== "")
+    .map((part) => valueToJson(part, kind))
+    .join(",")}]`;
+}
+
+function plainInteger(text: string): string {
+  const negative = text.startsWith("-");
+  const digits = text.replace(/^[+-]?0*(?=\d)/, "");
+  return negative && digits !== "0" ? `-${digits}` : digits;
+}
+
+/** JSON wants digits around the point and no plus sign; the value is the same. */
+function plainNumber(text: string): string {
+  return JSON.stringify(Number(text));
+}
+
+/** One document of a row. `types` and `columns` run in parallel; columns without a name are left out. */
+export function rowToDocument(
+  columns: readonly string[],
+  types: readonly (FieldType | undefined)[],
+  cells: readonly string[],
+): Buffer {
+  const members: string[] = [];
+  for (let i = 0; i < columns.length; i++) {
+    const value = columns[i] === "" ? null : cellToJson(cells[i] ?? "", types[i]);
+    if (value !== null) members.push(`${JSON.stringify(columns[i])}:${value}`);
+  }
+  return Buffer.from(`{${members.join(",")}}`);
+}
+
+/** Names whose digits are a code, not a quantity: leading zeros and long numbers must survive. */
+const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
+/** Whether the digits of such a field are a code, so that it stays text. */
+export function isCodeName(name: string): boolean {
+  return CODE_NAME.test(name);
+}
+
+const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,17})$/;
+
+/** The type of a column, from a sample of its cells. */
+export function guessCellType(name: string, cells: readonly string[]): FieldType {
+  const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
+  if (values.length === 0 || isCodeName(name)) return "string";
+  if (values.every((value) => CANONICAL_INTEGER.test(value))) return "int64";
+  if (values.every((value) => DECIMAL.test(value) && !/^[+-]?0\d/.test(value))) return "float";
+  if (values.every((value) => /^(true|false|yes|no)$/i.test(value))) return "bool";
+  return "string";
+}

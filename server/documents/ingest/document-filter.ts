@@ -1,0 +1,39 @@
+// The filters of document routes (deletion, export), in the same language as those of queries.
+import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import { viewOf } from "../../catalog/schema/index-view.js";
+import type { AnalyserOf } from "../../catalog/schema/text-analyser.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import { compileFilter } from "../../question/filter/filter-compile.js";
+import { parseFilter } from "../../question/filter/filter-parser.js";
+
+/** What is needed to compile a filter. */
+export interface FilterTexts {
+  readonly limits: Limits;
+  readonly analyserOf: AnalyserOf;
+}
+
+/** Throws SkeinError SK-DOC-400 with the position of the fault. */
+export function compileDocumentFilter(
+  { limits, analyserOf }: FilterTexts,
+  record: IndexRecord,
+  filterBy: string,
+): FilterOp[] {
+  try {
+    return compileFilter(parseFilter(filterBy, limits), viewOf(record), analyserOf(record));
+  } catch (error) {
+    if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
+    const { message, details } = error;
+    throw new SkeinError("SK-DOC-400", message, {
+      cause: error,
+      ...(details === undefined ? {} : { details }),
+    });
+  }
+}
+
+/** Every document that passes the filter, newest first. */
+export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
+  return { ...EVERY_DOCUMENT, filter };
+}

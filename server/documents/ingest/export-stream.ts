@@ -1,0 +1,67 @@
+// All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
+// first page to the last, so the stream shows one state however long the client takes to read it.
+import type { IndexRecord } from "../../catalog/types.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { Reads } from "../../fleet/reads/reads.js";
+import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
+
+/** What exports work with. */
+interface Exporting extends FilterTexts {
+  readonly reads: Reads;
+}
+
+/** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */
+export async function* exportDocuments(
+  exporting: Exporting,
+  record: IndexRecord,
+  filterBy: string | null,
+): AsyncGenerator<Uint8Array> {
+  const filter =
+    filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
+  const pageDocuments = exporting.limits.exportPageDocuments;
+  const readView = await exporting.reads.view(record.uid);
+  try {
+    for (let shard = 0; shard < readView.shards; shard++) {
+      const pages =
+        filter.length === 0
+          ? allPages(readView, shard, pageDocuments)
+          : filteredPages(readView, shard, pageDocuments, filterProgram(filter));
+      for await (const seqs of pages) yield* pageLines(readView, shard, seqs);
+    }
+  } finally {
+    readView.release();
+  }
+}
+
+/** The page as pieces of about a MiB, so that a client that reads slowly keeps no more than that in memory. */
+async function* pageLines(
+  readView: ReadView,
+  shard: number,
+  seqs: readonly number[],
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < seqs.length; ) {
+    const { count, lines } = await readView.exportLines(shard, seqs.slice(at));
+    at += count;
+    yield lines;
+  }
+}
+
+async function* allPages(readView: ReadView, shard: number, size: number): AsyncGenerator<number[]> {
+  let last = 0;
+  for (;;) {
+    const seqs = await readView.seqsAfter(shard, last, size);
+    if (seqs.length > 0) yield seqs;
+    if (seqs.length < size) return;
+    last = seqs.at(-1) as number;
+  }
+}
+
+async function* filteredPages(
+  readView: ReadView,
+  shard: number,
+  size: number,
+  program: ReturnType<typeof filterProgram>,
+): AsyncGenerator<number[]> {
+  const seqs = (await readView.seqsFound(shard, program)).reverse();
+  for (let at = 0; at < seqs.length; at += size) yield [...seqs.subarray(at, at + size)];
+}

@@ -1,0 +1,155 @@
+// Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, of which a few are in flight, and
+// the stream is read no faster than they are written. Between batches other requests get their turn. The answer has one
+// line for each failed document, then a summary.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Action } from "../../../shards/protocol/ops.js";
+import type { DocumentQuota } from "../../access/tenants/document-quota.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
+import { type LineBatch, LineFramer } from "./line-framer.js";
+import { readAction } from "./prepare.js";
+import { type Ingest, writePrepared } from "./write.js";
+
+/** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_LINES_MAX = 1_000;
+const BATCHES_IN_FLIGHT_MAX = 4;
+
+export interface ImportTarget {
+  /** The index has not been deleted. */
+  exists(): boolean;
+  /** null: no limit. */
+  readonly quota: DocumentQuota | null;
+}
+
+interface LineFailure {
+  readonly line: number;
+  readonly id: string | null;
+  readonly code: string;
+  readonly error: string;
+}
+
+interface BatchOutcome {
+  readonly received: number;
+  readonly failures: readonly LineFailure[];
+  /** The index was deleted, so the import ends. */
+  readonly gone: boolean;
+}
+
+/**
+ * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
+ * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
+ * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row,
+ * SK-IX-404 once the target has been deleted.
+ */
+export async function* importDocuments(
+  ingest: Ingest,
+  record: IndexRecord,
+  action: string,
+  chunks: AsyncIterable<Uint8Array>,
+  target: ImportTarget,
+): AsyncGenerator<Uint8Array> {
+  const startedMs = performance.now();
+  const code = readAction(action);
+  const { documentBytesMax: lineBytesMax, blankLinesMax } = ingest.limits;
+  const framer = new LineFramer({ lineBytesMax, batchBytes: BATCH_BYTES, batchLinesMax: BATCH_LINES_MAX });
+  const inFlight: Promise<BatchOutcome>[] = [];
+  let received = 0;
+  let failed = 0;
+
+  async function* settleDownTo(count: number): AsyncGenerator<Uint8Array> {
+    while (inFlight.length > count) {
+      const outcome = await (inFlight.shift() as Promise<BatchOutcome>);
+      if (outcome.gone) throw new SkeinError("SK-IX-404", "the index does not exist any more");
+      received += outcome.received;
+      failed += outcome.failures.length;
+      ingest.recorder.documentsTaken(
+        "import",
+        outcome.received - outcome.failures.length,
+        outcome.failures.length,
+      );
+      if (outcome.failures.length > 0) yield jsonLines(outcome.failures);
+    }
+  }
+  /** Lets the next batch begin once this one is prepared and its write has started, so that writes start in the order of the stream. */
+  async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
+    await nextTurn(); // a batch without one good document never waits for a shard
+    yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
+    ingest.recorder.documentBytes("import", batch.bytes.length);
+    const start = await prepareLinesOf(ingest, record, code, batch, target);
+    inFlight.push(start());
+  }
+
+  try {
+    for await (const chunk of chunks) {
+      for (const batch of framer.push(chunk)) yield* send(batch);
+      if (framer.blankLines > blankLinesMax) throw tooManyBlankLines(blankLinesMax);
+    }
+    const rest = framer.finish();
+    if (rest !== null) yield* send(rest);
+    yield* settleDownTo(0);
+  } finally {
+    await Promise.all(inFlight);
+  }
+  const took_ms = Math.round(performance.now() - startedMs);
+  yield jsonLines([{ received, succeeded: received - failed, failed, took_ms }]);
+}
+
+/** Splits a batch and returns the start of its write, which never rejects: see `failAll`. */
+async function prepareLinesOf(
+  ingest: Ingest,
+  record: IndexRecord,
+  action: Action,
+  { bytes, numbers, tooLong }: LineBatch,
+  { exists, quota }: ImportTarget,
+): Promise<() => Promise<BatchOutcome>> {
+  const received = numbers.length + tooLong.length;
+  const outcome = (failures: readonly LineFailure[]): BatchOutcome => {
+    const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
+    return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
+  };
+  /** An error of a whole batch becomes the failure of each of its documents, and the stream goes on. */
+  const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
+    if (!exists()) return { received, failures: [], gone: true };
+    const known = cause instanceof SkeinError;
+    if (!known) ingest.log.error({ err: cause }, "an import batch failed");
+    const code = known ? cause.code : "SK-SYS-500";
+    const error = known
+      ? cause.message
+      : "the document was not taken: an unexpected failure; the server's log has it";
+    return outcome(numbers.map((line, i) => ({ line, id: ids[i] ?? null, code, error })));
+  };
+  if (numbers.length === 0) return async () => outcome([]);
+  try {
+    const prepared = await ingest.intake.prepare(bytes, action, ingest.writes.shards(record.uid));
+    if (prepared.received !== numbers.length) {
+      throw new Error(`${numbers.length} lines were split into ${prepared.received} documents`);
+    }
+    return async () => {
+      try {
+        const { errors } = await writePrepared(ingest, record, prepared, quota);
+        return outcome(
+          errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
+        );
+      } catch (error) {
+        return failAll(error, prepared.ids);
+      }
+    };
+  } catch (error) {
+    return async () => failAll(error, []);
+  }
+}
+
+function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
+  return { line, id: null, code: "SK-DOC-413", error: `the line is longer than ${lineBytesMax} bytes` };
+}
+
+function tooManyBlankLines(blankLinesMax: number): SkeinError {
+  return new SkeinError("SK-DOC-413", `the body has more than ${blankLinesMax} blank lines in a row`, {
+    details: { limit: blankLinesMax },
+  });
+}
+
+function jsonLines(values: readonly object[]): Uint8Array {
+  return Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
+}

@@ -1,0 +1,86 @@
+// The intake thread, started by the first large batch and ended when it has nothing to do for a while. Small
+// batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
+import { Piscina } from "piscina";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { Action } from "../../../shards/protocol/ops.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { IntakeReply, IntakeTask } from "./intake-worker.js";
+import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
+
+/** Above this the thread hop pays. */
+const LARGE_BYTES = 256 * 1024;
+const IDLE_MS_MAX = 10_000;
+/** The young generation of the thread's heap. V8 uses a third of it at a time; the documents themselves lie outside the heap. */
+const YOUNG_HEAP_MIB = 12;
+
+export interface IntakeOptions {
+  readonly engine: EngineModule;
+  readonly workbench: Workbench;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  #pool: Piscina | null = null;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Splits a request body (`action` null) or NDJSON lines for an index in so many shards. Throws SkeinError; `bytes` stay the
+   * caller's.
+   */
+  async prepare(bytes: Uint8Array, action: Action | null, shards: number): Promise<PreparedWrite> {
+    const { limits, workbench } = this.#options;
+    discardBuffer(bytes.length);
+    if (bytes.length <= LARGE_BYTES) {
+      return action === null
+        ? prepareBody(bytes, shards, workbench, limits)
+        : prepareLines(bytes, action, shards, workbench, limits);
+    }
+    const { documentBytesMax, batchDocumentsMax } = limits;
+    const task: IntakeTask = {
+      bytes: new Uint8Array(bytes),
+      action,
+      shards,
+      limits: { documentBytesMax, batchDocumentsMax },
+    };
+    this.#pool ??= this.#start();
+    if (this.#pool.queueSize >= limits.waitingBatchesMax) {
+      throw new SkeinError("SK-DOC-503", "too many large batches are waiting; retry in a moment", {
+        retryAfter: 1,
+      });
+    }
+    const reply = (await this.#pool.run(task, { transferList: [task.bytes.buffer] })) as IntakeReply;
+    if ("prepared" in reply) return reply.prepared;
+    const { code, message, details } = reply.refused;
+    throw new SkeinError(code, message, details === undefined ? {} : { details });
+  }
+
+  /** Ends the thread when its running task is done. */
+  async stop(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  #start(): Piscina {
+    const { engine, log } = this.#options;
+    const pool = new Piscina({
+      filename: builtFile("server/documents/ingest/intake-worker.js"),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS_MAX,
+      recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData: engine.parts,
+    });
+    pool.on("error", (error) => log.error({ err: error }, "intake thread failed"));
+    return pool;
+  }
+}

@@ -1,0 +1,56 @@
+// Entry of the intake thread: splits large batches so that the HTTP thread stays free. Decodes the task, calls
+// prepare, hands the messages back by moving their buffers; refusals of the whole body travel as plain data.
+import { workerData } from "node:worker_threads";
+import { move, transferableSymbol, valueSymbol } from "piscina";
+import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
+import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { Action } from "../../../shards/protocol/ops.js";
+import { type ErrorCode, SkeinError } from "../../ground/errors.js";
+import { type PreparedWrite, type PrepareLimits, prepareBody, prepareLines } from "./prepare.js";
+
+export interface IntakeTask {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** null: a request body; otherwise NDJSON lines for this action. */
+  readonly action: Action | null;
+  readonly shards: number;
+  readonly limits: PrepareLimits;
+}
+
+export type IntakeReply =
+  | { readonly prepared: PreparedWrite }
+  | {
+      readonly refused: {
+        code: ErrorCode;
+        message: string;
+        details: Readonly<Record<string, unknown>> | undefined;
+      };
+    };
+
+/** The thread's only workbench, and its only state. The first task makes it. */
+let workbench: Workbench | null = null;
+
+function ownWorkbench(): Workbench {
+  workbench ??= new EngineModule(workerData as EngineParts).workbench();
+  return workbench;
+}
+
+export default function intake(task: IntakeTask): unknown {
+  const { bytes, action, shards, limits } = task;
+  discardBuffer(bytes.length);
+  try {
+    const prepared =
+      action === null
+        ? prepareBody(bytes, shards, ownWorkbench(), limits)
+        : prepareLines(bytes, action, shards, ownWorkbench(), limits);
+    const reply: IntakeReply = { prepared };
+    return move({
+      [transferableSymbol]: prepared.messages.map(({ message }) => message.buffer),
+      [valueSymbol]: reply,
+    });
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    const { code, message, details } = error;
+    return { refused: { code, message, details } } satisfies IntakeReply;
+  }
+}

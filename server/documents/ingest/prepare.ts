@@ -1,0 +1,256 @@
+// Makes one WRITE message per shard of the raw bytes of a batch, and reads only the ids. Runs on the HTTP thread for small
+// batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests. The messages
+// hold relative sequence numbers until they are stamped.
+import {
+  DOC_BAD_ID,
+  DOC_ID_ONLY,
+  DOC_NOT_OBJECT,
+  DOC_OK,
+  DOC_TOO_DEEP,
+  ID_BYTES_MAX,
+  JSON_DEPTH_MAX,
+} from "../../../engine-wasm/assembly/layout.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { Member, MemberKind, SplitDocument } from "../../../engine-wasm/host/programs/split-result.js";
+import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../../shards/protocol/ops.js";
+import { encodeWrite, type WriteDocument, writtenDocuments } from "../../../shards/protocol/write.js";
+import { shardOf } from "../../catalog/schema/placement.js";
+import { SkeinError } from "../../ground/errors.js";
+import { describe } from "../../ground/input/json-value.js";
+import type { Refusal } from "./document-errors.js";
+
+export type ActionName = "upsert" | "create" | "update" | "emplace" | "delete";
+
+const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
+  ["upsert", Action.UPSERT],
+  ["create", Action.CREATE],
+  ["update", Action.UPDATE],
+  ["emplace", Action.EMPLACE],
+  ["delete", Action.DELETE],
+]);
+
+/** What a member is, for error texts: its value has not been read. */
+const KINDS: Readonly<Record<MemberKind, string>> = {
+  null: "null",
+  boolean: "a boolean",
+  number: "a number",
+  string: "a string",
+  array: "an array",
+  object: "an object",
+};
+
+const NO_BYTES = new Uint8Array(0);
+
+export interface PrepareLimits {
+  readonly documentBytesMax: number;
+  readonly batchDocumentsMax: number;
+}
+
+/** A write as plain data, so that it can cross threads. The buffers of its messages are moved, not copied. */
+export interface PreparedWrite {
+  readonly action: Action;
+  readonly received: number;
+  readonly refusals: readonly Refusal[];
+  /** How many sequence numbers the messages use. They are relative: 0 .. seqs - 1. */
+  readonly seqs: number;
+  /** In how many shards the index is taken to lie: the messages' are numbered from 0 on. */
+  readonly shards: number;
+  readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
+  /** Ids by position in the request, for failures that the shards report. */
+  readonly ids: readonly (string | null)[];
+}
+
+/** Throws SkeinError SK-DOC-400 for an unknown action. */
+export function readAction(name: string): Action {
+  const action = ACTIONS.get(name);
+  if (action !== undefined) return action;
+  throw new SkeinError(
+    "SK-DOC-400",
+    `action must be one of ${[...ACTIONS.keys()].join(", ")}, not ${describe(name)}`,
+  );
+}
+
+/** A request body `{"documents": [...], "action"?: "..."}`. Throws SkeinError SK-DOC-400 or SK-DOC-413. */
+export function prepareBody(
+  body: Uint8Array,
+  shards: number,
+  workbench: Workbench,
+  limits: PrepareLimits,
+): PreparedWrite {
+  const split = workbench.split(body);
+  if (split.status === DOC_NOT_OBJECT) {
+    throw new SkeinError("SK-DOC-400", "the body must be a JSON object with an array 'documents'");
+  }
+  if (split.status === DOC_TOO_DEEP) {
+    throw new SkeinError("SK-DOC-400", `the body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
+      details: { position: split.at },
+    });
+  }
+  if (split.status !== DOC_OK) {
+    throw new SkeinError("SK-DOC-400", `the body is not valid JSON at byte ${split.at}`, {
+      details: { position: split.at },
+    });
+  }
+  const member = (name: string): Member | undefined =>
+    split.members.find((candidate) => candidate.name === name);
+  const documents = member("documents");
+  if (documents?.kind !== "array") {
+    const problem =
+      documents === undefined
+        ? "is missing; expected an array of documents"
+        : `must be an array of documents, not ${KINDS[documents.kind]}`;
+    throw new SkeinError("SK-DOC-400", `documents ${problem}`);
+  }
+  const action = readActionMember(body, member("action"));
+  if (split.documents.length > limits.batchDocumentsMax) {
+    throw new SkeinError(
+      "SK-DOC-413",
+      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} fit one request`,
+    );
+  }
+  return prepareDocuments(body, split.documents, action, shards, limits);
+}
+
+/** NDJSON lines, none of them blank. */
+export function prepareLines(
+  lines: Uint8Array,
+  action: Action,
+  shards: number,
+  workbench: Workbench,
+  limits: PrepareLimits,
+): PreparedWrite {
+  return prepareDocuments(lines, workbench.splitLines(lines, true).documents, action, shards, limits);
+}
+
+/** One document whose id is known. */
+export function prepareOne(
+  document: { id: string; hash: bigint; raw: Uint8Array },
+  action: Action,
+  shards: number,
+): PreparedWrite {
+  const message = encode(action, [{ index: 0, seq: 0, ...document }]);
+  return {
+    action,
+    received: 1,
+    refusals: [],
+    seqs: 1,
+    shards,
+    messages: [{ shard: shardOf(document.hash, shards), message }],
+    ids: [document.id],
+  };
+}
+
+/** A document of a feed. */
+export interface SyncedDocument {
+  readonly id: string;
+  /** null: a mark. The feed has the id but its item failed, so what is stored under it stays. */
+  readonly json: Uint8Array | null;
+}
+
+/**
+ * Documents that a feed's items have become. One that is refused here is marked as well, since the feed has its id.
+ * Marks are not counted as received, and nothing is reported of them.
+ */
+export function prepareSynced(
+  documents: readonly SyncedDocument[],
+  shards: number,
+  workbench: Workbench,
+  limits: Pick<PrepareLimits, "documentBytesMax">,
+): PreparedWrite {
+  const refusals: Refusal[] = [];
+  const ids: (string | null)[] = [];
+  const byShard = new ByShard(shards);
+  for (const [index, { id, json }] of documents.entries()) {
+    ids.push(json === null ? null : id);
+    const idBytes = Buffer.byteLength(id);
+    const idFits = idBytes > 0 && idBytes <= ID_BYTES_MAX;
+    let raw = json ?? NO_BYTES;
+    if (!idFits || raw.length > limits.documentBytesMax) {
+      const code = idFits ? DOC_TOO_LARGE : DOC_BAD_ID;
+      if (json !== null) refusals.push({ index, id, code, slot: NO_SLOT, at: 0 });
+      raw = NO_BYTES;
+    }
+    if (idFits) byShard.add(index, id, workbench.hash(id), raw);
+  }
+  const received = documents.filter(({ json }) => json !== null).length;
+  return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
+}
+
+/** The same write for an index that lies in more shards now than when it was prepared, which was in one. */
+export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
+  const byShard = new ByShard(shards);
+  for (const { message } of prepared.messages)
+    for (const { index, id, hash, raw } of writtenDocuments(message)) byShard.add(index, id, hash, raw);
+  return { ...prepared, ...byShard.encoded(prepared.action) };
+}
+
+function readActionMember(body: Uint8Array, member: Member | undefined): Action {
+  if (member === undefined) return Action.UPSERT;
+  if (member.kind !== "string")
+    throw new SkeinError("SK-DOC-400", `action must be a string, not ${KINDS[member.kind]}`);
+  const text: unknown = JSON.parse(
+    Buffer.from(body.subarray(member.valueStart, member.valueEnd)).toString("utf8"),
+  );
+  return readAction(String(text));
+}
+
+function prepareDocuments(
+  body: Uint8Array,
+  documents: readonly SplitDocument[],
+  action: Action,
+  shards: number,
+  limits: PrepareLimits,
+): PreparedWrite {
+  const refusals: Refusal[] = [];
+  const byShard = new ByShard(shards);
+  documents.forEach((document, index) => {
+    const { id, hash, start, end } = document;
+    const code = refusalCode(document, action, limits);
+    if (code !== DOC_OK || id === null) {
+      refusals.push({ index, id, code, slot: NO_SLOT, at: Math.max(0, document.at - start) });
+      return;
+    }
+    byShard.add(index, id, hash, action === Action.DELETE ? NO_BYTES : body.subarray(start, end));
+  });
+  return {
+    action,
+    received: documents.length,
+    refusals,
+    ids: documents.map((document) => document.id),
+    ...byShard.encoded(action),
+  };
+}
+
+/** Documents by the shard that owns them, with relative sequence numbers in the order in which they come. */
+class ByShard {
+  readonly #shards: number;
+  readonly #lists = new Map<number, WriteDocument[]>();
+  #seqs = 0;
+
+  constructor(shards: number) {
+    this.#shards = shards;
+  }
+
+  add(index: number, id: string, hash: bigint, raw: Uint8Array): void {
+    const shard = shardOf(hash, this.#shards);
+    const entry: WriteDocument = { index, seq: this.#seqs++, id, hash, raw };
+    const list = this.#lists.get(shard);
+    if (list === undefined) this.#lists.set(shard, [entry]);
+    else list.push(entry);
+  }
+
+  encoded(action: Action): Pick<PreparedWrite, "seqs" | "shards" | "messages"> {
+    const messages = Array.from(this.#lists, ([shard, list]) => ({ shard, message: encode(action, list) }));
+    return { seqs: this.#seqs, shards: this.#shards, messages };
+  }
+}
+
+function refusalCode({ status, start, end }: SplitDocument, action: Action, limits: PrepareLimits): number {
+  if (end - start > limits.documentBytesMax) return DOC_TOO_LARGE;
+  if (status !== DOC_ID_ONLY) return status;
+  return action === Action.DELETE ? DOC_OK : DOC_NOT_OBJECT;
+}
+
+function encode(action: Action, documents: WriteDocument[]): Uint8Array<ArrayBuffer> {
+  return encodeWrite({ uid: 0, generation: 0, oldestGeneration: 0, action, documents });
+}

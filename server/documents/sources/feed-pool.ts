@@ -1,0 +1,148 @@
+// The threads that read feeds, started by the first feed and ended when there is nothing to read for a while. The only file
+// that knows them. A thread that ends, for instance because its heap is full, fails its run and nothing else.
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { Piscina } from "piscina";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { FeedError } from "../../ground/errors.js";
+import type { Logger } from "../../ground/log.js";
+import type {
+  FeedBatch,
+  FeedPreview,
+  FeedRead,
+  FeedRefusal,
+  FeedSignal,
+  FeedTask,
+  PreviewTask,
+  SyncTask,
+} from "./feed-task.js";
+
+const IDLE_MS_MAX = 10_000;
+/** Batches that are sent and not yet written. */
+const BATCHES_AHEAD = 2;
+/** A thread that is told to end, or whose time is up, is ended after this. */
+const GRACE_MS = 10_000;
+const HEAP_MIB = 256;
+const YOUNG_HEAP_MIB = 12;
+
+export class FeedPool {
+  readonly #engine: EngineModule;
+  readonly #threads: number;
+  readonly #log: Logger;
+  #pool: Piscina | null = null;
+
+  /** `threads`: as many tasks run at the same time. */
+  constructor(engine: EngineModule, threads: number, log: Logger) {
+    this.#engine = engine;
+    this.#threads = threads;
+    this.#log = log;
+  }
+
+  /**
+   * Reads a feed. `write` gets its batches in order, a few of them at the same time. Resolves when all of them are written.
+   * Throws FeedError, what `write` throws, and the signal's reason.
+   */
+  async sync(
+    task: SyncTask,
+    signal: AbortSignal,
+    write: (batch: FeedBatch) => Promise<void>,
+  ): Promise<FeedRead> {
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const writes = new Set<Promise<void>>();
+    const read = this.#run<FeedRead>(task, either, (batch, more) => {
+      const writing = write(batch)
+        .then(more)
+        .catch((error: unknown) => stop.abort(error))
+        .finally(() => writes.delete(writing));
+      writes.add(writing);
+    });
+    try {
+      return await read;
+    } finally {
+      await Promise.all(writes);
+      stop.signal.throwIfAborted();
+    }
+  }
+
+  /** The first items of a feed. Throws FeedError. */
+  preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {
+    return this.#run<FeedPreview>(task, signal, () => undefined);
+  }
+
+  /** Ends the threads. All tasks must have ended. */
+  async stop(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  async #run<T extends object>(
+    task: FeedTask,
+    signal: AbortSignal,
+    onBatch: (batch: FeedBatch, more: () => void) => void,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const { port1: port, port2 } = new MessageChannel();
+    const send = (message: FeedSignal): void => port.postMessage(message);
+    const kill = new AbortController();
+    const killIn = (ms: number): NodeJS.Timeout => setTimeout(() => kill.abort(), ms);
+    const timers = [killIn(task.rules.msMax + GRACE_MS)];
+    const onAbort = (): void => {
+      send("stop");
+      timers.push(killIn(GRACE_MS));
+    };
+    signal.addEventListener("abort", onAbort);
+    port.on("message", (batch: FeedBatch) => {
+      if (!signal.aborted) onBatch(batch, () => send("more"));
+    });
+    for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
+    // The thread closes its end behind its last batch, also when it dies. The result may arrive before that.
+    const closed = new Promise((resolve) => port.once("close", resolve));
+    try {
+      const reply = await this.#ask<T>(task, port2, kill.signal);
+      await closed;
+      signal.throwIfAborted();
+      if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
+      return reply;
+    } catch (error) {
+      signal.throwIfAborted(); // why it was told to stop, whatever became of that
+      throw error;
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      port.close();
+    }
+  }
+
+  /** `kill` ends the thread. */
+  async #ask<T>(task: FeedTask, port: MessagePort, kill: AbortSignal): Promise<T | FeedRefusal> {
+    this.#pool ??= this.#start();
+    try {
+      return (await this.#pool.run({ task, port }, { transferList: [port], signal: kill })) as
+        | T
+        | FeedRefusal;
+    } catch (error) {
+      if (kill.aborted) throw new FeedError("SK-DS-504", "the feed took too long to be read", error);
+      this.#log.error({ err: error }, "a feed thread failed");
+      throw new FeedError(
+        "SK-DS-503",
+        "the thread that read the feed ended; the server's log says why",
+        error,
+      );
+    }
+  }
+
+  #start(): Piscina {
+    const pool = new Piscina({
+      filename: builtFile("server/documents/sources/feed-worker.js"),
+      atomics: "disabled", // a thread that waits in Atomics closes no port
+      minThreads: 0,
+      maxThreads: this.#threads,
+      idleTimeout: IDLE_MS_MAX,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData: this.#engine.parts,
+    });
+    pool.on("error", (error) => this.#log.error({ err: error }, "a feed thread failed"));
+    return pool;
+  }
+}

@@ -1,0 +1,16 @@
+// What a feed may ask of the network: the configuration and the limits in one.
+import type { Limits } from "../../ground/limits.js";
+import type { OutboundRules } from "../../ground/outbound/download.js";
+import type { FeedSettings } from "./feed-settings.js";
+
+export function outboundRules(settings: FeedSettings, limits: Limits): OutboundRules {
+  const { allowPrivate, allowHosts, bytesMax, msMax } = settings;
+  return {
+    allowPrivate,
+    allowHosts,
+    bytesMax,
+    msMax,
+    silenceMsMax: limits.feedSilenceMsMax,
+    redirectsMax: limits.feedRedirectsMax,
+  };
+}

@@ -1,0 +1,32 @@
+// The passwords of feeds at rest. A sealed password opens for the data source that it was sealed for and no other.
+import type { DataSource } from "../../catalog/types.js";
+import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
+import { FeedError } from "../../ground/errors.js";
+
+export function sealPassword(secrets: Secrets, source: number, password: string): Uint8Array {
+  return secrets.seal(password, subject(source));
+}
+
+/** Null for a source without credentials. Throws FeedError SK-DS-401 when the password cannot be read. */
+export function openCredentials(secrets: Secrets, { id, credentials }: DataSource) {
+  if (credentials === null) return null;
+  const { username, sealedPassword } = credentials;
+  try {
+    return { username, password: secrets.open(sealedPassword, subject(id)) };
+  } catch (error) {
+    if (!(error instanceof UnreadableSecretError)) throw error;
+    throw new FeedError("SK-DS-401", "the stored password cannot be read; set basic_auth again", error);
+  }
+}
+
+/** The source with its password sealed anew. Throws UnreadableSecretError. */
+export function withResealedPassword(source: DataSource, from: Secrets, to: Secrets): DataSource {
+  const { id, credentials } = source;
+  if (credentials === null) return source;
+  const password = from.open(credentials.sealedPassword, subject(id));
+  return { ...source, credentials: { ...credentials, sealedPassword: sealPassword(to, id, password) } };
+}
+
+function subject(source: number): string {
+  return `data source ${source}`;
+}

@@ -1,0 +1,64 @@
+// Looks at the first items of a feed that is not a data source yet: what they become in the index as it is, and what field
+// map and schema would suit them. Stores nothing.
+import type { IndexRecord } from "../../catalog/types.js";
+import { FeedError, SkeinError } from "../../ground/errors.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import { Slots } from "../../ground/jobs/slots.js";
+import type { Limits } from "../../ground/limits.js";
+import { readSource } from "./data-source.js";
+import type { FeedPool } from "./feed-pool.js";
+import type { FeedSettings } from "./feed-settings.js";
+import type { FeedPreview } from "./feed-task.js";
+import { outboundRules } from "./outbound-rules.js";
+
+const ITEMS = 20;
+
+export class Previews {
+  readonly #pool: FeedPool;
+  readonly #settings: FeedSettings;
+  readonly #limits: Limits;
+  readonly #jobs: Jobs;
+  /** One at a time, beside the runs. */
+  readonly #slot = new Slots(1);
+  #count = 0;
+
+  constructor(pool: FeedPool, settings: FeedSettings, limits: Limits, jobs: Jobs) {
+    this.#pool = pool;
+    this.#settings = settings;
+    this.#limits = limits;
+    this.#jobs = jobs;
+  }
+
+  /** Throws SK-DS-400 for a wrong body and for a feed that cannot be read, SK-SYS-503 when too many others wait. */
+  async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
+    const limits = this.#limits;
+    const { credentials, ...feed } = readSource(body, null, this.#settings, limits);
+    if (this.#slot.waiting >= limits.feedPreviewsWaitingMax)
+      throw new SkeinError("SK-SYS-503", "too many previews are waiting; retry in a moment", {
+        retryAfter: 5,
+      });
+    const rules = outboundRules(this.#settings, limits);
+    const task = {
+      kind: "preview",
+      feed,
+      credentials: credentials === null ? null : { ...credentials, password: credentials.password ?? "" },
+      fields: index.fields.map(({ name, type }) => ({ name, type })),
+      rules: { ...rules, msMax: Math.min(rules.msMax, limits.feedPreviewMsMax) },
+      itemBytesMax: limits.feedItemBytesMax,
+      items: ITEMS,
+    } as const;
+    const job = { name: "preview a feed", subject: `preview ${this.#count++}` };
+    try {
+      return await this.#jobs.run(job, (signal) =>
+        this.#slot.run(signal, () => this.#pool.preview(task, signal)),
+      );
+    } catch (error) {
+      if (!(error instanceof FeedError)) throw error;
+      const { code, message } = error;
+      throw new SkeinError("SK-DS-400", `the feed could not be read: ${message}`, {
+        details: { error_code: code },
+        cause: error,
+      });
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// One run: reads a feed in a feed thread, writes its documents to the index as they come, and deletes what the feed does not
+// have, when that is wanted and the feed was read to its end. Knows nothing of queues, schedules or records of runs.
+import { SeqSet } from "../../../shards/protocol/unseen.js";
+import type { DocumentQuota } from "../../access/tenants/document-quota.js";
+import type { DataSource, FeedValidators, IndexRecord, RunCounts } from "../../catalog/types.js";
+import type { IndexState } from "../../fleet/owner/index-state.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import { ERRORS, FeedError, SkeinError } from "../../ground/errors.js";
+import { fault } from "../../ground/fault.js";
+import { type Ingest, writePrepared } from "../ingest/write.js";
+import type { FeedPool } from "./feed-pool.js";
+import type { FeedSettings } from "./feed-settings.js";
+import type { FeedBatch, FeedRead, SyncTask } from "./feed-task.js";
+import { outboundRules } from "./outbound-rules.js";
+import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
+
+/** What a run works with. */
+export interface RunParts extends Ingest {
+  readonly indexes: OpenIndexes;
+  readonly pool: FeedPool;
+  readonly settings: FeedSettings;
+}
+
+export interface RunRequest {
+  readonly source: DataSource;
+  readonly record: IndexRecord;
+  readonly credentials: SyncTask["credentials"];
+  /** Null: the plan sets no limit. */
+  readonly quota: DocumentQuota | null;
+}
+
+export interface RunOutcome {
+  readonly notModified: boolean;
+  /** What the next run may ask with; null when it has to read the feed again. */
+  readonly validators: FeedValidators | null;
+}
+
+/** What a run has done so far. */
+export class RunProgress {
+  imported = 0;
+  failed = 0;
+  deleted = 0;
+  unchanged = 0;
+  bytes = 0;
+  readonly errors: ItemError[] = [];
+
+  get counts(): RunCounts {
+    const { imported, failed, deleted, unchanged, bytes } = this;
+    return { imported, failed, deleted, unchanged, bytes };
+  }
+
+  addErrors(errors: readonly ItemError[]): void {
+    this.errors.push(...errors.slice(0, RUN_ERRORS_MAX - this.errors.length));
+  }
+}
+
+/** Throws FeedError when the feed cannot be read or written, and the reason of the signal. `progress` is up to date in every case. */
+export async function runFeed(
+  parts: RunParts,
+  request: RunRequest,
+  progress: RunProgress,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { state, end } = await parts.indexes.use(request.record.uid);
+  try {
+    return await new FeedRun(parts, request, progress, state).run(signal);
+  } finally {
+    end();
+  }
+}
+
+class FeedRun {
+  readonly #parts: RunParts;
+  readonly #request: RunRequest;
+  readonly #progress: RunProgress;
+  readonly #state: IndexState;
+  readonly #documentsBefore: number;
+  readonly #firstSeq: number;
+  readonly #generationBefore: number;
+  #writes = 0;
+  /** Documents from before the run that the feed has. */
+  readonly #seen = new SeqSet();
+
+  constructor(parts: RunParts, request: RunRequest, progress: RunProgress, state: IndexState) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#progress = progress;
+    this.#state = state;
+    this.#documentsBefore = state.documents;
+    this.#firstSeq = state.nextSeq;
+    this.#generationBefore = state.generations.published;
+  }
+
+  async run(signal: AbortSignal): Promise<RunOutcome> {
+    const { source } = this.#request;
+    const read = await this.#parts.pool.sync(this.#task(), signal, (batch) => this.#write(batch));
+    this.#progress.bytes = read.feedBytes;
+    if (read.notModified) return { notModified: true, validators: source.validators };
+    fault("run.after-read");
+    signal.throwIfAborted();
+    if (source.sync_mode === "replace") await this.#deleteUnseen(read);
+    return { notModified: false, validators: this.#validators(read) };
+  }
+
+  #task(): SyncTask {
+    const { limits, writes, settings } = this.#parts;
+    const { source, record, credentials } = this.#request;
+    const { url, format, field_map, items_path, id_field, delimiter, encoding } = source;
+    return {
+      kind: "sync",
+      feed: { url, format, field_map, items_path, id_field, delimiter, encoding },
+      credentials,
+      fields: record.fields.map(({ name, type }) => ({ name, type })),
+      rules: outboundRules(settings, limits),
+      itemBytesMax: limits.feedItemBytesMax,
+      validators: this.#known() ?? { etag: null, lastModified: null },
+      shards: writes.shards(record.uid),
+      limits: { documentBytesMax: limits.documentBytesMax, batchDocumentsMax: limits.batchDocumentsMax },
+    };
+  }
+
+  /** The validators of the source, if the index is still what the feed was read into. */
+  #known(): FeedValidators | null {
+    const { source, record } = this.#request;
+    const { validators } = source;
+    const holds =
+      validators?.index === record.uid &&
+      validators.schemaVersion === record.schemaVersion &&
+      validators.generation === this.#generationBefore;
+    return holds ? validators : null;
+  }
+
+  async #write(batch: FeedBatch): Promise<void> {
+    const { recorder } = this.#parts;
+    const { record, quota } = this.#request;
+    const progress = this.#progress;
+    progress.bytes = batch.feedBytes;
+    progress.failed += batch.failed;
+    progress.addErrors(batch.errors);
+    recorder.documentBytes("feed", batch.documentBytes);
+    this.#writes++;
+    fault("run.before-batch");
+    const { errors, unchanged, kept, partial } = await asFeedError(() =>
+      writePrepared(this.#parts, record, batch.prepared, quota),
+    );
+    fault("run.after-batch");
+    for (const seq of kept) this.#seen.add(seq);
+    const imported = batch.prepared.received - unchanged - errors.length;
+    progress.imported += imported;
+    progress.unchanged += unchanged;
+    progress.failed += errors.length;
+    progress.addErrors(
+      errors.map(({ index, id, error }) => ({ item: batch.items[index] as number, id, error })),
+    );
+    recorder.documentsTaken("feed", imported + unchanged, errors.length + batch.failed);
+    const [broken] = errors.filter(({ code }) => ERRORS[code].status >= 500);
+    if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
+  }
+
+  /** Throws FeedError, with nothing deleted, for an empty feed and one that would delete too much. */
+  async #deleteUnseen(read: FeedRead): Promise<void> {
+    const { writes } = this.#parts;
+    const { source, record } = this.#request;
+    if (read.items === 0) throw new FeedError("SK-DS-409", "the feed has no items; nothing was deleted");
+    if (read.unknown > 0) {
+      const items = read.unknown === 1 ? "1 item" : `${read.unknown} items`;
+      throw new FeedError(
+        "SK-DS-422",
+        `the feed has ${items} whose id cannot be read, so nothing was deleted`,
+      );
+    }
+    const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
+    if (unseen === 0) return;
+    // Documents that were being written when the run began are older than it and were not counted then.
+    const before = Math.max(this.#documentsBefore, unseen);
+    if (unseen > source.max_delete_ratio * before) {
+      throw new FeedError(
+        "SK-DS-409",
+        `the feed lacks ${unseen} of ${before} documents, more than max_delete_ratio (${source.max_delete_ratio}) allows; nothing was deleted`,
+      );
+    }
+    fault("run.before-deletion");
+    this.#writes++;
+    this.#progress.deleted = await asFeedError(() =>
+      writes.deleteUnseen(record.uid, this.#firstSeq, this.#seen),
+    );
+    fault("run.after-deletion");
+  }
+
+  /** None when an item failed or somebody else has written meanwhile: the next run has to look at the feed again. */
+  #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
+    const { uid, schemaVersion } = this.#request.record;
+    const generation = this.#state.generations.published;
+    const alone = generation === this.#generationBefore + this.#writes;
+    if (!alone || this.#progress.failed > 0 || (etag === null && lastModified === null)) return null;
+    return { etag, lastModified, index: uid, schemaVersion, generation };
+  }
+}
+
+/** A refusal of the whole write ends the run, because the items in it would be missing. */
+async function asFeedError<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw error instanceof SkeinError ? notWritten(error.message, error) : error;
+  }
+}
+
+function notWritten(why: string, cause?: unknown): FeedError {
+  return new FeedError("SK-DS-503", `the documents could not be written: ${why}`, cause);
+}

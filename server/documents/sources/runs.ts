@@ -1,0 +1,360 @@
+// The runs of data sources: queued, begun when a place is free, followed to their end and recorded there. A source has one
+// unfinished run at most. What is recorded survives the process: a start goes on with queued runs and fails those that ran.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import type { CatalogState, Command } from "../../catalog/state.js";
+import type { DataSource, RunStatus, RunTrigger, SyncRun } from "../../catalog/types.js";
+import type { Secrets } from "../../ground/data-dir/secrets.js";
+import { FeedError, type FeedErrorCode, SkeinError } from "../../ground/errors.js";
+import { fault } from "../../ground/fault.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import { Slots } from "../../ground/jobs/slots.js";
+import { openCredentials } from "./passwords.js";
+import {
+  findRun,
+  isUnfinished,
+  presentSource,
+  pruneRuns,
+  putIncident,
+  putRun,
+  putSource,
+  resolveIncidents,
+  runsOf,
+  unfinishedRun,
+} from "./records.js";
+import { type RunOutcome, type RunParts, RunProgress, runFeed } from "./run-feed.js";
+import { NO_COUNTS, packErrors } from "./run-view.js";
+import { scheduledAnew } from "./schedule.js";
+
+/** What cannot be recorded, since the disk is full, is tried again so soon. */
+const RECORD_AGAIN_MS = 5_000;
+
+export interface RunsOptions extends RunParts {
+  readonly catalog: Catalog;
+  readonly jobs: Jobs;
+  readonly secrets: Secrets;
+  readonly documentQuotas: DocumentQuotas;
+}
+
+/** Why a run was told to end before its time. */
+class RunStop extends Error {
+  readonly why: "cancelled" | "deleted" | "moved";
+
+  constructor(why: RunStop["why"]) {
+    super(`the run was ${why}`);
+    this.why = why;
+  }
+}
+
+/** A run that this process has queued or begun. */
+interface ActiveRun {
+  /** The index that it writes to, and the source as it was then. Null as long as it is queued. */
+  begun: { readonly index: number; readonly updatedAt: string } | null;
+  readonly source: number;
+  readonly stop: AbortController;
+  readonly progress: RunProgress;
+  ended: Promise<void>;
+}
+
+/** How a run ended. */
+interface Ending {
+  readonly status: Exclude<RunStatus, "queued" | "running">;
+  readonly error: string | null;
+  readonly code: FeedErrorCode | null;
+  readonly outcome: RunOutcome | null;
+}
+
+const INTERRUPTED: Ending = {
+  status: "failed",
+  error: "the run was interrupted by the end of the server",
+  code: "SK-DS-503",
+  outcome: null,
+};
+
+export class Runs {
+  readonly #options: RunsOptions;
+  readonly #slots: Slots;
+  /** By run. */
+  readonly #active = new Map<number, ActiveRun>();
+  /** The sources that #follow has looked at last. */
+  #followed: CatalogState["owned"]["source"] | null = null;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.settings.concurrency);
+    options.catalog.watch((state) => this.#follow(state));
+  }
+
+  /** Fails the runs that the end of the last process has interrupted, and goes on with those that were queued, in their order. */
+  async begin(): Promise<void> {
+    const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
+    for (const run of runs.sort((a, b) => a.id - b.id)) {
+      if (run.status === "queued") this.#launch(run);
+      else if (!(await this.#interrupted(run))) {
+        const job = { name: "record an interrupted run", subject: `data source ${run.source}` };
+        void this.#options.jobs.start(job, (signal) => this.#interrupted(run, signal));
+      }
+    }
+  }
+
+  /** What the schedule began is begun again, but only once, since it may be what ended the server. False when it could not be recorded. */
+  async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
+    const recorded = await this.#record(run.id, null, INTERRUPTED, signal);
+    if (recorded && run.trigger === "schedule") await this.queue(run.source, "start");
+    return recorded;
+  }
+
+  /**
+   * Queues a run of a source, unless one is queued or running: then that one is the answer. `also` is recorded with it.
+   * Throws SK-DS-404 when the source has been deleted.
+   */
+  async queue(
+    id: number,
+    trigger: RunTrigger,
+    also: (source: DataSource) => readonly Command[] = () => [],
+  ): Promise<{ readonly run: SyncRun; readonly fresh: boolean }> {
+    const { catalog } = this.#options;
+    let run: SyncRun | undefined;
+    let fresh = false;
+    await catalog.change((state) => {
+      const source = presentSource(state, id);
+      if (source === undefined) throw new SkeinError("SK-DS-404", "the data source does not exist any more");
+      run = unfinishedRun(state, source);
+      if (run !== undefined) return { type: "all", commands: also(source) };
+      fresh = true;
+      run = queuedRun(state, source, trigger);
+      return { type: "all", commands: [...pruneRuns(state, source), putRun(run), ...also(source)] };
+    });
+    fault("run.after-queue");
+    if (fresh) this.#launch(run!);
+    return { run: run!, fresh };
+  }
+
+  /** The run as it is at this moment. */
+  present(run: SyncRun): SyncRun {
+    const active = isUnfinished(run) ? this.#active.get(run.id) : undefined;
+    if (active === undefined) return run;
+    return { ...run, counts: active.progress.counts, packedErrors: packErrors(active.progress.errors) };
+  }
+
+  /** Ends a run and resolves when it does nothing any more. Throws SK-DS-409 for one that is over. */
+  async cancel(source: DataSource, run: SyncRun): Promise<SyncRun> {
+    if (!isUnfinished(run)) throw isOver(run);
+    const active = this.#active.get(run.id);
+    active?.stop.abort(new RunStop("cancelled"));
+    await active?.ended;
+    const { state } = this.#options.catalog;
+    const after = findRun(state, presentSource(state, source.id) ?? source, String(run.id));
+    if (after.status !== "cancelled") throw isOver(after);
+    return after;
+  }
+
+  /** Resolves when no run of the source does anything any more. The source has been deleted. */
+  async ended(source: number): Promise<void> {
+    const active = [...this.#active.values()].filter((run) => run.source === source);
+    await Promise.all(active.map(({ ended }) => ended));
+  }
+
+  #launch({ id, source }: SyncRun): void {
+    const { jobs } = this.#options;
+    const active: ActiveRun = {
+      begun: null,
+      source,
+      stop: new AbortController(),
+      progress: new RunProgress(),
+      ended: Promise.resolve(),
+    };
+    this.#active.set(id, active);
+    const job = { name: "read a feed", subject: `data source ${source}` };
+    active.ended = jobs
+      .start(job, (signal) => this.#attend(id, active, signal))
+      .finally(() => this.#active.delete(id));
+  }
+
+  /** Stops the runs whose source was deleted, and those whose index has been swapped since they began. */
+  #follow(state: CatalogState): void {
+    if (this.#active.size === 0 || state.owned.source === this.#followed) return;
+    this.#followed = state.owned.source;
+    const indexOf = new Map([...this.#followed.values()].flat().map(({ id, index }) => [id, index]));
+    for (const { begun, source, stop } of this.#active.values()) {
+      const index = indexOf.get(source);
+      if (index === undefined) stop.abort(new RunStop("deleted"));
+      else if (begun !== null && index !== begun.index) stop.abort(new RunStop("moved"));
+    }
+  }
+
+  /** From the queue to the record of its end. A stop of the server leaves both to the next start. */
+  async #attend(id: number, active: ActiveRun, stopped: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([stopped, active.stop.signal]);
+    const ending = await this.#slots
+      .run(signal, () => this.#run(id, active, signal))
+      // Whatever fails once the run was told to end fails for that.
+      .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
+    const { reason } = active.stop.signal as { reason: unknown };
+    const why = reason instanceof RunStop ? reason.why : null;
+    if (why === "deleted" || stopped.aborted) return;
+    await this.#record(id, active, ending, stopped);
+    if (why === "moved" && presentSource(this.#options.catalog.state, active.source) !== undefined)
+      await this.queue(active.source, "start");
+  }
+
+  async #run(id: number, active: ActiveRun, signal: AbortSignal): Promise<Ending> {
+    const { catalog } = this.#options;
+    let run: SyncRun | undefined;
+    const state = await catalog.change((before) => {
+      const source = presentSource(before, active.source);
+      if (source === undefined) throw new RunStop("deleted");
+      run = {
+        ...findRun(before, source, String(id)),
+        status: "running",
+        started_at: new Date().toISOString(),
+      };
+      return putRun(run);
+    });
+    fault("run.after-begin");
+    const source = presentSource(state, active.source)!;
+    active.begun = { index: source.index, updatedAt: source.updated_at };
+    const record = state.indexes.get(source.index)!;
+    const credentials = openCredentials(this.#options.secrets, source);
+    const request = { source, record, credentials, quota: this.#options.documentQuotas.of(record.tenant) };
+    const outcome = await runFeed(this.#options, request, active.progress, signal);
+    return { status: "completed", error: null, code: null, outcome };
+  }
+
+  #endingOf(error: unknown): Ending {
+    const failed = (code: FeedErrorCode, message: string): Ending => ({
+      status: code === "SK-DS-401" ? "auth_failed" : "failed",
+      error: message,
+      code,
+      outcome: null,
+    });
+    if (error instanceof RunStop && error.why === "cancelled")
+      return { status: "cancelled", error: null, code: null, outcome: null };
+    if (error instanceof RunStop)
+      return failed("SK-DS-503", "the index was swapped while the feed was read; another run follows");
+    if (error instanceof FeedError) return failed(error.code, error.message);
+    if (error instanceof SkeinError) return failed("SK-DS-503", error.message);
+    this.#options.log.error({ err: error }, "a run of a data source failed unexpectedly");
+    return failed("SK-DS-503", "an unexpected failure; the server's log has it");
+  }
+
+  /**
+   * Records the end of a run and all that follows from it. With a signal it tries until the storage takes it or the signal
+   * says no, otherwise once. False when it is not recorded.
+   */
+  async #record(
+    id: number,
+    active: ActiveRun | null,
+    ending: Ending,
+    stopped?: AbortSignal,
+  ): Promise<boolean> {
+    const { catalog, log } = this.#options;
+    for (;;) {
+      try {
+        await catalog.change((state) => endCommand(state, id, active, ending));
+        break;
+      } catch (error) {
+        log.error({ err: error, run: id }, "the end of a run could not be recorded; trying again soon");
+        if (stopped === undefined) return false;
+        await sleep(RECORD_AGAIN_MS, undefined, { signal: stopped }).catch(() => undefined);
+        if (stopped.aborted) return false;
+      }
+    }
+    fault("run.after-end");
+    this.#tell(id);
+    return true;
+  }
+
+  /** One line for each run. */
+  #tell(id: number): void {
+    const { catalog, log, recorder } = this.#options;
+    const run = runIn(catalog.state, id);
+    if (run === undefined) return;
+    recorder.feedRunEnded(run.status);
+    const { index, source, status, trigger, counts, not_modified, error, error_code } = run;
+    const record = catalog.state.indexes.get(index);
+    const ms = run.started_at === null ? 0 : Date.parse(run.finished_at!) - Date.parse(run.started_at);
+    const level = status === "failed" || status === "auth_failed" ? "warn" : "info";
+    const line = {
+      tenant: record?.tenant,
+      index: record?.name,
+      source,
+      run: id,
+      status,
+      trigger,
+      ms,
+      ...counts,
+    };
+    log[level]({ ...line, not_modified, error, error_code }, "a run of a data source is over");
+  }
+}
+
+/** The end of a run, and what the source and its incidents become by it. */
+function endCommand(state: CatalogState, id: number, active: ActiveRun | null, ending: Ending): Command {
+  const before = runIn(state, id);
+  const source = before === undefined ? undefined : presentSource(state, before.source);
+  if (before === undefined || source === undefined) return { type: "all", commands: [] };
+  const now = new Date().toISOString();
+  const { status, error, code, outcome } = ending;
+  const run: SyncRun = {
+    ...before,
+    status,
+    finished_at: now,
+    counts: active?.progress.counts ?? before.counts,
+    packedErrors: packErrors(active?.progress.errors ?? []),
+    not_modified: outcome?.notModified ?? false,
+    error,
+    error_code: code,
+  };
+  // A change of the source while the run was under way has made what it learned worth nothing.
+  const unchanged = active?.begun?.updatedAt === source.updated_at;
+  const validators = unchanged ? (outcome?.validators ?? null) : null;
+  const commands: Command[] = [putRun(run)];
+  if (status === "completed") {
+    const working = { ...source, validators, suspended: false };
+    commands.push(putSource(source.suspended ? scheduledAnew(working) : working));
+    commands.push(...resolveIncidents(state, source, now));
+  } else if (status === "auth_failed") {
+    commands.push(putSource({ ...source, validators: null, suspended: unchanged }));
+    const { index } = source;
+    const incident = { index, source: source.id, run: id, created_at: now, resolved_at: null };
+    commands.push(...putIncident(state, { ...incident, code: code!, message: error! }));
+  } else commands.push(putSource({ ...source, validators: null }));
+  return { type: "all", commands };
+}
+
+function runIn(state: CatalogState, id: number): SyncRun | undefined {
+  for (const runs of state.owned.run.values()) {
+    const run = runs.find((candidate) => candidate.id === id);
+    if (run !== undefined) return run;
+  }
+  return undefined;
+}
+
+function queuedRun(state: CatalogState, { id, index }: DataSource, trigger: RunTrigger): SyncRun {
+  return {
+    id: state.nextRunId,
+    index,
+    source: id,
+    status: "queued",
+    trigger,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    finished_at: null,
+    counts: NO_COUNTS,
+    not_modified: false,
+    error: null,
+    error_code: null,
+    packedErrors: null,
+  };
+}
+
+function isOver({ status }: SyncRun): SkeinError {
+  return new SkeinError("SK-DS-409", `the run is over (${status}), so it cannot be cancelled`);
+}
+
+/** When the source last followed its feed; null when it never has. */
+export function lastSuccess(state: CatalogState, source: DataSource): string | null {
+  return runsOf(state, source).find(({ status }) => status === "completed")?.finished_at ?? null;
+}

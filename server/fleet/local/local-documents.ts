@@ -1,0 +1,124 @@
+// Documents that answers from small indexes showed lately, on this thread. They are kept as the shards show them whole, so that each answer
+// takes from them what it wants.
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
+import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
+import { FittingDocuments } from "../../../shards/query/fitting.js";
+import { shower } from "../../../shards/query/shown-document.js";
+import { viewOf } from "../../catalog/schema/index-view.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { ReplyTooLargeError } from "../threads/shard-errors.js";
+import type { LocalTurn } from "./local-turn.js";
+
+/** Pages of more documents, or of more bytes, are shown by the shards. */
+const DOCUMENTS_MAX = 64;
+const BYTES_MAX = 256 * 1024;
+/** A longer document is not kept, and the shard shows every page with it. */
+const DOCUMENT_BYTES_MAX = 32 * 1024;
+/** When so few documents are too large together, each of them counts as a long one. */
+const LARGE_PAGE = 16;
+
+/** A document, and what the shard shows of it when everything is wanted. */
+interface KeptDocument extends ShownRecord {
+  readonly whole: FetchedDocument;
+}
+
+const NOTHING = new Uint8Array(0);
+const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
+/** Stands for a long document. */
+const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
+
+/** Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws ReplyTooLargeError. */
+export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
+
+export class LocalDocuments {
+  readonly #cache: DocumentCache<KeptDocument>;
+  readonly #workbench: Workbench;
+  readonly #turn: LocalTurn;
+
+  constructor(workbench: Workbench, turn: LocalTurn, bytesMax: number) {
+    this.#cache = new DocumentCache(bytesMax);
+    this.#workbench = workbench;
+    this.#turn = turn;
+  }
+
+  /** As a shard would show them. When this turn is over, a shard shows the rest. */
+  async show(
+    record: IndexRecord,
+    seqs: readonly number[],
+    options: FetchOptions,
+    fetchThere: FetchThere,
+  ): Promise<FetchedDocument[]> {
+    const records = seqs.length > DOCUMENTS_MAX ? null : await this.#records(record.uid, seqs, fetchThere);
+    if (records === null) return fetchThere(seqs, options);
+    const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
+    if (isWhole(options)) {
+      for (const known of records)
+        if (!fitting.add(known?.whole ?? NO_DOCUMENT)) throw new ReplyTooLargeError();
+      return fitting.documents;
+    }
+    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
+    for (const [i, known] of records.entries()) {
+      if (this.#turn.leftMs <= 0) {
+        const { bytesLeft } = fitting;
+        const room = Number.isFinite(bytesLeft) ? { bytesMax: bytesLeft } : {};
+        return [...fitting.documents, ...(await fetchThere(seqs.slice(i), { ...options, ...room }))];
+      }
+      const begunMs = performance.now();
+      const shown = show(known);
+      this.#turn.spend(performance.now() - begunMs);
+      if (!fitting.add(shown)) throw new ReplyTooLargeError();
+    }
+    return fitting.documents;
+  }
+
+  /** Null for a document that is gone; null for all when the shard is to show them. */
+  async #records(
+    uid: number,
+    seqs: readonly number[],
+    fetchThere: FetchThere,
+  ): Promise<(KeptDocument | null)[] | null> {
+    const records = seqs.map((seq) => this.#cache.get(uid, seq) ?? null);
+    if (records.includes(LARGE)) return null;
+    if (records.includes(null)) {
+      const missing = seqs.filter((_, i) => records[i] === null);
+      const fetched = await this.#whole(missing, fetchThere);
+      if (fetched === null) {
+        if (missing.length <= LARGE_PAGE) for (const seq of missing) this.#cache.put(uid, seq, LARGE);
+        return null;
+      }
+      let next = 0;
+      for (const [i, seq] of seqs.entries()) {
+        if (records[i] !== null) continue;
+        const known = kept(fetched[next++]!);
+        records[i] = known;
+        if (known !== null) this.#cache.put(uid, seq, known.raw.length > DOCUMENT_BYTES_MAX ? LARGE : known);
+      }
+    }
+    let bytes = 0;
+    for (const known of records) bytes += known?.raw.length ?? 0;
+    return bytes > BYTES_MAX ? null : records;
+  }
+
+  /** Null when they are too large. */
+  async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
+    try {
+      return await fetchThere(seqs, { bytesMax: BYTES_MAX });
+    } catch (error) {
+      if (error instanceof ReplyTooLargeError) return null;
+      throw error;
+    }
+  }
+}
+
+function isWhole({ fields, excludeFields, highlight }: FetchOptions): boolean {
+  return fields === undefined && excludeFields === undefined && highlight === undefined;
+}
+
+/** A document in bytes of its own; null for one that is gone. */
+function kept({ id, document }: FetchedDocument): KeptDocument | null {
+  if (document.length === 0) return null;
+  const raw = new Uint8Array(document);
+  const whole = { id: new Uint8Array(id), document: raw, highlight: NOTHING };
+  return { internal: false, id: Buffer.from(id).toString(), raw, whole };
+}

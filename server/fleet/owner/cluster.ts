@@ -1,0 +1,146 @@
+// Puts the shards and the indexes in them together: threads, the open indexes, and over them the parts that others
+// take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody whole.
+import { join } from "node:path";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { encodePing, encodeShutdown } from "../../../shards/protocol/control.js";
+import type { ShardError } from "../../../shards/protocol/errors.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import { Locations } from "../../catalog/schema/placement.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { Recorder } from "../../ground/metrics/recorder.js";
+import type { AnswerCache } from "../reads/answer-cache.js";
+import { Reads } from "../reads/reads.js";
+import { readersOf } from "../threads/borrowed-memories.js";
+import type { QueryLoad } from "../threads/query-load.js";
+import { ReadGate } from "../threads/read-gate.js";
+import { ShardCalls } from "../threads/shard-calls.js";
+import { type ConnectedShard, type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
+import { ShardReads } from "../threads/shard-reads.js";
+import { OpenIndexes } from "./open-indexes.js";
+import { ShardHealth } from "./shard-health.js";
+import { ShardMoments } from "./shard-moments.js";
+import { Writes } from "./writes.js";
+
+export interface ClusterOptions {
+  readonly dataDir: string;
+  readonly shards: number;
+  readonly durability: "fsync" | "os";
+  readonly engine: EngineModule;
+  readonly workbench: Workbench;
+  readonly jobs: Jobs;
+  readonly answers: AnswerCache;
+  /** What this thread tells the shards. */
+  readonly queries: QueryLoad;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+  /** How many threads may read indexes, this one among them. */
+  readonly threads: number;
+  /** The other ones. */
+  readonly followers?: ShardFollowers;
+  /** An index was opened, or documents of it were written. */
+  readonly onOpened?: (uid: number) => void;
+  readonly onWritten?: (uid: number) => void;
+}
+
+export interface Cluster {
+  readonly indexes: OpenIndexes;
+  readonly reads: Reads;
+  readonly writes: Writes;
+  readonly calls: ShardCalls;
+  /** For other threads that read. */
+  readonly lines: ShardLines;
+  readonly moments: ShardMoments;
+  readonly health: ShardHealth;
+  /** Waits for the requests inside, closes the storage and ends the threads. */
+  stop(): Promise<void>;
+}
+
+/** What another thread reads the shards with. */
+export interface ShardLines {
+  /** How many there are. */
+  readonly shards: number;
+  readonly queries: QueryLoad;
+  readonly gate: ReadGate;
+  readonly sender: ShardReads;
+  /** See ShardPool. */
+  connect(shard: number): ConnectedShard | null;
+}
+
+/** Starts the shards; no index is open yet. Throws what stopped one of them. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
+  const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
+  const gate = new ReadGate(shards, threads);
+  const locations = new Locations(shards);
+  const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
+  const pool: ShardPool = new ShardPool({
+    shards,
+    workerData: (shard, beats) => ({
+      shard,
+      shardsDir: join(dataDir, "shards"),
+      durability,
+      mergeSliceMs: limits.mergeSliceMsMax,
+      documentBytesMax: limits.documentBytesMax,
+      engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
+      beats,
+      queries: queries.shared,
+      largeWork,
+    }),
+    readerOf: readersOf(engine, log),
+    ping: encodePing,
+    checkPing: decodeEmptyReply,
+    limits,
+    log,
+    recover: (shard, ask) => indexes.recover(shard, ask),
+    ...(followers === undefined ? {} : { followers }),
+  });
+  const indexes = new OpenIndexes({
+    locations,
+    threads,
+    ask: (shard, request) => pool.ask(shard, request),
+    jobs,
+    limits,
+    log,
+    recorder,
+    answers,
+    onOpened,
+  });
+  const sender = new ShardReads(pool, gate, limits, log);
+  const onDamage = (shard: number, error: ShardError): void => indexes.onDamage(shard, error);
+  const calls = new ShardCalls(pool, sender, onDamage);
+  const reads = new Reads({
+    indexes,
+    calls,
+    readers: pool,
+    workbench,
+    queries,
+    oneOfSeveral: false,
+    limits,
+    meter: recorder.localReads,
+  });
+  try {
+    await pool.start();
+  } catch (error) {
+    await pool.close(encodeShutdown);
+    throw error;
+  }
+  return {
+    indexes,
+    reads,
+    writes: new Writes(indexes, calls, jobs, log, onWritten),
+    calls,
+    lines: { shards, queries, gate, sender, connect: (shard) => pool.connect(shard) },
+    moments: new ShardMoments(calls, log),
+    health: new ShardHealth(pool, calls, (uid) => indexes.find(uid)?.newest, log),
+    async stop() {
+      indexes.stop();
+      await pool.close(encodeShutdown);
+    },
+  };
+}
+
+function unheard(): void {}

@@ -1,0 +1,38 @@
+// Which indexes have stored data that cannot be read, as the shards that met it say.
+import type { ShardError } from "../../../shards/protocol/errors.js";
+import { uidOfData } from "../../catalog/schema/placement.js";
+import type { Logger } from "../../ground/log.js";
+import { damageSentence } from "../threads/shard-errors.js";
+
+export class Damage {
+  readonly #log: Logger;
+  /** By uid: what the first shard that met it says. */
+  readonly #sentences = new Map<number, string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  get uids(): Iterable<number> {
+    return this.#sentences.keys();
+  }
+
+  /** Undefined for an index without damage. */
+  of(uid: number): string | undefined {
+    return this.#sentences.get(uid);
+  }
+
+  met(shard: number, error: ShardError, nameOf: (uid: number) => string | undefined): void {
+    if (error.uid === undefined) return;
+    const uid = uidOfData(error.uid);
+    if (this.#sentences.has(uid)) return;
+    this.#sentences.set(uid, damageSentence(error));
+    const found = error.message;
+    this.#log.error({ index: nameOf(uid), uid, shard, found }, "stored data of an index cannot be read");
+  }
+
+  /** The index does not exist any more. */
+  forget(uid: number): void {
+    this.#sentences.delete(uid);
+  }
+}

@@ -1,0 +1,223 @@
+// What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close, drop, schema,
+// statistics. Encodes, asks the shards in which an index lies, decodes; decides nothing and remembers nothing.
+
+import type { VectorPolicy } from "../../../shards/protocol/control.js";
+import {
+  decodeOpenReply,
+  decodeSizeReply,
+  decodeStatsReply,
+  encodeClose,
+  encodeDrop,
+  encodeOpen,
+  encodePolicy,
+  encodeSchema,
+  encodeSize,
+  encodeStanding,
+  encodeStats,
+  type IndexSize,
+  type IndexStats,
+  type OpenReply,
+} from "../../../shards/protocol/control.js";
+import { isUnreadable, SHARD_NOT_OPEN, ShardError } from "../../../shards/protocol/errors.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import { decodeTogetherReply, encodeTogether } from "../../../shards/protocol/together.js";
+import { viewOf } from "../../catalog/schema/index-view.js";
+import type { Location, Locations } from "../../catalog/schema/placement.js";
+import { type IndexRecord, isMade } from "../../catalog/types.js";
+import { decodeReply } from "../threads/shard-errors.js";
+import type { Ask, Message } from "../threads/shard-pool.js";
+
+export interface IndexMessagesOptions {
+  readonly locations: Locations;
+  readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
+  /** Where the vectors of an index come from. */
+  readonly policyOf: (record: IndexRecord) => VectorPolicy;
+  /** A shard has met damage in an index. */
+  readonly onDamage: (shard: number, error: ShardError) => void;
+}
+
+/** Questions in one message. */
+const INDEXES_PER_MESSAGE = 256;
+
+/** All methods reject with a SkeinError when a shard refuses or ends. */
+export class IndexMessages {
+  readonly #options: IndexMessagesOptions;
+
+  constructor(options: IndexMessagesOptions) {
+    this.#options = options;
+  }
+
+  /** In the order of the places. */
+  open(record: IndexRecord, location: Location): Promise<OpenReply[]> {
+    return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
+  }
+
+  /** Through `ask`, to one shard. Damage is reported, and null the answer. */
+  async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
+    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
+  }
+
+  /** Also one that is not open. */
+  async close(location: Location): Promise<void> {
+    await this.#in(location, encodeClose, decodeEmptyReply);
+  }
+
+  /** Whatever is stored there. */
+  async drop(location: Location): Promise<void> {
+    await this.#in(location, encodeDrop, decodeEmptyReply);
+  }
+
+  /** Drops what was copied of indexes that are at home all the same: an attempt to spread them came to nothing. */
+  async dropCopies(records: readonly IndexRecord[]): Promise<void> {
+    const atHome = records.filter(({ isHome }) => isHome === true);
+    const copies = atHome.map(({ uid }) => this.#options.locations.spread(uid));
+    for (const [i, { diskBytes, memoryBytes }] of (await this.sizes(copies)).entries())
+      if (diskBytes > 0 || memoryBytes > 0) await this.drop(copies[i]!);
+  }
+
+  async changeSchema(record: IndexRecord, location: Location): Promise<void> {
+    const schema = viewOf(record).shardSchema;
+    await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
+  }
+
+  /** Tells where the vectors come from now; the shards make them in the background. */
+  async changeSource(record: IndexRecord, location: Location): Promise<void> {
+    const policy = this.#options.policyOf(record);
+    await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
+  }
+
+  /** In the order of the places. */
+  stats(location: Location): Promise<IndexStats[]> {
+    return this.#in(location, encodeStats, decodeStatsReply);
+  }
+
+  /** Of the shards in which it is open. */
+  async statsWhereOpen(location: Location): Promise<IndexStats[]> {
+    const stats = await this.#in(location, encodeStats, decodeStatsIfOpen);
+    return stats.filter((one) => one !== null);
+  }
+
+  /** Through `ask`, from one shard: by the order of the records, null where damage hides it, which is reported. */
+  async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
+    const told: (OpenReply | null)[] = [];
+    for (let at = 0; at < records.length; at += INDEXES_PER_MESSAGE) {
+      const some = records.slice(at, at + INDEXES_PER_MESSAGE);
+      const questions = some.map((record) => {
+        const { data } = this.#options.locations.of(record);
+        return encodeStanding({ uid: data, schemaVersion: record.schemaVersion, made: isMade(record) });
+      });
+      const reply = await ask(encodeTogether(questions));
+      for (const part of decodeTogetherReply(reply)) told.push(this.#unlessDamaged(shard, part));
+    }
+    return told;
+  }
+
+  /** Summed over the shards, by the order of the locations; without opening the indexes. */
+  async sizes(locations: readonly Location[]): Promise<IndexSize[]> {
+    const sizes = locations.map(() => ({ diskBytes: 0, memoryBytes: 0 }));
+    const inShard = async (shard: number): Promise<void> => {
+      const here = [...locations.keys()].filter((i) => locations[i]!.places.includes(shard));
+      for (let at = 0; at < here.length; at += INDEXES_PER_MESSAGE) {
+        const some = here.slice(at, at + INDEXES_PER_MESSAGE);
+        const reply = await this.#options.ask(
+          shard,
+          encodeTogether(some.map((i) => encodeSize(locations[i]!.data))),
+        );
+        for (const [j, part] of decodeReply(reply, decodeTogetherReply).entries()) {
+          const { diskBytes, memoryBytes } = decodeReply(part, decodeSizeReply);
+          const sum = sizes[some[j]!]!;
+          sum.diskBytes += diskBytes;
+          sum.memoryBytes += memoryBytes;
+        }
+      }
+    };
+    await Promise.all(this.#options.locations.all.map(inShard));
+    return sizes;
+  }
+
+  /** Where the indexes stand in the shards in which they lie: by the order of the records, then of their places; null for damage. */
+  async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
+    const { locations, ask } = this.#options;
+    const told = new Map(records.map(({ uid }): [number, (OpenReply | null)[]] => [uid, []]));
+    const inShard = locations.all.map((shard) =>
+      records.filter((record) => locations.of(record).places.includes(shard)),
+    );
+    const replies = await Promise.all(
+      inShard.map((some, shard) => this.standing(shard, some, (request) => ask(shard, request))),
+    );
+    for (const [shard, some] of inShard.entries())
+      for (const [i, { uid }] of some.entries()) told.get(uid)!.push(replies[shard]![i]!);
+    return [...told.values()];
+  }
+
+  #encodeOpen(record: IndexRecord, data: number): Message {
+    const vectors = this.#options.policyOf(record);
+    return encodeOpen({ uid: data, schema: viewOf(record).shardSchema, made: isMade(record), vectors });
+  }
+
+  #unlessDamaged(shard: number, reply: Uint8Array): OpenReply | null {
+    try {
+      return decodeOpenReply(reply);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#options.onDamage(shard, error);
+      return null;
+    }
+  }
+
+  #in<T>(
+    { data, places }: Location,
+    encode: (data: number) => Message,
+    decode: (reply: Uint8Array) => T,
+  ): Promise<T[]> {
+    const asked = places.map(async (shard) => {
+      const reply = await this.#options.ask(shard, encode(data));
+      return decodeReply(reply, decode, (error) => this.#options.onDamage(shard, error));
+    });
+    return Promise.all(asked);
+  }
+}
+
+/** Null where it is not open. */
+function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
+  try {
+    return decodeStatsReply(reply);
+  } catch (error) {
+    if (error instanceof ShardError && error.code === SHARD_NOT_OPEN) return null;
+    throw error;
+  }
+}
+
+type ModelStats = Pick<
+  IndexStats,
+  "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
+>;
+
+/** The newest model that a shard has. */
+function modelOf(stats: readonly IndexStats[]): ModelStats {
+  const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
+  const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;
+  return { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs };
+}
+
+/** The statistics of an index from those of its parts in the shards. */
+export function sumStats(stats: readonly IndexStats[]): IndexStats {
+  const total = (of: (one: IndexStats) => number): number => stats.reduce((sum, one) => sum + of(one), 0);
+  return {
+    liveDocs: total((one) => one.liveDocs),
+    deletedRows: total((one) => one.deletedRows),
+    segments: total((one) => one.segments),
+    segmentBytes: total((one) => one.segmentBytes),
+    memoryBytes: total((one) => one.memoryBytes),
+    terms: total((one) => one.terms),
+    staleSegments: total((one) => one.staleSegments),
+    merging: stats.some((one) => one.merging),
+    maintenanceDue: stats.some((one) => one.maintenanceDue),
+    queuedBytes: total((one) => one.queuedBytes),
+    vectors: total((one) => one.vectors),
+    pending: total((one) => one.pending),
+    codesBytes: total((one) => one.codesBytes),
+    modelBytes: total((one) => one.modelBytes),
+    ...modelOf(stats),
+  };
+}

@@ -1,0 +1,49 @@
+// Every read and write tells the shards which generations are still read, so that they drop what only older ones see.
+// After the last write of an index there may be neither for long; then a message of its own tells them.
+import { encodeInUse } from "../../../shards/protocol/control.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import type { Places } from "../../catalog/schema/placement.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Logger } from "../../ground/log.js";
+import type { Message } from "../threads/shard-life.js";
+import type { IndexState } from "./index-state.js";
+
+const QUIET_MS = 1_000;
+
+export interface QuietWritesOptions {
+  /** Undefined for an index that is not open any more. */
+  find(uid: number): Pick<IndexState, "generations" | "newest"> | undefined;
+  /** To each of the shards. */
+  tell(shards: Places, encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
+  readonly jobs: Jobs;
+  readonly log: Logger;
+}
+
+export class QuietWrites {
+  readonly #options: QuietWritesOptions;
+
+  constructor(options: QuietWritesOptions) {
+    this.#options = options;
+  }
+
+  /** A write was published. */
+  written(uid: number): void {
+    const job = { name: "tell which generations are read", subject: `generations of index ${uid}` };
+    this.#options.jobs.after(QUIET_MS, job, () => this.#tell(uid));
+  }
+
+  async #tell(uid: number): Promise<void> {
+    const { find, tell, log } = this.#options;
+    const found = find(uid);
+    if (found === undefined) return;
+    const { oldest, published } = found.generations;
+    // a slow read still holds an older one: once more
+    if (oldest < published) this.written(uid);
+    try {
+      const { data, places } = found.newest;
+      await tell(places, () => encodeInUse(data, oldest), decodeEmptyReply);
+    } catch (error) {
+      log.debug({ err: error, uid }, "a shard could not be told which generations are read");
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// Follows an index whose schema has changed until all shards know the new one and no segment is of an older one.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Logger } from "../../ground/log.js";
+import type { IndexState } from "./index-state.js";
+
+export interface Rebuild {
+  readonly staleSegments: () => Promise<number>;
+  /** False once the index is gone or damaged. */
+  readonly wanted: () => boolean;
+  /** The index must stay open until the answer is called. */
+  readonly keep: () => () => void;
+  readonly jobs: Jobs;
+  readonly log: Logger;
+}
+
+const POLL_MS = 200;
+const REPEAT_MS = 1_000;
+
+/** The subject of the jobs that bring an index to its schema. */
+export function rebuildSubject(uid: number): string {
+  return `schema of index ${uid}`;
+}
+
+/** Resolves when it is known whether there is anything to re-index; goes on looking in the background if there is. */
+export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
+  await look(state, rebuild);
+  if (state.rebuilding)
+    inBackground("follow a rebuild", state, rebuild, (signal) => poll(state, rebuild, signal));
+}
+
+/** In the background: tells the shards about the schema until they all have taken it, and follows the rebuild then. */
+export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
+  inBackground("tell the shards a schema", state, rebuild, async (signal) => {
+    const { wanted, log } = rebuild;
+    for (let told = false; !told; ) {
+      await sleep(REPEAT_MS, undefined, { ref: false, signal });
+      if (!wanted()) return;
+      try {
+        await tell();
+        await look(state, rebuild);
+        told = true;
+      } catch (error) {
+        log.warn({ err: error }, "a new schema is not in all shards yet; telling them again");
+      }
+    }
+    await poll(state, rebuild, signal);
+  });
+}
+
+async function look(state: IndexState, { staleSegments }: Rebuild): Promise<void> {
+  const { record } = state;
+  const rebuilding = (await staleSegments()) > 0;
+  if (state.record === record) state.rebuilding = rebuilding;
+}
+
+async function poll(state: IndexState, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
+  const { wanted, log } = rebuild;
+  while (state.rebuilding && wanted()) {
+    await sleep(POLL_MS, undefined, { ref: false, signal });
+    try {
+      await look(state, rebuild);
+    } catch (error) {
+      log.warn({ err: error, uid: state.record.uid }, "cannot tell how far re-indexing is; asking again");
+    }
+  }
+}
+
+function inBackground(
+  name: string,
+  state: IndexState,
+  { jobs, keep }: Rebuild,
+  work: (signal: AbortSignal) => Promise<void>,
+): void {
+  void jobs.start({ name, subject: rebuildSubject(state.record.uid) }, work).finally(keep());
+}

@@ -1,0 +1,51 @@
+// How the shards are: whether all of them answer, and what they say about themselves and some indexes.
+import { encodePing } from "../../../shards/protocol/control.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import type { Location } from "../../catalog/schema/placement.js";
+import type { Logger } from "../../ground/log.js";
+import type { ShardReading } from "../../ground/metrics/readings.js";
+import type { ShardCalls } from "../threads/shard-calls.js";
+import type { ShardPool } from "../threads/shard-pool.js";
+import { ShardSurvey } from "./shard-survey.js";
+
+export class ShardHealth {
+  readonly #pool: ShardPool;
+  readonly #calls: ShardCalls;
+  readonly #log: Logger;
+  readonly #survey: ShardSurvey;
+
+  /** `locationOf`: where an index lies; undefined for one that cannot be opened. */
+  constructor(
+    pool: ShardPool,
+    calls: ShardCalls,
+    locationOf: (uid: number) => Location | undefined,
+    log: Logger,
+  ) {
+    this.#pool = pool;
+    this.#calls = calls;
+    this.#log = log;
+    this.#survey = new ShardSurvey(pool.count, locationOf, (shard, request) => pool.ask(shard, request));
+  }
+
+  /** Every shard is up and answers. */
+  async ready(): Promise<boolean> {
+    if (!this.#pool.open) return false;
+    try {
+      await this.#calls.everywhere(encodePing, decodeEmptyReply);
+      return true;
+    } catch (error) {
+      this.#log.debug({ err: error }, "not ready");
+      return false;
+    }
+  }
+
+  /** What the shards say about themselves and these indexes within the time. Never rejects. */
+  async survey(uids: readonly number[], msMax: number) {
+    const { answerMs, stats } = await this.#survey.take(uids, msMax);
+    const shards = this.#pool.readings().map((reading, shard): ShardReading => {
+      const waited = answerMs[shard] ?? null;
+      return { shard, up: waited !== null, answerMs: waited, ...reading };
+    });
+    return { shards, stats };
+  }
+}

@@ -1,0 +1,111 @@
+// Asks every shard how it is and how large its parts of some indexes are, within a time limit: for metrics,
+// which must neither hang nor get in the way of queries. A shard that has not answered the last survey is not
+// asked again, so that surveys never pile up in its queue.
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  decodeStatsReply,
+  encodePing,
+  encodeStats,
+  type IndexStats,
+} from "../../../shards/protocol/control.js";
+import { ShardError } from "../../../shards/protocol/errors.js";
+import { decodeTogetherReply, encodeTogether } from "../../../shards/protocol/together.js";
+import type { Location } from "../../catalog/schema/placement.js";
+import type { Message } from "../threads/shard-pool.js";
+import { sumStats } from "./index-messages.js";
+
+/** Indexes in one message; queries get their turn between two of them. */
+const INDEXES_PER_MESSAGE = 32;
+
+export interface Survey {
+  /** By shard: how long a small question waited, null when it was not answered in time. */
+  readonly answerMs: readonly (number | null)[];
+  /** By uid; only of indexes of which all shards told in which they lie. */
+  readonly stats: ReadonlyMap<number, IndexStats>;
+}
+
+/** What one shard has told so far. */
+interface Answers {
+  answerMs: number | null;
+  readonly stats: Map<number, IndexStats>;
+}
+
+export class ShardSurvey {
+  readonly #shards: number;
+  readonly #locationOf: (uid: number) => Location | undefined;
+  readonly #ask: (shard: number, request: Message) => Promise<Uint8Array>;
+  readonly #busy = new Set<number>();
+
+  constructor(
+    shards: number,
+    locationOf: (uid: number) => Location | undefined,
+    ask: (shard: number, request: Message) => Promise<Uint8Array>,
+  ) {
+    this.#shards = shards;
+    this.#locationOf = locationOf;
+    this.#ask = ask;
+  }
+
+  /** Never rejects; resolves after `msMax` at the latest. */
+  async take(uids: readonly number[], msMax: number): Promise<Survey> {
+    const limit = new AbortController();
+    const timeout = sleep(msMax, undefined, { ref: false, signal: limit.signal }).catch(() => undefined);
+    const answers = Array.from(
+      { length: this.#shards },
+      (): Answers => ({ answerMs: null, stats: new Map() }),
+    );
+    let late = false;
+    const asking = answers.map((answer, shard) => this.#askShard(shard, uids, answer, () => late));
+    await Promise.race([Promise.all(asking), timeout]);
+    late = true;
+    limit.abort();
+    const stats = new Map<number, IndexStats>();
+    for (const uid of uids) {
+      const parts = answers.flatMap((answer) => answer.stats.get(uid) ?? []);
+      if (parts.length === this.#locationOf(uid)?.places.length) stats.set(uid, sumStats(parts));
+    }
+    return { answerMs: answers.map((answer) => answer.answerMs), stats };
+  }
+
+  async #askShard(
+    shard: number,
+    indexes: readonly number[],
+    answer: Answers,
+    late: () => boolean,
+  ): Promise<void> {
+    if (this.#busy.has(shard)) return;
+    const here = indexes.flatMap((uid) => {
+      const location = this.#locationOf(uid);
+      return location?.places.includes(shard) ? [{ uid, data: location.data }] : [];
+    });
+    this.#busy.add(shard);
+    try {
+      const startedMs = performance.now();
+      await this.#ask(shard, encodePing());
+      if (late()) return;
+      answer.answerMs = performance.now() - startedMs;
+      for (let at = 0; at < here.length && !late(); at += INDEXES_PER_MESSAGE) {
+        const some = here.slice(at, at + INDEXES_PER_MESSAGE);
+        const reply = await this.#ask(shard, encodeTogether(some.map(({ data }) => encodeStats(data))));
+        decodeTogetherReply(reply).forEach((part, i) => {
+          const stats = statsOrNull(part);
+          if (stats !== null) answer.stats.set(some[i]!.uid, stats);
+        });
+      }
+    } catch {
+      // What is missing in the answer says it: the shard is restarting, refuses or stops.
+    } finally {
+      this.#busy.delete(shard);
+    }
+  }
+}
+
+/** Null for an index that is not open there, such as one that is just being made or dropped. */
+function statsOrNull(reply: Uint8Array): IndexStats | null {
+  try {
+    return decodeStatsReply(reply);
+  } catch (error) {
+    if (error instanceof ShardError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,205 @@
+// What is read of the indexes: views for queries and exports, single reads, remembered answers. An index is opened
+// for a read and stays open as long as the read goes on.
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { Location } from "../../catalog/schema/placement.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { QueryTrace } from "../../ground/metrics/query-trace.js";
+import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
+import { LocalDocuments } from "../local/local-documents.js";
+import { LocalReads, type OnReading, type Readers } from "../local/local-reads.js";
+import { LocalTurn } from "../local/local-turn.js";
+import { LocalVectors } from "../local/local-vectors.js";
+import type { QueryLoad } from "../threads/query-load.js";
+import type { ReadCalls } from "../threads/read-calls.js";
+import type { Message } from "../threads/shard-pool.js";
+import { searchDeadline } from "../threads/shard-reads.js";
+import { TenantTurns } from "../threads/tenant-turns.js";
+import { ThreadLoad } from "../threads/thread-load.js";
+import type { Question, RememberedAnswer } from "./answer-cache.js";
+import type { IndexScale, ReadIndex } from "./read-index.js";
+import { type CallShard, ReadView } from "./read-view.js";
+
+/** An index that stays open until `end` is called. */
+export interface IndexUse<S extends ReadIndex = ReadIndex> {
+  readonly state: S;
+  readonly end: () => void;
+}
+
+/** The indexes that a thread may read. */
+export interface ReadIndexes {
+  /** Live documents; 0 for an index that cannot be opened. */
+  documents(uid: number): number;
+  /** Throws SK-SE-503 for an index that cannot be opened. */
+  state(uid: number): ReadIndex;
+  /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
+  use(uid: number): Promise<IndexUse>;
+  /** As `use`, at once; undefined for an index that is not open. */
+  useOpen(uid: number): IndexUse | undefined;
+}
+
+/** Times `localReadMsMax`: a turn of one of several front-ends, for which only its own connections wait. */
+const TURN_OF_SEVERAL = 4;
+
+/** What the reads of a thread work with. */
+export interface ReadParts {
+  readonly indexes: ReadIndexes;
+  readonly calls: ReadCalls;
+  /** Of the shards. */
+  readonly readers: Readers;
+  readonly workbench: Workbench;
+  /** The shards are told how many queries are being answered. */
+  readonly queries: QueryLoad;
+  /** See ThreadLoad. */
+  readonly oneOfSeveral: boolean;
+  readonly limits: Limits;
+  readonly meter: LocalReadMeter;
+  readonly onReading?: OnReading;
+}
+
+export class Reads {
+  readonly #indexes: ReadIndexes;
+  readonly #calls: ReadCalls;
+  readonly #local: LocalReads;
+  readonly #queries: QueryLoad;
+  /** For long work on this thread. */
+  readonly turns = new TenantTurns();
+  readonly #limits: Pick<Limits, "searchMsMax">;
+
+  constructor({
+    indexes,
+    calls,
+    readers,
+    workbench,
+    queries,
+    oneOfSeveral,
+    limits,
+    meter,
+    onReading,
+  }: ReadParts) {
+    this.#indexes = indexes;
+    this.#calls = calls;
+    const turn = new LocalTurn(limits.localReadMsMax * (oneOfSeveral ? TURN_OF_SEVERAL : 1));
+    const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
+    const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
+    this.#local = new LocalReads(
+      readers,
+      documents,
+      vectors,
+      turn,
+      new ThreadLoad(queries, oneOfSeveral),
+      limits,
+      meter,
+      onReading,
+    );
+    this.#queries = queries;
+    this.#limits = limits;
+  }
+
+  /** In how many shards an index lies now. */
+  shards(uid: number): number {
+    return this.#indexes.state(uid).location.places.length;
+  }
+
+  /** For so many milliseconds no read of documents with this number in the shards is done on this thread. */
+  leaveToShards(data: number, ms: number): void {
+    this.#local.pause(data, ms);
+  }
+
+  /** Live documents; 0 for an index that cannot be opened. */
+  documents(uid: number): number {
+    return this.#indexes.documents(uid);
+  }
+
+  /** How large an index is, for the plan of a query. */
+  scale(uid: number): IndexScale {
+    const { documents, documentsMax } = this.#indexes.state(uid);
+    return { documents, documentsMax };
+  }
+
+  /** As ReadIndex.recall; null for an index that is not open. */
+  recall(uid: number, question: Question): RememberedAnswer | null {
+    const use = this.#indexes.useOpen(uid);
+    const answer = use?.state.recall(question) ?? null;
+    use?.end();
+    return answer;
+  }
+
+  /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
+  async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
+    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    return this.#view(use, () => this.turns.next(use.state.record.tenant), trace);
+  }
+
+  #view({ state, end }: IndexUse, nextTurn: () => Promise<void>, trace?: QueryTrace): ReadView {
+    const { tenant } = state.record;
+    const call: CallShard = (shard, request, decode, subject) =>
+      this.#calls.read(shard, tenant, nextTurn, request, decode, subject);
+    return new ReadView(
+      state,
+      { call, local: this.#local },
+      nextTurn,
+      searchDeadline(this.#limits),
+      end,
+      trace,
+    );
+  }
+
+  /**
+   * The answer of `work` to a query, which says null when a shard no longer has a document of its view. The view is
+   * released when the work ends. Throws SK-SE-503 when that happens to two views in a row.
+   */
+  async answer<T>(
+    uid: number,
+    trace: QueryTrace | undefined,
+    work: (readView: ReadView) => Promise<T | null>,
+  ): Promise<T> {
+    // A restarted shard knows only its newest state, so the query is answered a second time from that one.
+    for (let views = 0; views < 2; views++) {
+      const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+      const turns = this.turns.query(use.state.record.tenant);
+      const readView = this.#view(use, turns.next, trace);
+      this.#queries.begin();
+      try {
+        const answer = await work(readView);
+        if (answer !== null) return answer;
+        readView.forget();
+      } finally {
+        this.#queries.end();
+        turns.end();
+        readView.release();
+      }
+    }
+    throw new SkeinError("SK-SE-503", "the index changed while it was read; retry in a moment", {
+      retryAfter: 1,
+    });
+  }
+
+  /**
+   * One read of the newest state from one shard: `ask` makes the request from where that state lies. Throws SkeinError for what the
+   * shard or its thread refuses.
+   */
+  async one<T>(
+    uid: number,
+    ask: (newest: Location) => { readonly shard: number; readonly request: Message },
+    decode: (reply: Uint8Array) => T,
+  ): Promise<T> {
+    const { state, end } = await this.#indexes.use(uid);
+    try {
+      const { tenant } = state.record;
+      return await state.withNewest((newest) => {
+        const { shard, request } = ask(newest);
+        return this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
+      });
+    } finally {
+      end();
+    }
+  }
+
+  async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {
+    trace?.enter("open");
+    const use = await this.#indexes.use(uid);
+    trace?.enter("plan");
+    return use;
+  }
+}

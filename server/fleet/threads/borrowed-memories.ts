@@ -1,0 +1,153 @@
+// The server's end of the line on which it borrows memories of indexes from one life of a shard's thread, and the readers that it has in
+// them. An index is worth a reader when it is read often.
+import type { MessagePort } from "node:worker_threads";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
+import type { LentMemory } from "../../../engine-wasm/host/instance/sharing.js";
+import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-line.js";
+import type { Logger } from "../../ground/log.js";
+
+/** Makes a reader; null when that is not possible now. */
+export type ReaderOf = (lent: LentMemory) => EngineReader | null;
+
+/** Readers of this engine. What keeps one from being made is logged. */
+export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
+  return (lent) => {
+    try {
+      return engine.reader(lent);
+    } catch (error) {
+      log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
+      return null;
+    }
+  };
+}
+
+/** Readers of one shard. The one that was used least recently goes first. */
+const READERS_MAX = 1_000;
+/** So many reads of an index that has no reader are asked of the shard before one is made. */
+const READS_BEFORE = 8;
+/** How long nothing is borrowed of an index that was refused, or whose reader has failed. */
+const PAUSE_MS = 5_000;
+
+interface Reading {
+  readonly loan: number;
+  readonly reader: EngineReader;
+}
+
+/** An index without a reader. */
+interface Waiting {
+  reads: number;
+  readonly fromMs: number;
+}
+
+export class BorrowedMemories {
+  readonly #port: MessagePort;
+  readonly #readerOf: ReaderOf;
+  /** By uid, the least recently used first. */
+  readonly #readings = new Map<number, Reading>();
+  /** By uid, the least recently asked first. */
+  readonly #waiting = new Map<number, Waiting>();
+
+  constructor(port: MessagePort, readerOf: ReaderOf) {
+    this.#port = port;
+    this.#readerOf = readerOf;
+    port.on("message", (notice: MemoryNotice) => this.#told(notice));
+    port.unref();
+  }
+
+  /** The reader of an index; null while there is none. */
+  reader(uid: number): EngineReader | null {
+    const reading = this.#readings.get(uid);
+    if (reading === undefined) {
+      this.#wait(uid);
+      return null;
+    }
+    this.#readings.delete(uid);
+    this.#readings.set(uid, reading);
+    return reading.reader;
+  }
+
+  /** The reader of an index has failed: for a while its reads go to the shard. */
+  failed(uid: number): void {
+    this.#return(uid);
+    this.#pause(uid);
+  }
+
+  close(): void {
+    for (const { reader } of this.#readings.values()) reader.discard();
+    this.#readings.clear();
+    this.#port.close();
+  }
+
+  #wait(uid: number): void {
+    const waiting = this.#waiting.get(uid) ?? { reads: 0, fromMs: 0 };
+    this.#waiting.delete(uid);
+    this.#waiting.set(uid, waiting);
+    for (const oldest of this.#waiting.keys()) {
+      if (this.#waiting.size <= READERS_MAX) break;
+      this.#waiting.delete(oldest);
+    }
+    if (performance.now() < waiting.fromMs) return;
+    waiting.reads++;
+    if (waiting.reads === READS_BEFORE) this.#send({ kind: "borrow", uid });
+  }
+
+  #pause(uid: number): void {
+    this.#waiting.set(uid, { reads: 0, fromMs: performance.now() + PAUSE_MS });
+  }
+
+  #told(notice: MemoryNotice): void {
+    const { uid } = notice;
+    if (notice.kind === "refused") this.#pause(uid);
+    else if (notice.kind === "lent") this.#begin(uid, notice.loan, notice.lent);
+    else if (notice.kind === "model") this.#takeModel(notice);
+    else this.#ended(uid, notice.loan);
+  }
+
+  /** The index goes on in another memory, or is unloaded: the next read asks for a reader again. */
+  #ended(uid: number, loan: number): void {
+    const reading = this.#readings.get(uid);
+    if (reading?.loan !== loan) return;
+    reading.reader.discard();
+    this.#readings.delete(uid);
+    this.#waiting.set(uid, { reads: READS_BEFORE - 1, fromMs: 0 });
+  }
+
+  #begin(uid: number, loan: number, lent: LentMemory): void {
+    this.#return(uid);
+    const reader = this.#readerOf(lent);
+    if (reader === null) {
+      this.#send({ kind: "return", loan });
+      this.#pause(uid);
+      return;
+    }
+    reader.onModelWanted = () => this.#send({ kind: "model", uid, loan });
+    this.#waiting.delete(uid);
+    this.#readings.set(uid, { loan, reader });
+    for (const oldest of this.#readings.keys()) {
+      if (this.#readings.size <= READERS_MAX) break;
+      this.#return(oldest);
+    }
+  }
+
+  #takeModel({ uid, loan, number, lent }: Extract<MemoryNotice, { kind: "model" }>): void {
+    const reading = this.#readings.get(uid);
+    if (reading?.loan !== loan) return;
+    try {
+      reading.reader.takeModel(number, lent);
+    } catch {
+      // the shard is asked for the vectors of queries until another model is in force
+    }
+  }
+
+  #return(uid: number): void {
+    const reading = this.#readings.get(uid);
+    if (reading === undefined) return;
+    this.#readings.delete(uid);
+    this.#send({ kind: "return", loan: reading.loan });
+  }
+
+  #send(request: MemoryRequest): void {
+    this.#port.postMessage(request);
+  }
+}

@@ -1,0 +1,117 @@
+// What a shard refuses, in the words of the error catalogue. Anything unforeseen stays as it is and becomes
+// a 500 with a line in the log.
+import {
+  isUnreadable,
+  SHARD_DAMAGED,
+  SHARD_LATE,
+  SHARD_NO_MEMORY,
+  SHARD_NOT_OPEN,
+  SHARD_STORAGE,
+  SHARD_TOO_LARGE,
+  SHARD_TRAPPED,
+  SHARD_UNAVAILABLE,
+  SHARD_VERSION,
+  ShardError,
+} from "../../../shards/protocol/errors.js";
+import { type ErrorExtras, SkeinError } from "../../ground/errors.js";
+
+/** A thread or an engine ended while the request was inside. */
+export class ShardEndedError extends SkeinError {
+  /** The number of the thread's life, which ended perhaps because of the request; null: surely because of it. */
+  readonly life: number | null;
+
+  constructor(sentence: string, { life, cause }: { life: number | null; cause: unknown }) {
+    super("SK-SE-503", sentence, { retryAfter: 1, cause });
+    this.life = life;
+  }
+}
+
+/** The answer would have more bytes than it may have. */
+export class ReplyTooLargeError extends SkeinError {
+  constructor(extras: ErrorExtras = {}) {
+    super(
+      "SK-SE-413",
+      "the reply would be larger than a reply may be; ask for fewer documents per page, fewer fields or fewer facet values",
+      extras,
+    );
+  }
+}
+
+/** Decodes a reply; a refusal in it is thrown as a SkeinError, damage of an index reported before that. */
+export function decodeReply<T>(
+  reply: Uint8Array,
+  decode: (reply: Uint8Array) => T,
+  onDamage: (error: ShardError) => void = () => undefined,
+): T {
+  const failed = (error: unknown): never => {
+    if (isUnreadable(error)) onDamage(error);
+    throw asSkeinError(error);
+  };
+  try {
+    const decoded = decode(reply);
+    return decoded instanceof Promise ? (decoded.catch(failed) as T) : decoded;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** What a client reads about an index with stored data that cannot be read. */
+export function damageSentence({ code, message }: ShardError): string {
+  return code === SHARD_VERSION
+    ? `the index was stored by another version of Skein (${message}); start that version`
+    : `stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair"`;
+}
+
+/** The deadline of a search has passed. */
+export function lateSearch(cause?: unknown): SkeinError {
+  return new SkeinError(
+    "SK-SE-503",
+    "the search took longer than a search may and was ended; narrow it or retry in a moment",
+    { retryAfter: 1, cause },
+  );
+}
+
+function asSkeinError(error: unknown): unknown {
+  if (!(error instanceof ShardError)) return error;
+  switch (error.code) {
+    case SHARD_UNAVAILABLE:
+    case SHARD_NOT_OPEN:
+      return new SkeinError("SK-SE-503", "the index is being reopened; retry in a moment", {
+        retryAfter: 1,
+        cause: error,
+      });
+    case SHARD_TRAPPED:
+      return new ShardEndedError("the request broke the search engine; the index is being reopened", {
+        life: null,
+        cause: error,
+      });
+    case SHARD_TOO_LARGE:
+      return new ReplyTooLargeError({ cause: error });
+    case SHARD_LATE:
+      return lateSearch(error);
+    case SHARD_NO_MEMORY:
+      return new SkeinError("SK-SE-503", "the search engine has no memory left for this; nothing changed", {
+        retryAfter: 5,
+        cause: error,
+      });
+    case SHARD_DAMAGED:
+    case SHARD_VERSION:
+      return new SkeinError("SK-SE-503", damageSentence(error), { retryAfter: 60, cause: error });
+    case SHARD_STORAGE:
+      return new SkeinError("SK-SYS-503", "the storage refused the write; nothing changed", {
+        retryAfter: 5,
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+/** The same refusal on a route about documents: SK-DOC-503 instead of SK-SE-503. */
+export function asDocumentError(error: unknown): unknown {
+  if (!(error instanceof SkeinError) || error.code !== "SK-SE-503") return error;
+  return new SkeinError("SK-DOC-503", error.message, {
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    cause: error,
+  });
+}

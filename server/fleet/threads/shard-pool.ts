@@ -1,0 +1,343 @@
+// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Knows messages only
+// as bytes and threads only as lives.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
+import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { ReaderOf } from "./borrowed-memories.js";
+import { ShardEndedError } from "./shard-errors.js";
+import { type Message, ShardLife } from "./shard-life.js";
+
+export type { Message } from "./shard-life.js";
+
+/** The load of one thread, for metrics; see ShardReading. */
+export interface ThreadReading {
+  readonly inside: number;
+  readonly sent: number;
+  readonly activeSeconds: number | null;
+  readonly waiting: number;
+  readonly refused: number;
+  readonly restarts: number;
+}
+export type Ask = (request: Message) => Promise<Uint8Array>;
+
+/** Who is told when lines to a shard end and begin, see ShardPool.connect. */
+export interface ShardFollowers {
+  /** Resolves when nobody reads any more what the thread had. The shard takes no write before. */
+  ended(shard: number): Promise<void>;
+  began(shard: number): void;
+}
+
+/** What one more thread needs to read one life of a shard's thread. */
+export interface ConnectedShard {
+  readonly life: number;
+  readonly ports: ShardPorts;
+}
+
+export interface ShardPoolOptions {
+  readonly shards: number;
+  /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
+  readonly workerData: (shard: number, beats: Int32Array) => unknown;
+  /** By default no index is read on this thread. */
+  readonly readerOf?: ReaderOf;
+  /** A request that a new thread must answer before anything else is sent to it. */
+  readonly ping: () => Message;
+  /** Throws when the answer to a ping is a refusal. */
+  readonly checkPing: (reply: Uint8Array) => void;
+  readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
+  readonly log: Logger;
+  /** Brings a restarted thread to where the dead one was; called again until it succeeds. */
+  readonly recover: (shard: number, ask: Ask) => Promise<void>;
+  /** Other threads that read the shards, on lines of their own. */
+  readonly followers?: ShardFollowers;
+  /** The worker's module; by default shards/worker.js of this build. */
+  readonly workerFile?: string;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+/** A thread hangs when so many looks in a row find no beat. One look is not enough: this thread may have paused itself. */
+const LOOKS_A_HANG = 10;
+/** How long a thread may take to its first beat. It loads its code before, which takes long on a busy machine. */
+const LOOKS_A_START = 60;
+const RECOVER_PAUSE_MS_FIRST = 50;
+const RECOVER_PAUSE_MS_MAX = 2_000;
+
+export class ShardPool {
+  readonly #threads: readonly ShardThread[];
+
+  constructor(options: ShardPoolOptions) {
+    this.#threads = Array.from({ length: options.shards }, (_, shard) => new ShardThread(shard, options));
+  }
+
+  get count(): number {
+    return this.#threads.length;
+  }
+
+  /** Every thread is up; false while one is restarted. */
+  get open(): boolean {
+    return this.#threads.every((thread) => thread.open);
+  }
+
+  /** By shard. */
+  readings(): ThreadReading[] {
+    return this.#threads.map((thread) => thread.reading);
+  }
+
+  /**
+   * Resolves when every thread answers. Throws what stopped one from starting; the caller then closes the pool. Waits
+   * for all of them: a thread that is ended while it opens its database may take the process along.
+   */
+  async start(): Promise<void> {
+    const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
+    const failed = started.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /**
+   * One request, one reply. Throws SkeinError SK-SE-503 with retryAfter when the queue is full, when the
+   * thread dies while the request is inside, or when a restart takes longer than a search may.
+   */
+  ask(shard: number, request: Message): Promise<Uint8Array> {
+    return (this.#threads[shard] as ShardThread).ask(request);
+  }
+
+  /**
+   * As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller. Reads of different
+   * flows take turns in the shard.
+   */
+  read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
+    return (this.#threads[shard] as ShardThread).read(request, flow);
+  }
+
+  /** Lines on which one more thread reads a shard. Null while the shard is restarted: ShardFollowers hears when it is back. */
+  connect(shard: number): ConnectedShard | null {
+    return (this.#threads[shard] as ShardThread).connect();
+  }
+
+  /** Reads what an index has in a shard, on this thread. Null while the index has no reader, see BorrowedMemories. */
+  reader(shard: number, uid: number): EngineReader | null {
+    return (this.#threads[shard] as ShardThread).reader(uid);
+  }
+
+  /** A reader of the index has failed, so that its reads go to the shards for a while. */
+  readerFailed(uid: number): void {
+    for (const thread of this.#threads) thread.readerFailed(uid);
+  }
+
+  /** Refuses new requests, waits for those inside, sends a last one to each thread and ends them. */
+  async close(last: () => Message): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close(last())));
+  }
+}
+
+/** Requests inside are counted here; every life of the thread gets them at once, in the order of the calls. */
+class ShardThread {
+  readonly #shard: number;
+  readonly #options: ShardPoolOptions;
+  /** Goes up while the thread is alive. */
+  readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #watch: NodeJS.Timeout;
+  #life: ShardLife;
+  #lives = 0;
+  #state: "starting" | "open" | "restarting" | "closed" = "starting";
+  #inside = 0;
+  #sent = 0;
+  #waiting = 0;
+  #refused = 0;
+  #restarts = 0;
+  #beatsSeen = 0;
+  #stillLooks = 0;
+  #hasBeaten = false;
+  #reopened: Promise<void> = Promise.resolve();
+  #idle: (() => void) | null = null;
+
+  constructor(shard: number, options: ShardPoolOptions) {
+    this.#shard = shard;
+    this.#options = options;
+    this.#life = this.#begin();
+    this.#watch = setInterval(() => this.#look(), options.limits.shardHangMsMax / LOOKS_A_HANG).unref();
+  }
+
+  get open(): boolean {
+    return this.#state === "open";
+  }
+
+  get reading(): ThreadReading {
+    return {
+      inside: this.#inside,
+      sent: this.#sent,
+      activeSeconds: this.#life.activeSeconds,
+      waiting: this.#waiting,
+      refused: this.#refused,
+      restarts: this.#restarts,
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#options.checkPing(await this.#life.run(this.#options.ping()));
+    this.#state = "open";
+  }
+
+  ask(request: Message): Promise<Uint8Array> {
+    return this.#through((life) => life.run(request));
+  }
+
+  read(request: Uint8Array, flow: number): Promise<Uint8Array> {
+    return this.#through((life) => life.read(request, flow));
+  }
+
+  connect(): ConnectedShard | null {
+    return this.#state === "open" ? { life: this.#life.number, ports: this.#life.connect() } : null;
+  }
+
+  reader(uid: number): EngineReader | null {
+    return this.#state === "open" ? this.#life.reader(uid) : null;
+  }
+
+  readerFailed(uid: number): void {
+    this.#life.readerFailed(uid);
+  }
+
+  async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
+    if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
+      this.#refused++;
+      throw unavailable(`shard ${this.#shard} has too many requests waiting`);
+    }
+    this.#inside++;
+    let life: ShardLife | null = null;
+    try {
+      if (this.#state === "restarting") await this.#waitForRestart();
+      if (this.#state !== "open") throw unavailable("the server is stopping");
+      life = this.#life;
+      this.#sent++;
+      return await send(life);
+    } catch (error) {
+      if (life === null || !life.ended) throw error;
+      throw new ShardEndedError(
+        `shard ${this.#shard} was restarted while the request was inside; retry in a moment`,
+        { life: life.number, cause: error },
+      );
+    } finally {
+      this.#inside--;
+      if (this.#inside === 0) this.#idle?.();
+    }
+  }
+
+  async close(last: Message): Promise<void> {
+    if (this.#state === "restarting") await this.#waitForRestart().catch(() => undefined);
+    const wasOpen = this.#state === "open";
+    this.#state = "closed";
+    if (this.#inside > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    try {
+      if (wasOpen) await this.#life.run(last);
+    } catch (error) {
+      this.#options.log.error({ err: error, shard: this.#shard }, "shard did not close in good order");
+    } finally {
+      clearInterval(this.#watch);
+      await this.#life.end();
+    }
+  }
+
+  #begin(): ShardLife {
+    this.#stillLooks = 0;
+    this.#hasBeaten = false;
+    this.#beatsSeen = Atomics.load(this.#beats, 0);
+    const { workerData, workerFile, readerOf = noReader, log } = this.#options;
+    return new ShardLife({
+      number: ++this.#lives,
+      workerData: workerData(this.#shard, this.#beats),
+      workerFile,
+      readerOf,
+      onEnd: () => this.#onEnd(),
+      onError: (error) => log.error({ err: error, shard: this.#shard }, "shard thread failed"),
+    });
+  }
+
+  /** Ends the thread when it has requests but has shown no sign of life for too long. */
+  #look(): void {
+    const beats = Atomics.load(this.#beats, 0);
+    const beaten = beats !== this.#beatsSeen;
+    this.#beatsSeen = beats;
+    if (beaten) this.#hasBeaten = true;
+    this.#stillLooks = beaten || !this.#life.busy ? 0 : this.#stillLooks + 1;
+    if (this.#stillLooks < (this.#hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) return;
+    this.#stillLooks = 0;
+    const { shardHangMsMax } = this.#options.limits;
+    this.#options.log.error({ shard: this.#shard, shardHangMsMax }, "shard thread hangs; ending it");
+    void this.#life.end();
+  }
+
+  #onEnd(): void {
+    if (this.#state === "open" || this.#state === "restarting") this.#restarts++;
+    if (this.#state !== "open") return;
+    this.#options.log.warn({ shard: this.#shard }, "shard thread ended unexpectedly; restarting it");
+    this.#state = "restarting";
+    this.#reopened = this.#reopen();
+  }
+
+  /** Tries until it succeeds or the pool is closed: without its shard an index cannot answer at all. */
+  async #reopen(): Promise<void> {
+    let pause = RECOVER_PAUSE_MS_FIRST;
+    while (this.#state === "restarting") {
+      try {
+        await this.#recoverOnce();
+        if (this.#state === "restarting") {
+          this.#state = "open";
+          this.#options.followers?.began(this.#shard);
+        }
+        this.#options.log.info({ shard: this.#shard }, "shard thread is back");
+        return;
+      } catch (error) {
+        this.#options.log.error(
+          { err: error, shard: this.#shard },
+          "shard could not be reopened; trying again",
+        );
+        await sleep(pause, undefined, { ref: false });
+        pause = Math.min(pause * 2, RECOVER_PAUSE_MS_MAX);
+      }
+    }
+  }
+
+  /** Starts a new life. The old thread must be gone first, because it had the database open. */
+  async #recoverOnce(): Promise<void> {
+    await this.#life.end();
+    await this.#options.followers?.ended(this.#shard);
+    const life = this.#begin();
+    this.#life = life;
+    this.#options.checkPing(await life.run(this.#options.ping()));
+    await this.#options.recover(this.#shard, (request) => life.run(request));
+    if (life.ended) throw new Error(`shard ${this.#shard} ended again while it was reopened`);
+  }
+
+  async #waitForRestart(): Promise<void> {
+    const timer = new AbortController();
+    const timeout = sleep(this.#options.limits.searchMsMax, undefined, {
+      ref: false,
+      signal: timer.signal,
+    }).then(() => {
+      throw unavailable(`shard ${this.#shard} is being restarted`);
+    });
+    timeout.catch(() => undefined);
+    this.#waiting++;
+    try {
+      await Promise.race([this.#reopened, timeout]);
+    } finally {
+      this.#waiting--;
+      timer.abort();
+    }
+  }
+}
+
+function noReader(): null {
+  return null;
+}
+
+function unavailable(problem: string, cause?: unknown): SkeinError {
+  return new SkeinError("SK-SE-503", `${problem}; retry in a moment`, {
+    retryAfter: RETRY_AFTER_SECONDS,
+    cause,
+  });
+}

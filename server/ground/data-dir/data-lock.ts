@@ -1,0 +1,56 @@
+// The lock on a data directory: one server, or one command that works on a stopped one. Node has no file locks;
+// LevelDB has, on every platform, and they end with the process however it ends. So an empty database is the lock,
+// and a file beside it tells whose it is.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LevelStore } from "../../../shards/storage/level-store.js";
+import { StoreDamagedError, StoreLockedError } from "../../../shards/storage/store.js";
+
+const LOCK_DIR = "lock";
+const OWNER_FILE = "owner.json";
+
+/** Somebody else works on the directory. The message is one sentence for people. */
+export class DataDirLockedError extends Error {
+  constructor(dataDir: string, owner: string, options?: ErrorOptions) {
+    super(`another ${owner} is running on the data directory ${dataDir}`, options);
+    this.name = "DataDirLockedError";
+  }
+}
+
+/**
+ * Takes the directory for this process, whose work is named by `what` ("server", "skein check"); the result gives it
+ * back. Requires that the directory exists. Throws DataDirLockedError.
+ */
+export async function lockDataDir(dataDir: string, what: string): Promise<() => Promise<void>> {
+  const location = join(dataDir, LOCK_DIR);
+  const ownerFile = join(location, OWNER_FILE);
+  const store = await openLock(location).catch((error: unknown) => {
+    if (!(error instanceof StoreLockedError)) throw error;
+    throw new DataDirLockedError(dataDir, ownerOf(ownerFile), { cause: error });
+  });
+  writeFileSync(ownerFile, JSON.stringify({ what, pid: process.pid }));
+  return async () => {
+    rmSync(ownerFile, { force: true });
+    await store.close();
+  };
+}
+
+/** There is nothing in it to lose. */
+async function openLock(location: string): Promise<LevelStore> {
+  try {
+    return await LevelStore.open(location);
+  } catch (error) {
+    if (!(error instanceof StoreDamagedError)) throw error;
+    rmSync(location, { recursive: true, force: true });
+    return LevelStore.open(location);
+  }
+}
+
+function ownerOf(file: string): string {
+  try {
+    const { what, pid } = JSON.parse(readFileSync(file, "utf8")) as { what: string; pid: number };
+    return `${what} (pid ${pid})`;
+  } catch {
+    return "server or command";
+  }
+}

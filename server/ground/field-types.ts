@@ -1,0 +1,114 @@
+// The table of field types: what the engine calls each of them, what its values are and what can be done with it.
+// Schema, filters, documents, the command line and the OpenAPI document read it; a new type is one entry here and the
+// engine's own code for it. Knows no index.
+import {
+  TYPE_BOOL,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_INT64,
+  TYPE_STRING,
+  TYPE_STRINGS,
+} from "../../engine-wasm/assembly/layout.js";
+
+/** What one value is: it decides how filters and CSV cells are read and how facet values are shown. */
+export type ValueKind = "string" | "int" | "float" | "bool";
+
+interface FieldTypeEntry {
+  /** TYPE_* of the engine. */
+  readonly code: number;
+  readonly kind: ValueKind;
+  /** A document has a list of values. */
+  readonly array: boolean;
+  /** `sort` of an indexed field whose schema entry does not say; null: such a field cannot be sorted by. */
+  readonly sortDefault: boolean | null;
+  /** It may be the default sorting field. */
+  readonly ranks: boolean;
+  /** What documents give it, as error texts and the OpenAPI document say it. */
+  readonly takes: string;
+}
+
+export const FIELD_TYPES = {
+  string: {
+    code: TYPE_STRING,
+    kind: "string",
+    array: false,
+    sortDefault: false,
+    ranks: false,
+    takes: "a string",
+  },
+  int32: {
+    code: TYPE_INT32,
+    kind: "int",
+    array: false,
+    sortDefault: true,
+    ranks: true,
+    takes: "an integer from -2147483648 to 2147483647",
+  },
+  int64: {
+    code: TYPE_INT64,
+    kind: "int",
+    array: false,
+    sortDefault: true,
+    ranks: true,
+    takes: "an integer from -9223372036854775808 to 9223372036854775807",
+  },
+  float: {
+    code: TYPE_FLOAT,
+    kind: "float",
+    array: false,
+    sortDefault: true,
+    ranks: true,
+    takes: "a finite number",
+  },
+  bool: {
+    code: TYPE_BOOL,
+    kind: "bool",
+    array: false,
+    sortDefault: true,
+    ranks: false,
+    takes: "true or false",
+  },
+  "string[]": {
+    code: TYPE_STRINGS,
+    kind: "string",
+    array: true,
+    sortDefault: null,
+    ranks: false,
+    takes: "an array of strings",
+  },
+  "int32[]": {
+    code: TYPE_INT32S,
+    kind: "int",
+    array: true,
+    sortDefault: null,
+    ranks: false,
+    takes: "an array of integers from -2147483648 to 2147483647",
+  },
+  "float[]": {
+    code: TYPE_FLOATS,
+    kind: "float",
+    array: true,
+    sortDefault: null,
+    ranks: false,
+    takes: "an array of finite numbers",
+  },
+} as const satisfies Record<string, FieldTypeEntry>;
+
+export type FieldType = keyof typeof FIELD_TYPES;
+
+/** In the order of the table. */
+export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as readonly FieldType[];
+
+/** Its words are searched, and it has a language. */
+export function isTextType(type: FieldType): boolean {
+  return FIELD_TYPES[type].kind === "string";
+}
+
+/** The types with a property, for sentences: "int32, int64 or float". */
+export function typesThat(holds: (entry: FieldTypeEntry) => boolean): string {
+  const names = FIELD_TYPE_NAMES.filter((name) => holds(FIELD_TYPES[name]));
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
+}

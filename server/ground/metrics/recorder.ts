@@ -1,0 +1,222 @@
+// What the server counts about itself while it works: numbers in memory since the start, cheap enough for
+// every request. Knows neither the library that prints them nor who calls.
+import type { RunStatus } from "../../catalog/types.js";
+import { DurationHistogram } from "./histogram.js";
+import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
+
+const REQUEST_BOUNDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const;
+const PHASE_BOUNDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+] as const;
+
+/** Methods with a label of their own. All others share one, so that no client can make new series. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** How documents came in. */
+export type DocumentSource = "batch" | "import" | "single" | "feed";
+
+/** Requests of one route template and method. */
+interface RequestMeter {
+  readonly byStatus: Map<number, number>;
+  readonly durations: DurationHistogram;
+}
+
+interface DocumentMeter {
+  accepted: number;
+  rejected: number;
+  bytes: number;
+}
+
+/** A cache counts here what it could answer. */
+export class CacheMeter {
+  hits = 0;
+  misses = 0;
+}
+
+/** What endpoints were asked to make vectors of. */
+export const EMBEDDING_PURPOSES = ["query", "document"] as const;
+export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
+
+/** Requests to endpoints that make vectors. */
+export class EmbeddingMeter {
+  requests = 0;
+  failures = 0;
+  /** Whose vectors came. */
+  texts = 0;
+  /** Texts of documents that the server refused while it took others. */
+  refused = 0;
+  /** Queries that did without a vector because it did not come, or not in time. */
+  missed = 0;
+  readonly durations = new DurationHistogram(REQUEST_BOUNDS);
+
+  answered(texts: number, ms: number): void {
+    this.requests++;
+    this.texts += texts;
+    this.durations.observe(ms / 1000);
+  }
+
+  failed(ms: number): void {
+    this.requests++;
+    this.failures++;
+    this.durations.observe(ms / 1000);
+  }
+}
+
+export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
+
+/** What the query log has taken. */
+export class LogMeter {
+  rows = 0;
+  /** Rows that were not logged because the disk takes none. */
+  dropped = 0;
+}
+
+/** Reads of small indexes that the HTTP thread tried to do itself. */
+export class LocalReadMeter {
+  answered = 0;
+  /** They were asked of the shards. */
+  left = 0;
+}
+
+/** What the audit log has taken. */
+export class AuditMeter {
+  lines = 0;
+  /** Lines that could not be written. */
+  dropped = 0;
+}
+
+export class Recorder {
+  readonly queryLog = new LogMeter();
+  readonly audit = new AuditMeter();
+  readonly localReads = new LocalReadMeter();
+  readonly answerCache = new CacheMeter();
+  readonly expansionCache = new CacheMeter();
+  readonly embeddingCache = new CacheMeter();
+  readonly embeddings: EmbeddingMeters = { query: new EmbeddingMeter(), document: new EmbeddingMeter() };
+  readonly queries = new DurationHistogram(PHASE_BOUNDS);
+  readonly phases = Object.fromEntries(
+    QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
+  ) as Record<QueryPhase, DurationHistogram>;
+  /** Of indexes that were not loaded. */
+  readonly openings = new DurationHistogram(PHASE_BOUNDS);
+  readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
+    batch: { accepted: 0, rejected: 0, bytes: 0 },
+    import: { accepted: 0, rejected: 0, bytes: 0 },
+    single: { accepted: 0, rejected: 0, bytes: 0 },
+    feed: { accepted: 0, rejected: 0, bytes: 0 },
+  };
+  /** Runs of data sources that are over, by their status. */
+  readonly feedRuns = new Map<RunStatus, number>();
+  /** Reads that this thread has sent to shards by itself, by the shard's number; those of the owner are counted by its pool. */
+  readonly shardReads = new Map<number, number>();
+  slowQueries = 0;
+  understoodQueries = 0;
+  logLinesDropped = 0;
+  requestsInFlight = 0;
+  readonly #requests = new Map<string, Map<string, RequestMeter>>();
+
+  shardRead(shard: number): void {
+    this.shardReads.set(shard, (this.shardReads.get(shard) ?? 0) + 1);
+  }
+
+  logLineDropped(): void {
+    this.logLinesDropped++;
+  }
+
+  requestStarted(): void {
+    this.requestsInFlight++;
+  }
+
+  /** `route` is the template of the route table, never the path that was sent. */
+  requestFinished(method: string, route: string, status: number, ms: number): void {
+    this.requestsInFlight--;
+    const meter = this.#requests.get(route)?.get(method) ?? this.#meter(method, route);
+    meter.byStatus.set(status, (meter.byStatus.get(status) ?? 0) + 1);
+    meter.durations.observe(ms / 1000);
+  }
+
+  /** A query was answered; its trace is stopped. */
+  queryAnswered(trace: QueryTrace): void {
+    this.queries.observe(trace.totalMs / 1000);
+    if (trace.understood) this.understoodQueries++;
+    for (const phase of QUERY_PHASES)
+      if (phase !== "open" || trace.phaseMs(phase) > 0)
+        this.phases[phase].observe(trace.phaseMs(phase) / 1000);
+  }
+
+  documentsTaken(source: DocumentSource, accepted: number, rejected: number): void {
+    const meter = this.documents[source];
+    meter.accepted += accepted;
+    meter.rejected += rejected;
+  }
+
+  /** Bytes of documents as they arrived, decompressed. */
+  documentBytes(source: DocumentSource, bytes: number): void {
+    this.documents[source].bytes += bytes;
+  }
+
+  feedRunEnded(status: RunStatus): void {
+    this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
+  }
+
+  /** What has been counted up to now, as a copy that another thread may be sent (recorder-values.ts). */
+  values() {
+    const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
+    return {
+      /** How long this thread was not waiting. */
+      activeSeconds: performance.eventLoopUtilization().active / 1000,
+      queryLog: { ...this.queryLog },
+      audit: { ...this.audit },
+      localReads: { ...this.localReads },
+      answerCache: { ...this.answerCache },
+      expansionCache: { ...this.expansionCache },
+      embeddingCache: { ...this.embeddingCache },
+      embeddings: mapped(this.embeddings, (meter) => ({ ...meter, durations: meter.durations.values() })),
+      queries: queries.values(),
+      phases: mapped(this.phases, (histogram) => histogram.values()),
+      openings: openings.values(),
+      documents: mapped(this.documents, (meter) => ({ ...meter })),
+      feedRuns: new Map(this.feedRuns),
+      shardReads: new Map(this.shardReads),
+      slowQueries,
+      understoodQueries,
+      logLinesDropped,
+      requestsInFlight,
+      /** By route template and method. */
+      requests: mappedValues(this.#requests, (byMethod) =>
+        mappedValues(byMethod, ({ byStatus, durations }) => ({
+          byStatus: new Map(byStatus),
+          durations: durations.values(),
+        })),
+      ),
+    };
+  }
+
+  #meter(given: string, route: string): RequestMeter {
+    const method = METHODS.has(given) ? given : "other";
+    let byMethod = this.#requests.get(route);
+    if (byMethod === undefined) {
+      byMethod = new Map();
+      this.#requests.set(route, byMethod);
+    }
+    let meter = byMethod.get(method);
+    if (meter === undefined) {
+      meter = { byStatus: new Map(), durations: new DurationHistogram(REQUEST_BOUNDS) };
+      byMethod.set(method, meter);
+    }
+    return meter;
+  }
+}
+
+function mapped<K extends string, T, U>(record: Readonly<Record<K, T>>, to: (value: T) => U): Record<K, U> {
+  return Object.fromEntries(Object.entries<T>(record).map(([name, value]) => [name, to(value)])) as Record<
+    K,
+    U
+  >;
+}
+
+function mappedValues<K, T, U>(map: ReadonlyMap<K, T>, to: (value: T) => U): Map<K, U> {
+  return new Map(Array.from(map, ([key, value]) => [key, to(value)]));
+}

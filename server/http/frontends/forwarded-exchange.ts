@@ -1,0 +1,128 @@
+// A request that came to a front-end, as the owner answers it: one more kind of exchange beside those of the two HTTP libraries.
+
+import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
+import { BodyQueue, declaredLength } from "../body-queue.js";
+import { closeStream, Exchange } from "../exchange.js";
+import {
+  ClientGone,
+  type ExchangeContext,
+  type HttpHandler,
+  type HttpReply,
+  READ_HEADERS,
+  type ReadHeader,
+} from "../port.js";
+import { type CarriedError, errorOf, type ThreadLine } from "./line.js";
+import type { ForwardedHead, FrontEndCalls } from "./messages.js";
+
+/** Bytes of a streamed reply that may be on their way to the front-end. */
+const REPLY_WINDOW_BYTES = 256 * 1024;
+
+const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
+
+export class ForwardedExchange extends Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly ip: string;
+  readonly #id: number;
+  readonly #headers: readonly string[];
+  readonly #frontEnd: ThreadLine<FrontEndCalls>;
+  readonly #stallMsMax: number;
+  protected readonly queue: BodyQueue;
+  /** Bytes that came while nobody wanted more. */
+  #heldBack = 0;
+  #isPaused = false;
+  #unsentBytes = 0;
+
+  constructor(head: ForwardedHead, frontEnd: ThreadLine<FrontEndCalls>, { limits, memory }: ExchangeContext) {
+    super();
+    this.#id = head.id;
+    this.#frontEnd = frontEnd;
+    this.#headers = head.headers;
+    this.#stallMsMax = limits.bodyIdleMsMax;
+    this.method = head.method;
+    this.path = head.path;
+    this.query = head.query;
+    this.ip = head.ip;
+    const flow = {
+      pause: () => {
+        this.#isPaused = true;
+      },
+      resume: () => {
+        this.#isPaused = false;
+        this.#bodyTaken(this.#heldBack);
+        this.#heldBack = 0;
+      },
+    };
+    this.queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+  }
+
+  header(name: ReadHeader): string {
+    return this.#headers[HEADER_PLACES.get(name)!] ?? "";
+  }
+
+  /** `onEnd`: the request is over. */
+  run(handler: HttpHandler, onEnd: () => void): void {
+    void handler(this).then(async (reply) => {
+      const failure = await this.#send(reply).catch((error: unknown) => error);
+      this.queue.close();
+      reply.onFinished?.(failure);
+      onEnd();
+    });
+  }
+
+  /** A piece of the body. */
+  arrived(bytes: Uint8Array): void {
+    this.queue.push(bytes);
+    discardBuffer(bytes.byteLength);
+    if (this.#isPaused) this.#heldBack += bytes.byteLength;
+    else this.#bodyTaken(bytes.byteLength);
+  }
+
+  bodyEnded(error: CarriedError | null): void {
+    if (error === null) this.queue.end();
+    else this.queue.fail(error.code === undefined ? new ClientGone() : errorOf(error));
+  }
+
+  /** The client has gone. */
+  gone(): void {
+    if (!this.aborted) this.abort();
+  }
+
+  taken(bytes: number): void {
+    this.#unsentBytes -= bytes;
+    if (this.#unsentBytes < REPLY_WINDOW_BYTES) this.wake?.();
+  }
+
+  #bodyTaken(bytes: number): void {
+    if (bytes > 0) this.#frontEnd.tell("bodyTaken", { id: this.#id, bytes });
+  }
+
+  async #send({ status, headers, body }: HttpReply): Promise<void> {
+    const id = this.#id;
+    const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
+    if (this.aborted) return streamed ? closeStream(body) : undefined;
+    if (streamed) this.#frontEnd.tell("reply", { id, status, headers, body: null });
+    else if (typeof body === "string") this.#frontEnd.tell("reply", { id, status, headers, body });
+    else {
+      const bytes = new Uint8Array(body);
+      this.#frontEnd.tell("reply", { id, status, headers, body: bytes }, [bytes.buffer]);
+    }
+    if (streamed) await this.sendStream(body, this.#stallMsMax);
+  }
+
+  protected write(bytes: Uint8Array): boolean {
+    this.#unsentBytes += bytes.byteLength;
+    const own = new Uint8Array(bytes);
+    this.#frontEnd.tell("piece", { id: this.#id, bytes: own }, [own.buffer]);
+    return this.#unsentBytes < REPLY_WINDOW_BYTES;
+  }
+
+  protected end(): void {
+    this.#frontEnd.tell("replyEnded", { id: this.#id, cut: false });
+  }
+
+  protected cut(): void {
+    this.#frontEnd.tell("replyEnded", { id: this.#id, cut: true });
+  }
+}

@@ -1,0 +1,86 @@
+// One life of a front-end's thread, from its start to its end, and the requests that it has forwarded.
+import { MessageChannel, Worker } from "node:worker_threads";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import type { ExchangeContext, HttpHandler } from "../port.js";
+import { ForwardedExchange } from "./forwarded-exchange.js";
+import { ThreadLine } from "./line.js";
+import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
+
+/** What the owner says to any front-end; the rest is about one life of it. */
+export type OwnerAnswers = Omit<
+  OwnerCalls,
+  "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
+>;
+
+export interface FrontEndLifeOptions {
+  readonly data: Omit<FrontEndData, "owner">;
+  readonly answers: OwnerAnswers;
+  readonly handler: HttpHandler;
+  readonly exchanges: ExchangeContext;
+  /** Called once. */
+  readonly onEnd: () => void;
+}
+
+export class FrontEndLife {
+  readonly line: ThreadLine<FrontEndCalls>;
+  /** Resolves with the port when the thread listens. Rejects with what stopped it. */
+  readonly listening: Promise<number>;
+  /** Resolves when the thread is gone. */
+  readonly gone: Promise<void>;
+  readonly threadId: number;
+  readonly #worker: Worker;
+  readonly #exchanges = new Map<number, ForwardedExchange>();
+  #ended = false;
+
+  constructor({ data, answers, handler, exchanges, onEnd }: FrontEndLifeOptions) {
+    const { port1, port2 } = new MessageChannel();
+    const worker = new Worker(builtFile("server/http/frontends/thread/front-end-worker.js"), {
+      workerData: { ...data, owner: port2 } satisfies FrontEndData,
+      transferList: [port2],
+    });
+    this.#worker = worker;
+    this.threadId = worker.threadId;
+    let listens: (port: number) => void = () => undefined;
+    let fails: (error: unknown) => void = () => undefined;
+    this.listening = new Promise((resolve, reject) => {
+      listens = resolve;
+      fails = reject;
+    });
+    this.listening.catch(() => undefined);
+    const mine: OwnerCalls = {
+      ...answers,
+      listening: listens,
+      request: (head) => {
+        const exchange = new ForwardedExchange(head, this.line, exchanges);
+        this.#exchanges.set(head.id, exchange);
+        exchange.run(handler, () => this.#exchanges.delete(head.id));
+      },
+      body: ({ id, bytes }) => this.#exchanges.get(id)?.arrived(bytes),
+      bodyEnded: ({ id, error }) => this.#exchanges.get(id)?.bodyEnded(error),
+      aborted: (id) => this.#exchanges.get(id)?.gone(),
+      taken: ({ id, bytes }) => this.#exchanges.get(id)?.taken(bytes),
+    };
+    this.line = new ThreadLine<FrontEndCalls>(port1, mine);
+    worker.once("error", fails);
+    this.gone = new Promise((resolve) => {
+      worker.once("exit", () => {
+        this.#ended = true;
+        fails(new Error("the thread of a front-end ended while it started"));
+        this.line.close(new Error("the front-end's thread has ended"));
+        for (const exchange of this.#exchanges.values()) exchange.gone();
+        onEnd();
+        resolve();
+      });
+    });
+  }
+
+  /** The thread is gone. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Ends the thread in any case. When it does not end by itself, uWebSockets.js takes the process along. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

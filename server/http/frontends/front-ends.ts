@@ -1,0 +1,265 @@
+// The front-ends as the owner has them: threads that listen on one address and answer searches. Starts and watches them, tells them
+// what changes, and answers what they cannot. One that hangs or fails is replaced; the others go on.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CertificatePair } from "../../access/edge/certificate.js";
+import { uidOfData } from "../../catalog/schema/placement.js";
+import type { Command } from "../../catalog/state.js";
+import type { ConnectedShard, ShardFollowers } from "../../fleet/threads/shard-pool.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
+import type { Config } from "../../operate/config.js";
+import type { ExchangeContext, HttpHandler, HttpListener } from "../port.js";
+import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
+import { interrupt } from "./interrupt.js";
+import type { FrontEndData } from "./messages.js";
+import { postedConfig } from "./posted-config.js";
+import type { Pulse } from "./pulse.js";
+
+/** A thread hangs when so many looks in a row find no beat. */
+const LOOKS_A_HANG = 10;
+/** How long a thread may take to its first beat. It loads its code before. */
+const LOOKS_A_START = 60;
+/** How long a thread that was interrupted may take to end by itself. */
+const END_MS_MAX = 30_000;
+const RESTART_PAUSE_MS = 50;
+
+/** What front-ends begin with. */
+export interface FrontEndsOptions {
+  readonly count: number;
+  /** For the front-end at this place, as of now. */
+  readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
+  /** Its port is free. */
+  readonly config: Config;
+  readonly certificate: CertificatePair | null;
+  readonly answersOf: (place: number) => OwnerAnswers;
+  readonly connect: (shard: number) => ConnectedShard | null;
+  readonly shards: number;
+  /** The thread at this place has ended: nothing of what it held in shared memory is held any more. */
+  readonly clear: (place: number) => void;
+  readonly pulse: Pulse;
+  readonly handler: HttpHandler;
+  readonly exchanges: ExchangeContext;
+}
+
+/** What the next front-end begins with. */
+type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
+
+interface Place {
+  readonly number: number;
+  readonly now: Present;
+  life: FrontEndLife;
+  beatsSeen: number;
+  hasBeaten: boolean;
+  stillLooks: number;
+}
+
+/** Until `start` there are none, and nothing to tell them. */
+export class FrontEnds implements ShardFollowers {
+  readonly #limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">;
+  readonly #log: Logger;
+  readonly #places: Place[] = [];
+  /** Indexes that a read of which has kept a front-end busy for too long. */
+  readonly #leftToShards = new Set<number>();
+  readonly #told = new ToldValues();
+  #watch: NodeJS.Timeout | undefined;
+  #serves = false;
+  #isEnding = false;
+
+  constructor(limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Resolves with the listener of all of them when they listen. Rejects with what stopped one. */
+  async start(options: FrontEndsOptions): Promise<HttpListener> {
+    const now: Present = { ...options };
+    for (let number = 1; number <= options.count; number++)
+      this.#places.push(this.#begin({ number, now, beatsSeen: 0, hasBeaten: false, stillLooks: 0 }));
+    this.#watch = setInterval(() => void this.#look(), this.#limits.shardHangMsMax / LOOKS_A_HANG).unref();
+    try {
+      await Promise.all(this.#places.map(({ life }) => life.listening));
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+    return {
+      port: options.config.port,
+      useCertificate: (pair) => this.#useCertificate(now, pair),
+      stopAccepting: () => this.#stopAccepting(),
+      close: () => this.#close(),
+    };
+  }
+
+  serve(): void {
+    this.#serves = true;
+    for (const { life } of this.#places) life.line.tell("serve", null);
+  }
+
+  /** Resolves when no front-end knows an older state. */
+  async changed(command: Command): Promise<void> {
+    await this.#askAll((life) => life.line.ask("changed", command));
+  }
+
+  /** Resolves when the live settings of this configuration are in force in all front-ends. */
+  async settings(config: Config): Promise<void> {
+    for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
+    await this.#askAll((life) => life.line.ask("settings", postedConfig(config)));
+  }
+
+  /** See ShardFollowers. */
+  async ended(shard: number): Promise<void> {
+    await this.#askAll((life) => life.line.ask("shardEnded", shard));
+  }
+
+  /** See ShardFollowers. */
+  began(shard: number): void {
+    for (const place of this.#places) this.#connect(place, shard);
+  }
+
+  /** What front-ends have counted, those that have ended too. One that does not answer in time counts as it did the last time. */
+  async counted(msMax: number): Promise<readonly RecorderValues[]> {
+    const asked = this.#places.map(async ({ number, life }) => {
+      const values = await life.line.ask("counted", null).catch(() => null);
+      if (values !== null && !life.ended) this.#told.told(number, values);
+    });
+    const limit = new AbortController();
+    const late = sleep(msMax, undefined, { ref: false, signal: limit.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(asked), late]);
+    limit.abort();
+    return this.#told.all();
+  }
+
+  /** Resolves when the rows of the query log that front-ends have made so far are durable, or the disk has refused them. */
+  async flushLogs(): Promise<void> {
+    await this.#askAll((life) => life.line.ask("flushLog", null));
+  }
+
+  /** Resolves when the requests inside are answered, or after so many milliseconds. */
+  async drain(ms: number): Promise<void> {
+    await this.#askAll((life) => life.line.ask("drain", ms));
+  }
+
+  async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
+    const { certificate } = now;
+    now.certificate = pair; // also of those that begin meanwhile
+    try {
+      await this.#askAll((life) => life.line.ask("certificate", pair));
+    } catch (error) {
+      now.certificate = certificate;
+      throw error;
+    }
+  }
+
+  #stopAccepting(): void {
+    this.#isEnding = true;
+    for (const { life } of this.#places) life.line.tell("stopAccepting", null);
+  }
+
+  async #close(): Promise<void> {
+    this.#isEnding = true;
+    clearInterval(this.#watch);
+    await Promise.all(this.#places.map(({ life }) => this.#end(life)));
+  }
+
+  /** One that ends meanwhile has nothing to say any more. */
+  async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
+    await Promise.all(
+      this.#places.map(({ life }) =>
+        ask(life).catch((error: unknown) => {
+          if (life.ended) return;
+          throw error;
+        }),
+      ),
+    );
+  }
+
+  #begin(begun: Omit<Place, "life"> & Partial<Place>): Place {
+    const { now, number } = begun;
+    const { dataOf, config, certificate, answersOf, handler, exchanges, pulse } = now;
+    const life = new FrontEndLife({
+      data: {
+        ...dataOf(number),
+        config: postedConfig(config),
+        certificate,
+        leftToShards: [...this.#leftToShards],
+      },
+      answers: answersOf(number),
+      handler,
+      exchanges,
+      onEnd: () => void this.#replace(place),
+    });
+    const fresh = { life, beatsSeen: pulse.beats(number), hasBeaten: false, stillLooks: 0 };
+    const place: Place = Object.assign(begun, fresh);
+    for (let shard = 0; shard < now.shards; shard++) this.#connect(place, shard);
+    if (this.#serves) life.line.tell("serve", null);
+    return place;
+  }
+
+  #connect({ life, now }: Place, shard: number): void {
+    const connected = now.connect(shard);
+    if (connected === null) return; // `began` follows
+    const { reads, memories } = connected.ports;
+    life.line.tell("shardBegan", { shard, ...connected }, [reads, memories]);
+  }
+
+  async #replace(place: Place): Promise<void> {
+    place.now.pulse.reads(place.number, null);
+    place.now.clear(place.number);
+    this.#told.ended(place.number);
+    if (this.#isEnding) return;
+    this.#log.warn(
+      { frontEnd: place.number },
+      "the thread of a front-end ended unexpectedly; starting another one",
+    );
+    await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
+    if (this.#isEnding) return;
+    await this.#begin(place).life.listening.catch(() => undefined); // then it ends again
+    if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
+  }
+
+  async #look(): Promise<void> {
+    for (const place of this.#places) {
+      const beats = place.now.pulse.beats(place.number);
+      const beaten = beats !== place.beatsSeen;
+      place.beatsSeen = beats;
+      if (beaten) place.hasBeaten = true;
+      place.stillLooks = beaten || place.life.ended ? 0 : place.stillLooks + 1;
+      if (place.stillLooks < (place.hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) continue;
+      place.stillLooks = Number.NEGATIVE_INFINITY; // once for each life
+      await this.#endHanging(place);
+    }
+  }
+
+  /** What it read at that moment is left to the shards, which know how to find the query that did it. */
+  async #endHanging({ number, now, life }: Place): Promise<void> {
+    const [limits, log] = [this.#limits, this.#log];
+    const data = now.pulse.reading(number);
+    log.error(
+      { frontEnd: number, uid: data === null ? null : uidOfData(data), hangMsMax: limits.shardHangMsMax },
+      "a front-end hangs; ending its thread",
+    );
+    if (data !== null) {
+      this.#leftToShards.add(data);
+      const forget = setTimeout(() => this.#leftToShards.delete(data), limits.suspectReadMsMax);
+      forget.unref();
+      for (const { life: other } of this.#places)
+        other.line.tell("leaveToShards", { data, ms: limits.suspectReadMsMax });
+    }
+    await interrupt(life.threadId).catch((error: unknown) => {
+      log.error({ err: error }, "the thread of a front-end cannot be interrupted");
+    });
+    await this.#end(life);
+  }
+
+  async #end(life: FrontEndLife): Promise<void> {
+    life.line.tell("close", null);
+    const late = new AbortController();
+    const timeout = sleep(END_MS_MAX, true, { ref: false, signal: late.signal }).catch(() => false);
+    const isLate = await Promise.race([life.gone.then(() => false), timeout]);
+    late.abort();
+    if (!isLate) return;
+    this.#log.error("the thread of a front-end does not end by itself");
+    await life.terminate();
+  }
+}

@@ -1,0 +1,125 @@
+// A line between the owner and a front-end: questions that have one answer each, and notices that have none. What one end says
+// arrives at the other in the same order.
+import type { MessagePort, TransferListItem } from "node:worker_threads";
+import { type ErrorCode, SkeinError } from "../../ground/errors.js";
+
+/** What one end understands, by name. Each takes one argument that can be posted. */
+export type Calls = Record<string, (argument: never) => unknown>;
+type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
+type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
+
+/** An error on its way to another thread. */
+export interface CarriedError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Of a SkeinError. */
+  readonly code: ErrorCode | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfter: number | undefined;
+}
+
+type Message =
+  | { readonly kind: "ask"; readonly id: number; readonly name: string; readonly argument: unknown }
+  | { readonly kind: "tell"; readonly name: string; readonly argument: unknown }
+  | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "refusal"; readonly id: number; readonly error: CarriedError };
+
+interface Waiting {
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ThreadLine<Theirs extends Calls> {
+  readonly #port: MessagePort;
+  readonly #mine: Calls;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #closed: Error | null = null;
+
+  /** `mine` answers what the other end asks. A notice must not throw. */
+  constructor(port: MessagePort, mine: Calls) {
+    this.#port = port;
+    this.#mine = mine;
+    port.on("message", (message: Message) => this.#receive(message));
+  }
+
+  /** Rejects as the other end's function does, or when the line is closed. */
+  ask<K extends keyof Theirs & string>(
+    name: K,
+    argument: Argument<Theirs, K>,
+    parts: readonly TransferListItem[] = [],
+  ): Promise<Result<Theirs, K>> {
+    if (this.#closed !== null) return Promise.reject(this.#closed);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, { resolve, reject });
+      this.#post({ kind: "ask", id, name, argument }, parts);
+    });
+  }
+
+  tell<K extends keyof Theirs & string>(
+    name: K,
+    argument: Argument<Theirs, K>,
+    parts: readonly TransferListItem[] = [],
+  ): void {
+    this.#post({ kind: "tell", name, argument }, parts);
+  }
+
+  /** Nothing is sent any more; questions without an answer fail. */
+  close(reason: Error): void {
+    if (this.#closed !== null) return;
+    this.#closed = reason;
+    this.#port.close();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(reason);
+  }
+
+  #receive(message: Message): void {
+    if (this.#closed !== null) return;
+    if (message.kind === "ask") void this.#answer(message.id, message.name, message.argument);
+    else if (message.kind === "tell") this.#call(message.name, message.argument);
+    else {
+      const waiting = this.#waiting.get(message.id);
+      this.#waiting.delete(message.id);
+      if (message.kind === "answer") waiting?.resolve(message.result as never);
+      else waiting?.reject(errorOf(message.error));
+    }
+  }
+
+  async #answer(id: number, name: string, argument: unknown): Promise<void> {
+    try {
+      const result = await this.#call(name, argument);
+      this.#post({ kind: "answer", id, result }, []);
+    } catch (error) {
+      this.#post({ kind: "refusal", id, error: carried(error) }, []);
+    }
+  }
+
+  #call(name: string, argument: unknown): unknown {
+    const answer = this.#mine[name];
+    if (answer === undefined) throw new Error(`the other thread asks for "${name}", which nobody answers`);
+    return answer(argument as never);
+  }
+
+  #post(message: Message, parts: readonly TransferListItem[]): void {
+    if (this.#closed === null) this.#port.postMessage(message, parts);
+  }
+}
+
+export function carried(error: unknown): CarriedError {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const { code, details, retryAfter } = error instanceof SkeinError ? error : NO_SKEIN_ERROR;
+  return { message, stack, code, details, retryAfter };
+}
+
+const NO_SKEIN_ERROR = { code: undefined, details: undefined, retryAfter: undefined };
+
+/** The error as it was thrown on the other thread, with the stack there. */
+export function errorOf({ message, stack, code, details, retryAfter }: CarriedError): Error {
+  if (code === undefined) return Object.assign(new Error(message), { stack });
+  return new SkeinError(code, message, {
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+}

@@ -1,0 +1,79 @@
+// What the owner answers to the front-ends, in the words of its parts.
+import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
+import { openReply } from "../../../shards/protocol/reply.js";
+import type { AuditLog } from "../../access/audit/audit-log.js";
+import type { KeyUse } from "../../access/tenants/key-use.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import type { Cluster } from "../../fleet/owner/cluster.js";
+import { decodeReply, ShardEndedError } from "../../fleet/threads/shard-errors.js";
+import type { Message } from "../../fleet/threads/shard-pool.js";
+import type { Lifecycle } from "../../indexes/lifecycle.js";
+import { type AnalyticsPool, LogStorageError } from "../../query-log/analytics/analytics-pool.js";
+import type { PopularLogs } from "../../query-log/popularity/popular-logs.js";
+import type { Popular } from "../../query-log/reports/popular.js";
+import type { OwnerAnswers } from "./front-end-life.js";
+import { errorOf } from "./line.js";
+
+export interface OwnerParts {
+  readonly catalog: Catalog;
+  readonly cluster: Pick<Cluster, "indexes" | "lines">;
+  readonly lifecycle: Pick<Lifecycle, "checkOpen">;
+  readonly popularLogs: PopularLogs;
+  readonly analyticsPool: AnalyticsPool;
+  readonly keyUse: Pick<KeyUse, "used">;
+  readonly audit: Pick<AuditLog, "append">;
+}
+
+/** What is answered to the front-end at this place. */
+export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
+  const { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
+  const { indexes, lines } = cluster;
+  /** By uid, what this front-end was told last. */
+  const told = new Map<number, Popular>();
+  return {
+    attach(uid) {
+      const record = catalog.state.indexes.get(uid);
+      if (record !== undefined) lifecycle.checkOpen(record);
+      const { shared } = indexes.state(uid);
+      shared.beginUse(place);
+      return shared.shared;
+    },
+    async open(uid) {
+      const { end } = await indexes.use(uid);
+      end(); // the front-end has begun its own use before it asked
+    },
+    read({ shard, tenant, request, subject }) {
+      // A refusal is decoded here too, so that the quarantine hears of a broken engine.
+      const checked = (reply: Uint8Array): Uint8Array => {
+        decodeReply(reply, openReply);
+        return reply;
+      };
+      return lines.sender.read(shard, tenant, request as Message, checked, () => subject);
+    },
+    blame({ shard, subject, life, error }) {
+      const ended = new ShardEndedError(error.message, { life, cause: errorOf(error) });
+      lines.sender.blame(shard, () => subject, ended);
+    },
+    damaged: ({ shard, code, message, uid }) =>
+      indexes.onDamage(shard, new ShardError(shardErrorCode(code), message, { uid })),
+    async append(chunk) {
+      try {
+        await analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() });
+        return true;
+      } catch (error) {
+        if (error instanceof LogStorageError) return false;
+        throw error;
+      }
+    },
+    popular({ uid, known }) {
+      const record = catalog.state.indexes.get(uid);
+      if (record === undefined) return null;
+      const popular = popularLogs.of(record);
+      if (known && told.get(uid) === popular) return null;
+      told.set(uid, popular);
+      return popular;
+    },
+    keyUsed: ({ keyId, nowMs }) => keyUse.used(keyId, nowMs),
+    audit: (entry) => audit.append(entry),
+  };
+}

@@ -1,0 +1,27 @@
+// The configuration as it is posted to front-ends, and as they use it: limits of a whole process are divided among them.
+import { ProxyTrust } from "../../access/edge/client-address.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Config } from "../../operate/config.js";
+import type { PostedConfig } from "./messages.js";
+
+export function postedConfig(config: Config): PostedConfig {
+  const { allowPrivate, allowHosts } = config.ai;
+  return { ...config, trustProxy: config.trustProxy.setting, ai: { allowPrivate, allowHosts } };
+}
+
+export function receivedConfig(posted: PostedConfig): Config {
+  return { ...posted, trustProxy: ProxyTrust.of(posted.trustProxy), ai: { ...posted.ai, coach: null } };
+}
+
+/** What each of so many front-ends may have in its memory and do in a second. */
+export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
+  const share = (amount: number): number => Math.ceil(amount / frontEnds);
+  return {
+    ...limits,
+    rememberedAnswersBytesMax: share(limits.rememberedAnswersBytesMax),
+    embeddingCacheBytesMax: share(limits.embeddingCacheBytesMax),
+    shardQueueRequestsMax: share(limits.shardQueueRequestsMax),
+    slowQueryLinesPerSecondMax: share(limits.slowQueryLinesPerSecondMax),
+    queryLogWaitingBytesMax: share(limits.queryLogWaitingBytesMax),
+  };
+}

@@ -1,0 +1,28 @@
+// The catalog as a front-end has it: a copy of the owner's state that follows each of its changes.
+import { apply, type CatalogState, type Command } from "../../../catalog/state.js";
+
+export class FollowedCatalog {
+  /** What is damaged is known from the start. */
+  readonly damage: { readonly found: string[]; readonly indexes: number };
+  readonly #watchers: ((state: CatalogState) => void)[] = [];
+  #state: CatalogState;
+
+  constructor({ state, damagedIndexes }: { readonly state: CatalogState; readonly damagedIndexes: number }) {
+    this.#state = state;
+    this.damage = { found: [], indexes: damagedIndexes };
+  }
+
+  get state(): CatalogState {
+    return this.#state;
+  }
+
+  watch(watcher: (state: CatalogState) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** The same command makes the same state as at the owner. */
+  apply(command: Command): void {
+    this.#state = apply(this.#state, command).state;
+    for (const watcher of this.#watchers) watcher(this.#state);
+  }
+}

@@ -1,0 +1,133 @@
+// The indexes that a front-end reads. It asks the owner where one stands when it first needs it, and once more when one is not loaded;
+// all that it has to know and to tell later stands in memory that both see.
+import type { Locations } from "../../../catalog/schema/placement.js";
+import type { CatalogState } from "../../../catalog/state.js";
+import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
+import { IndexStanding } from "../../../fleet/reads/index-standing.js";
+import { type Memories, ReadIndex } from "../../../fleet/reads/read-index.js";
+import type { IndexUse, ReadIndexes } from "../../../fleet/reads/reads.js";
+import { SkeinError } from "../../../ground/errors.js";
+import type { ThreadLine } from "../line.js";
+import type { OwnerCalls } from "../messages.js";
+import type { FollowedCatalog } from "./followed-catalog.js";
+
+interface FollowedIndexesOptions {
+  readonly place: number;
+  readonly locations: Locations;
+  readonly catalog: FollowedCatalog;
+  readonly owner: ThreadLine<OwnerCalls>;
+  readonly memories: Memories;
+}
+
+interface Followed {
+  readonly index: ReadIndex;
+  readonly standing: IndexStanding;
+  /** Of this thread. */
+  uses: number;
+}
+
+export class FollowedIndexes implements ReadIndexes {
+  readonly #options: FollowedIndexesOptions;
+  readonly #followed = new Map<number, Followed>();
+  /** Indexes of which the owner was asked where they stand. */
+  readonly #asked = new Map<number, Promise<Followed>>();
+
+  constructor(options: FollowedIndexesOptions) {
+    this.#options = options;
+    options.catalog.watch((state) => this.#follow(state));
+  }
+
+  documents(uid: number): number {
+    return this.#followed.get(uid)?.index.documents ?? 0;
+  }
+
+  state(uid: number): ReadIndex {
+    const followed = this.#followed.get(uid);
+    if (followed !== undefined) return followed.index;
+    throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
+  }
+
+  /**
+   * A request uses the index from now on, which goes on to exist until the use is ended. At once, or when the owner has said where it
+   * stands. Throws SkeinError, for an index that cannot be opened too.
+   */
+  begin(uid: number): (() => void) | Promise<() => void> {
+    const followed = this.#followed.get(uid);
+    return followed === undefined
+      ? this.#ask(uid).then((one) => this.#begin(uid, one))
+      : this.#begin(uid, followed);
+  }
+
+  async use(uid: number): Promise<IndexUse> {
+    const followed = this.#followed.get(uid) ?? (await this.#ask(uid));
+    const end = this.#begin(uid, followed);
+    try {
+      while (!followed.standing.isOpen) await this.#options.owner.ask("open", uid);
+      return { state: followed.index, end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  useOpen(uid: number): IndexUse | undefined {
+    const followed = this.#followed.get(uid);
+    if (followed === undefined) return undefined;
+    const end = this.#begin(uid, followed);
+    if (followed.standing.isOpen) return { state: followed.index, end };
+    end();
+    return undefined;
+  }
+
+  #begin(uid: number, followed: Followed): () => void {
+    const { place } = this.#options;
+    followed.uses++;
+    followed.standing.beginUse(place);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      followed.uses--;
+      followed.standing.endUse(place);
+      if (followed.uses === 0) this.#forgetDeleted(uid, this.#options.catalog.state);
+    };
+  }
+
+  #ask(uid: number): Promise<Followed> {
+    const asked = this.#asked.get(uid);
+    if (asked !== undefined) return asked;
+    const asking = this.#attach(uid).finally(() => this.#asked.delete(uid));
+    this.#asked.set(uid, asking);
+    return asking;
+  }
+
+  async #attach(uid: number): Promise<Followed> {
+    const { place, locations, catalog, owner, memories } = this.#options;
+    const record = catalog.state.indexes.get(uid);
+    if (record === undefined) throw new SkeinError("SK-SE-503", "the index does not exist any more");
+    const standing = new IndexStanding(await owner.ask("attach", uid));
+    const generations = new HeldGenerations(standing, place);
+    const present = catalog.state.indexes.get(uid) ?? record;
+    const index = new ReadIndex(present, standing, generations, locations, memories);
+    const followed = { index, standing, uses: 0 };
+    this.#followed.set(uid, followed);
+    // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
+    setImmediate(() => {
+      standing.endUse(place);
+      this.#forgetDeleted(uid, catalog.state); // it may have been deleted meanwhile
+    });
+    return followed;
+  }
+
+  #follow(state: CatalogState): void {
+    for (const [uid, { index }] of this.#followed) {
+      const record = state.indexes.get(uid);
+      if (record !== undefined) index.record = record;
+      else this.#forgetDeleted(uid, state);
+    }
+  }
+
+  #forgetDeleted(uid: number, { indexes }: CatalogState): void {
+    if (!indexes.has(uid) && this.#followed.get(uid)?.uses === 0) this.#followed.delete(uid);
+  }
+}

@@ -1,0 +1,131 @@
+// The shards as a front-end reads them: by lines of its own to the thread of each, which the owner makes anew when that thread is
+// restarted. Reads wait meanwhile as long as a search may.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
+import type { ShardPorts } from "../../../../shards/protocol/memory-line.js";
+import { BorrowedMemories, type ReaderOf } from "../../../fleet/threads/borrowed-memories.js";
+import { ReadLine } from "../../../fleet/threads/read-line.js";
+import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
+import { SkeinError } from "../../../ground/errors.js";
+import type { Limits } from "../../../ground/limits.js";
+import type { Recorder } from "../../../ground/metrics/recorder.js";
+
+type ShardLimits = Pick<Limits, "searchMsMax" | "shardQueueRequestsMax">;
+
+/** The lines to one life of a shard's thread. */
+interface Lines {
+  readonly life: number;
+  readonly reads: ReadLine;
+  readonly memories: BorrowedMemories;
+}
+
+export class FollowedShards {
+  readonly count: number;
+  readonly #shards: readonly FollowedShard[];
+  readonly #recorder: Pick<Recorder, "shardRead">;
+
+  constructor(count: number, readerOf: ReaderOf, limits: ShardLimits, recorder: Pick<Recorder, "shardRead">) {
+    this.count = count;
+    this.#recorder = recorder;
+    this.#shards = Array.from({ length: count }, (_, shard) => new FollowedShard(shard, readerOf, limits));
+  }
+
+  /** The shard's thread has begun a life. */
+  began(shard: number, life: number, ports: ShardPorts): void {
+    (this.#shards[shard] as FollowedShard).began(life, ports);
+  }
+
+  /** It has ended. The reads inside fail in this turn. */
+  ended(shard: number): void {
+    (this.#shards[shard] as FollowedShard).ended();
+  }
+
+  /** See ShardPool. */
+  read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
+    this.#recorder.shardRead(shard);
+    return (this.#shards[shard] as FollowedShard).read(request, flow);
+  }
+
+  /** See ShardPool. */
+  reader(shard: number, uid: number): EngineReader | null {
+    return (this.#shards[shard] as FollowedShard).reader(uid);
+  }
+
+  readerFailed(uid: number): void {
+    for (const shard of this.#shards) shard.readerFailed(uid);
+  }
+
+  close(): void {
+    for (const shard of this.#shards) shard.ended();
+  }
+}
+
+class FollowedShard {
+  readonly #shard: number;
+  readonly #readerOf: ReaderOf;
+  readonly #limits: ShardLimits;
+  #lines: Lines | null = null;
+  #inside = 0;
+  #back: Promise<void>;
+  #onBack: () => void = () => undefined;
+
+  constructor(shard: number, readerOf: ReaderOf, limits: ShardLimits) {
+    this.#shard = shard;
+    this.#readerOf = readerOf;
+    this.#limits = limits;
+    this.#back = new Promise((resolve) => (this.#onBack = resolve));
+  }
+
+  began(life: number, { reads, memories }: ShardPorts): void {
+    this.ended();
+    this.#lines = {
+      life,
+      reads: new ReadLine(reads),
+      memories: new BorrowedMemories(memories, this.#readerOf),
+    };
+    this.#onBack();
+  }
+
+  ended(): void {
+    if (this.#lines === null) return;
+    const { life, reads, memories } = this.#lines;
+    this.#lines = null;
+    this.#back = new Promise((resolve) => (this.#onBack = resolve));
+    memories.close();
+    const sentence = `shard ${this.#shard} was restarted while the request was inside; retry in a moment`;
+    reads.close(new ShardEndedError(sentence, { life, cause: undefined }));
+  }
+
+  async read(request: Uint8Array, flow: number): Promise<Uint8Array> {
+    if (this.#inside >= this.#limits.shardQueueRequestsMax)
+      throw unavailable(`shard ${this.#shard} has too many requests waiting`);
+    this.#inside++;
+    try {
+      if (this.#lines === null) await this.#waitForLines();
+      if (this.#lines === null) throw unavailable(`shard ${this.#shard} is being restarted`);
+      return await this.#lines.reads.ask(request, flow);
+    } finally {
+      this.#inside--;
+    }
+  }
+
+  reader(uid: number): EngineReader | null {
+    return this.#lines?.memories.reader(uid) ?? null;
+  }
+
+  readerFailed(uid: number): void {
+    this.#lines?.memories.failed(uid);
+  }
+
+  async #waitForLines(): Promise<void> {
+    const timer = new AbortController();
+    const late = sleep(this.#limits.searchMsMax, undefined, { ref: false, signal: timer.signal });
+    late.catch(() => undefined);
+    await Promise.race([this.#back, late]);
+    timer.abort();
+  }
+}
+
+function unavailable(problem: string): SkeinError {
+  return new SkeinError("SK-SE-503", `${problem}; retry in a moment`, { retryAfter: 1 });
+}

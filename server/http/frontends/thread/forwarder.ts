@@ -1,0 +1,157 @@
+// Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
+// reply comes no faster than the client takes it. Knows nothing of routes.
+import { discardBuffer } from "../../../../engine-wasm/host/instance/discards.js";
+import type { HttpReply, HttpRequest } from "../../port.js";
+import { READ_HEADERS } from "../../port.js";
+import { carried, type ThreadLine } from "../line.js";
+import type { FrontEndCalls, OwnerCalls } from "../messages.js";
+
+/** Bytes of a body that may be on their way to the owner. */
+const BODY_WINDOW_BYTES = 1024 * 1024;
+
+type Replied = Parameters<FrontEndCalls["reply"]>[0];
+
+export class Forwarder {
+  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #open = new Map<number, Forwarded>();
+  #lastId = 0;
+  #onIdle: (() => void) | null = null;
+
+  constructor(owner: ThreadLine<OwnerCalls>) {
+    this.#owner = owner;
+  }
+
+  /** Never rejects. */
+  readonly handle = (request: HttpRequest): Promise<HttpReply> => {
+    const id = ++this.#lastId;
+    const forwarded = new Forwarded(id, request, this.#owner, () => this.#over(id));
+    this.#open.set(id, forwarded);
+    return forwarded.reply;
+  };
+
+  /** Resolves when all clients have taken their replies or are gone, at the latest after `ms`. The owner may have answered long before. */
+  async drain(ms: number): Promise<void> {
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** What the owner says of requests; those that are over are ignored. */
+  get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
+    return {
+      bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),
+      reply: (reply) => this.#open.get(reply.id)?.replied(reply),
+      piece: ({ id, bytes }) => this.#open.get(id)?.piece(bytes),
+      replyEnded: ({ id, cut }) => this.#open.get(id)?.replyEnded(cut),
+    };
+  }
+
+  #over(id: number): void {
+    this.#open.delete(id);
+    if (this.#open.size === 0) this.#onIdle?.();
+  }
+}
+
+/** One request at the owner. */
+class Forwarded {
+  readonly reply: Promise<HttpReply>;
+  readonly #id: number;
+  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #onOver: () => void;
+  #resolve: (reply: HttpReply) => void = () => undefined;
+  #bodyWindow = BODY_WINDOW_BYTES;
+  #onBodyTaken: (() => void) | null = null;
+  readonly #pieces: Uint8Array[] = [];
+  #onPiece: (() => void) | null = null;
+  #end: "none" | "complete" | "cut" = "none";
+  #ended = false;
+
+  /** `onOver`: the client has taken the reply or is gone. It may be called twice. */
+  constructor(id: number, request: HttpRequest, owner: ThreadLine<OwnerCalls>, onOver: () => void) {
+    this.#id = id;
+    this.#owner = owner;
+    this.#onOver = onOver;
+    this.reply = new Promise((resolve) => (this.#resolve = resolve));
+    const { method, path, query, ip } = request;
+    const headers = READ_HEADERS.map((name) => request.header(name));
+    owner.tell("request", { id, method, path, query, ip, headers });
+    request.signal.addEventListener("abort", () => {
+      this.#abort();
+      onOver();
+    });
+    void this.#sendBody(request);
+  }
+
+  bodyTaken(bytes: number): void {
+    this.#bodyWindow += bytes;
+    this.#onBodyTaken?.();
+  }
+
+  replied({ status, headers, body }: Replied): void {
+    if (body !== null) this.#finish();
+    this.#resolve({ status, headers, body: body ?? this.#stream(), onFinished: this.#onOver });
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#pieces.push(bytes);
+    this.#onPiece?.();
+  }
+
+  replyEnded(cut: boolean): void {
+    this.#end = cut ? "cut" : "complete";
+    this.#onPiece?.();
+  }
+
+  async #sendBody(request: HttpRequest): Promise<void> {
+    const id = this.#id;
+    try {
+      for await (const bytes of request.bodyStream()) {
+        if (this.#ended) return;
+        this.#bodyWindow -= bytes.byteLength;
+        this.#owner.tell("body", { id, bytes }, [bytes.buffer as ArrayBuffer]);
+        while (this.#bodyWindow <= 0 && !this.#ended)
+          await new Promise<void>((resolve) => (this.#onBodyTaken = resolve));
+      }
+      if (!this.#ended) this.#owner.tell("bodyEnded", { id, error: null });
+    } catch (error) {
+      if (!this.#ended) this.#owner.tell("bodyEnded", { id, error: carried(error) });
+    }
+  }
+
+  async *#stream(): AsyncGenerator<Uint8Array> {
+    const id = this.#id;
+    try {
+      for (;;) {
+        const bytes = this.#pieces.shift();
+        if (bytes !== undefined) {
+          yield bytes;
+          this.#owner.tell("taken", { id, bytes: bytes.byteLength });
+          discardBuffer(bytes.byteLength);
+        } else if (this.#end === "complete") return;
+        else if (this.#end === "cut") throw new Error("the reply breaks off");
+        else await new Promise<void>((resolve) => (this.#onPiece = resolve));
+      }
+    } finally {
+      this.#abort();
+    }
+  }
+
+  /** Nobody waits for the reply any more. */
+  #abort(): void {
+    if (this.#ended) return;
+    this.#owner.tell("aborted", this.#id);
+    this.#finish();
+    this.#end = "cut";
+    this.#onPiece?.();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#onBodyTaken?.();
+  }
+}

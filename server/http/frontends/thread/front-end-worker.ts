@@ -1,0 +1,34 @@
+// The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
+import { setTimeout as sleep } from "node:timers/promises";
+import { workerData } from "node:worker_threads";
+import { collectWhenIdle } from "../../../../engine-wasm/host/instance/discards.js";
+import type { FrontEndData } from "../messages.js";
+import { Pulse } from "../pulse.js";
+import { startFrontEnd } from "./front-end.js";
+
+const BEAT_MS = 250;
+const CLOSE_MS_MAX = 5_000;
+
+const data = workerData as FrontEndData;
+showLife(new Pulse(data.places, data.shared.pulse));
+collectWhenIdle();
+
+const frontEnd = await startFrontEnd(data, () => void end(0));
+
+function showLife(pulse: Pulse): void {
+  setInterval(() => pulse.beat(data.place), BEAT_MS).unref();
+}
+
+/**
+ * A thread must not end with sockets of uWebSockets.js open: that would end the process. They are closed first. After an interruption
+ * the rest may wait for ever: V8 drops the promises that were to go on.
+ */
+async function end(code: number): Promise<void> {
+  await Promise.race([frontEnd.close(), sleep(CLOSE_MS_MAX)]);
+  setImmediate(() => setImmediate(() => process.exit(code)));
+}
+
+process.on("uncaughtException", (error) => {
+  process.stderr.write(`${JSON.stringify({ level: "fatal", place: data.place, detail: error.stack })}\n`);
+  void end(1);
+});

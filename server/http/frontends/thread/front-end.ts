@@ -1,0 +1,185 @@
+// Puts a front-end together: a listener of its own, the search routes, and reads of its own. It changes nothing: what has another route
+// goes to the owner, and what it knows of indexes, tenants and keys it knows from there.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import type { ShardError } from "../../../../shards/protocol/errors.js";
+import { Doorkeeper } from "../../../access/tenants/principal.js";
+import { indexNamed } from "../../../catalog/lookups.js";
+import { viewOf } from "../../../catalog/schema/index-view.js";
+import { Locations } from "../../../catalog/schema/placement.js";
+import { RecentTokens } from "../../../catalog/schema/recent-tokens.js";
+import { type AnalyserOf, textAnalyser } from "../../../catalog/schema/text-analyser.js";
+import { AnswerCache } from "../../../fleet/reads/answer-cache.js";
+import { Reads } from "../../../fleet/reads/reads.js";
+import { readersOf } from "../../../fleet/threads/borrowed-memories.js";
+import { ReadCalls } from "../../../fleet/threads/read-calls.js";
+import { ReadGate } from "../../../fleet/threads/read-gate.js";
+import { Secrets } from "../../../ground/data-dir/secrets.js";
+import { createLogger } from "../../../ground/log.js";
+import { Recorder } from "../../../ground/metrics/recorder.js";
+import { EmbeddingEndpoints } from "../../../models/embedding-endpoints.js";
+import { LiveSettings } from "../../../operate/reload/live-settings.js";
+import { LogStorageError } from "../../../query-log/analytics/analytics-pool.js";
+import { LogWriter } from "../../../query-log/analytics/log-writer.js";
+import { People } from "../../../query-log/analytics/people.js";
+import { QueriedIndexes } from "../../../search/matching/queried-index.js";
+import { GivenVectors } from "../../../search/semantic/given-vectors.js";
+import { SlowQueryLog } from "../../../search/slow-query-log.js";
+import { QueryUnderstanding } from "../../../search/understanding/understanding.js";
+import { listen } from "../../listen.js";
+import type { HttpListener } from "../../port.js";
+import { queryRoutes } from "../../routes/query.js";
+import { HttpService } from "../../service.js";
+import type { IndexDirectory, SearchServices } from "../../services.js";
+import { threadCounts } from "../../thread-counts.js";
+import { type Calls, ThreadLine } from "../line.js";
+import type { FrontEndCalls, FrontEndData, OwnerCalls } from "../messages.js";
+import { limitsOfEach, receivedConfig } from "../posted-config.js";
+import { Pulse } from "../pulse.js";
+import { FollowedCatalog } from "./followed-catalog.js";
+import { FollowedIndexes } from "./followed-indexes.js";
+import { FollowedPopular } from "./followed-popular.js";
+import { FollowedReads } from "./followed-reads.js";
+import { FollowedShards } from "./followed-shards.js";
+import { Forwarder } from "./forwarder.js";
+import { UsedKeys } from "./used-keys.js";
+
+export interface FrontEnd {
+  /** Cuts all connections and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the front-end listens. `onClose`: the owner wants the thread to end. Rejects when the address cannot be used. */
+export async function startFrontEnd(data: FrontEndData, onClose: () => void): Promise<FrontEnd> {
+  const { place, places, shared } = data;
+  const whole = receivedConfig(data.config);
+  const limits = limitsOfEach(whole.limits, places - 1);
+  const config = { ...whole, limits };
+  const settings = new LiveSettings(config);
+  const recorder = new Recorder();
+  const log = createLogger(config.logLevel, () => recorder.logLineDropped());
+  const calls: Calls = {};
+  const owner = new ThreadLine<OwnerCalls>(data.owner, calls);
+  const catalog = new FollowedCatalog(data.catalog);
+  const engine = new EngineModule(data.engine);
+  const workbench = engine.workbench();
+  const recentTokens = new RecentTokens();
+  const analyserOf: AnalyserOf = (record) =>
+    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
+
+  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
+  const indexes = new FollowedIndexes({
+    place,
+    locations: new Locations(data.shards),
+    catalog,
+    owner,
+    memories: { answers, recorder },
+  });
+  const { queries, ...counts } = threadCounts(shared.counts, place, limits);
+  const shards = new FollowedShards(data.shards, readersOf(engine, log), limits, recorder);
+  const gate = new ReadGate(data.shards, places, shared.gate);
+  const pulse = new Pulse(places, shared.pulse);
+  const onDamage = (shard: number, { code, message, uid = 0 }: ShardError): void =>
+    owner.tell("damaged", { shard, code, message, uid });
+  const reads = new Reads({
+    indexes,
+    calls: new ReadCalls(data.shards, new FollowedReads(shards, gate, place, owner), onDamage),
+    readers: shards,
+    workbench,
+    queries,
+    oneOfSeveral: true,
+    limits,
+    meter: recorder.localReads,
+    onReading: (uid) => pulse.reads(place, uid),
+  });
+  for (const left of data.leftToShards) reads.leaveToShards(left, limits.suspectReadMsMax);
+
+  const secrets = new Secrets(config.dataDir);
+  const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
+  const understanding = new QueryUnderstanding({ catalog, secrets, addresses: config.ai, limits });
+  const popular = new FollowedPopular(owner, log);
+  const logWriter = new LogWriter({
+    send: async (chunk) => {
+      if (!(await owner.ask("append", chunk))) throw new LogStorageError("the disk does not take them");
+    },
+    people: new People(secrets.pseudonymKey),
+    waitingBytesMax: limits.queryLogWaitingBytesMax,
+    meter: recorder.queryLog,
+    log,
+  });
+  const lifecycle: IndexDirectory = {
+    find: (tenant, name) => indexNamed(catalog.state, tenant, name),
+    checkOpen: () => undefined, // a use that begins is told by the owner
+    uses: indexes,
+  };
+  const services: SearchServices = {
+    config,
+    limits,
+    settings,
+    catalog,
+    lifecycle,
+    doorkeeper: new Doorkeeper(data.adminKey, limits),
+    ...counts,
+    keyUse: new UsedKeys((keyId, nowMs) => owner.tell("keyUsed", { keyId, nowMs })),
+    reads,
+    givenVectors: new GivenVectors(workbench, embeddings),
+    queriedIndexes: new QueriedIndexes(
+      analyserOf,
+      (record) => popular.of(record),
+      limits,
+      log,
+      config.rankingWithout,
+    ),
+    understanding,
+    slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
+    logWriter,
+    audit: { append: (entry) => owner.ask("audit", entry) },
+    recorder,
+    log,
+  };
+  const forwarder = new Forwarder(owner);
+  const service = new HttpService<SearchServices>(services, queryRoutes, forwarder.handle);
+
+  let listener: HttpListener | null = null;
+  let { certificate } = data;
+  const mine: FrontEndCalls = {
+    ...forwarder.calls,
+    serve: () => service.serve(),
+    changed: (command) => catalog.apply(command),
+    settings: (posted) => void settings.take(receivedConfig(posted)),
+    certificate: (pair) => {
+      certificate = pair;
+      return listener?.useCertificate(pair);
+    },
+    shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
+    shardEnded: async (shard) => {
+      shards.ended(shard);
+      await nextTurn(); // the owner hears of the reads inside first
+    },
+    counted: () => recorder.values(),
+    flushLog: () => logWriter.flush(),
+    leaveToShards: ({ data: left, ms }) => reads.leaveToShards(left, ms),
+    stopAccepting: () => listener?.stopAccepting(),
+    drain: async (ms) => void (await Promise.all([service.drain(ms), forwarder.drain(ms)])),
+    close: onClose,
+  };
+  Object.assign(calls, mine);
+
+  const { handle: handler, malformed } = service;
+  const { host, port: wanted } = config;
+  const exchanges = { limits, memory: services.bodies, unsent: services.unsent };
+  const given = { ...exchanges, host, port: wanted, isShared: true, certificate, handler, malformed };
+  listener = await listen(data.transport, given);
+  if (certificate !== null && certificate !== given.certificate) await listener.useCertificate(certificate);
+  owner.tell("listening", listener.port);
+  return {
+    async close() {
+      await listener?.close();
+      await logWriter.stop();
+      embeddings.close();
+      understanding.close();
+      shards.close();
+      owner.close(new Error("the front-end ends"));
+    },
+  };
+}

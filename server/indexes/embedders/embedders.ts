@@ -1,0 +1,271 @@
+// Makes the vectors of indexes come about: tells the shards where they come from, trains models, hands them to the shards and
+// waits until every document has its vector. Looks at an index when it was opened or changed, and when writes have paused.
+import { setTimeout as sleep } from "node:timers/promises";
+import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
+import type { IndexStats } from "../../../shards/protocol/control.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
+import type { CatalogState } from "../../catalog/state.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexState } from "../../fleet/owner/index-state.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import type { Reads } from "../../fleet/reads/reads.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
+import { EndpointError } from "../../models/model-server.js";
+import { type EndpointQueueOptions, embedWaiting } from "./endpoint-queue.js";
+import { sampleDocuments } from "./sample.js";
+import { trainedFields } from "./trained-fields.js";
+import type { TrainerPool } from "./trainer-pool.js";
+
+interface EmbeddersOptions extends EndpointQueueOptions {
+  readonly catalog: Pick<Catalog, "state" | "watch">;
+  readonly indexes: OpenIndexes;
+  readonly reads: Reads;
+  readonly trainer: TrainerPool;
+  readonly endpoints: EmbeddingEndpoints;
+  readonly jobs: Jobs;
+}
+
+/** What is being done for the vectors of an index. */
+export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
+
+const QUIET_MS = 1_000;
+/** Writes without a pause delay a look by so much at most. */
+const DELAY_MS_MAX = 60_000;
+const POLL_MS = 200;
+/** A model is trained again when the index has so many times the documents. */
+const GROWTH = 2;
+/** An endpoint that has given up is asked again so soon. */
+const ENDPOINT_RETRY_MS = 30_000;
+/** A look that has failed for another reason is repeated so soon. */
+const RETRY_MS = 30_000;
+const TERMS_MAX = 50_000;
+const MODEL_NUMBER_MAX = 2 ** 31 - 1;
+
+export class Embedders {
+  readonly #options: EmbeddersOptions;
+  readonly #states = new Map<number, EmbedderState>();
+  /** By uid: the records as they were looked at. */
+  readonly #seen = new Map<number, IndexRecord>();
+  /** The indexes with documents that wait for an endpoint which has given up for now. */
+  readonly #owed = new Set<number>();
+  /** By uid: since when a look is due. */
+  readonly #dueMs = new Map<number, number>();
+
+  constructor(options: EmbeddersOptions) {
+    this.#options = options;
+    options.catalog.watch((state) => this.#follow(state));
+  }
+
+  /**
+   * Of an index that is to have vectors. Where the last look found none, or there was none yet, its shards know better: with a
+   * model, or with a vector, documents of which none is pending have what they get.
+   */
+  stateOf(
+    uid: number,
+    stats: Pick<IndexStats, "liveDocs" | "vectors" | "pending" | "modelNumber">,
+  ): EmbedderState {
+    const state = this.#states.get(uid) ?? "waiting";
+    const { liveDocs, vectors, pending, modelNumber } = stats;
+    if (state === "waiting" && liveDocs > 0 && pending === 0 && (vectors > 0 || modelNumber > 0))
+      return "ready";
+    return state === "none" ? "waiting" : state;
+  }
+
+  /** The index was opened; its shards know where its vectors come from. */
+  opened(uid: number): void {
+    const record = this.#options.catalog.state.indexes.get(uid);
+    if (record === undefined) return;
+    this.#seen.set(uid, record);
+    if (vectorPolicy(record, this.#options.indexes.documents(uid)).source !== "none") this.#lookIn(0, uid);
+  }
+
+  /** Documents were written. */
+  written(uid: number): void {
+    const now = Date.now();
+    const since = this.#dueMs.get(uid) ?? now;
+    this.#dueMs.set(uid, since);
+    this.#lookIn(Math.max(0, Math.min(QUIET_MS, since + DELAY_MS_MAX - now)), uid);
+  }
+
+  #follow({ indexes }: CatalogState): void {
+    for (const [uid, record] of this.#seen) {
+      const now = indexes.get(uid);
+      if (now === record) continue;
+      if (now === undefined) {
+        this.#options.jobs.cancel(vectorsSubject(uid));
+        for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
+      } else if (now.isHome !== record.isHome) {
+        this.#seen.set(uid, now); // it was spread, with its model and vectors
+        this.written(uid);
+      } else {
+        this.#states.set(uid, "none"); // what shards have may be of another source
+        this.#lookIn(0, uid);
+      }
+    }
+  }
+
+  #lookIn(ms: number, uid: number): void {
+    const job = { name: "look after vectors", subject: vectorsSubject(uid) };
+    this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
+  }
+
+  /** An index that is not open is looked at when somebody opens it, unless an endpoint owes it vectors. */
+  async #look(uid: number, signal: AbortSignal): Promise<void> {
+    const { indexes, catalog } = this.#options;
+    const dueMs = this.#dueMs.get(uid) ?? 0;
+    if (Date.now() < dueMs + DELAY_MS_MAX && indexes.find(uid)?.writing.busy) {
+      this.written(uid); // the writes have not paused, each takes longer than that
+      return;
+    }
+    this.#dueMs.delete(uid);
+    const use =
+      (await indexes.useLoaded(uid)) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
+    const record = catalog.state.indexes.get(uid); // it may have changed while the index was being opened
+    if (record !== undefined) this.#seen.set(uid, record);
+    if (use === undefined) return;
+    const { state, end } = use;
+    if (record === undefined) return end();
+    const became = (now: EmbedderState): void => {
+      if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now); // otherwise the next look says
+    };
+    try {
+      became(await this.#bring(state, record, signal));
+    } catch (error) {
+      became("failed");
+      if (!signal.aborted) this.#lookIn(RETRY_MS, uid);
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  /** Does what the vectors of the index need. */
+  async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
+    const { indexes, catalog } = this.#options;
+    const policy = vectorPolicy(record, state.documents);
+    await indexes.messages.changeSource(record, state.newest);
+    if (policy.source === "none") return "none";
+    for (;;) {
+      // Documents may have come, and a shard may have lost its model, since the last time.
+      if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
+        return "waiting";
+      // Again and again: a shard finds out little by little which of its documents wait.
+      if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
+        return "failed";
+      const shards = await indexes.statsByShard(record.uid);
+      if (pendingOf(shards) === 0) {
+        // Answers from before may have been found by other vectors, or by none.
+        if (this.#states.get(record.uid) !== "ready") state.forget();
+        // Documents may be done without a vector: those of few words, or those that brought none.
+        return shards.some(({ liveDocs }) => liveDocs > 0) ? "ready" : "waiting";
+      }
+      this.#states.set(record.uid, "embedding");
+      await sleep(POLL_MS, undefined, { ref: false, signal });
+      if (indexes.find(record.uid) !== state || catalog.state.indexes.get(record.uid) !== record)
+        return "waiting"; // the next look goes on
+    }
+  }
+
+  /** False when the endpoint has given up; it is asked again later. */
+  async #askEndpoint(
+    state: IndexState,
+    record: IndexRecord,
+    origin: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { endpoints, indexes, log } = this.#options;
+    const endpoint = endpoints.of(record);
+    const shards = await indexes.statsByShard(record.uid);
+    if (endpoint === null || pendingOf(shards) === 0) return true;
+    this.#states.set(record.uid, "embedding");
+    const stored = (): void => state.forget();
+    try {
+      await embedWaiting(this.#options, record, endpoint, origin, shards.length, stored, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof EndpointError)) throw error;
+      log.warn({ err: error, index: record.name }, "an endpoint makes no vectors now; documents wait");
+      this.#owed.add(record.uid);
+      this.#lookIn(error.afterMs ?? ENDPOINT_RETRY_MS, record.uid);
+      return false;
+    }
+  }
+
+  /** Every shard has the newest model afterwards, and it is new enough. False when there is nothing to learn from. */
+  async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
+    if (documents === 0) return false;
+    const { vectors, indexes } = this.#options;
+    const { uid } = record;
+    const shards = await indexes.statsByShard(uid);
+    const newest = shards.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
+    const { modelNumber, modelDocuments, modelFields } = newest;
+    const isDue = documents >= GROWTH * modelDocuments || modelFields !== trainedFields(record).fingerprint;
+    if (modelNumber === 0 || isDue) return this.#train(record, documents, shards, signal);
+    const without = shards.flatMap((one, shard) => (one.modelNumber < modelNumber ? [shard] : []));
+    if (without.length === 0) return true;
+    const model = await vectors.modelOf(uid, shards.indexOf(newest));
+    if (model === null) return this.#train(record, documents, shards, signal);
+    this.#states.set(uid, "embedding");
+    await vectors.setModel(uid, model, without);
+    return true;
+  }
+
+  /** False when there is nothing to learn from. */
+  async #train(
+    record: IndexRecord,
+    documents: number,
+    shards: readonly IndexStats[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { vectors, reads, trainer, log } = this.#options;
+    const { uid, name } = record;
+    const { names, fields, schema, fingerprint } = trainedFields(record);
+    if (names.length === 0) return false;
+    this.#states.set(uid, "training");
+    const startedMs = performance.now();
+    const newest = Math.max(...shards.map(({ modelNumber }) => modelNumber));
+    const previous =
+      newest === 0
+        ? null
+        : await vectors.modelOf(
+            uid,
+            shards.findIndex(({ modelNumber }) => modelNumber === newest),
+          );
+    const sample = await sampleDocuments(reads, vectors, uid, names, signal);
+    const { length: sampled } = sample.ends; // the trainer's thread takes them away
+    if (sampled === 0) return false;
+    const number = (newest % MODEL_NUMBER_MAX) + 1;
+    const bytes = await trainer.train(
+      { ...sample, schema, fields, number, termsMax: TERMS_MAX, previous: previous?.bytes ?? null },
+      signal,
+    );
+    const tookMs = Math.round(performance.now() - startedMs);
+    const model = {
+      number,
+      since: modelInfo(bytes).aligned && previous !== null ? previous.since : number,
+      documents,
+      fields: fingerprint,
+      trainedAt: Math.floor(Date.now() / 1000),
+      tookMs,
+      bytes,
+    };
+    await vectors.setModel(
+      uid,
+      model,
+      shards.map((_, shard) => shard),
+    );
+    log.info({ index: name, sample: sampled, bytes: bytes.length, tookMs }, "a model was trained");
+    return true;
+  }
+}
+
+/** The subject of the jobs that make vectors. */
+function vectorsSubject(uid: number): string {
+  return `vectors of index ${uid}`;
+}
+
+function pendingOf(shards: readonly IndexStats[]): number {
+  return shards.reduce((sum, { pending }) => sum + pending, 0);
+}

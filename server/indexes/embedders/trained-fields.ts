@@ -1,0 +1,48 @@
+// Which fields of an index its model learns, with what weight. Pure.
+import { crc32 } from "node:zlib";
+import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
+import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
+import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
+import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
+import type { IndexRecord } from "../../catalog/types.js";
+
+/** Words of fields that weigh more than the mean count twice. */
+const HEAVY = 2;
+
+export interface Trained {
+  readonly names: readonly string[];
+  readonly fields: readonly TrainedSlot[];
+  /** What a segment of samples is built with. */
+  readonly schema: BuildSchema;
+  /** Another number for other fields, weights or ways of analysing. */
+  readonly fingerprint: number;
+}
+
+export function trainedFields(record: IndexRecord): Trained {
+  const view = viewOf(record);
+  const { fields: chosen } = record.settings.embedder;
+  const fields: readonly ViewField[] =
+    chosen === null
+      ? view.searchable.map(({ field }) => field)
+      : chosen.flatMap((name) => view.field(name) ?? []).filter(isSearchable);
+  const mean = fields.reduce((sum, field) => sum + view.weightOf(field), 0) / fields.length;
+  const trained = fields
+    .map((field) => ({
+      slot: field.slot,
+      weight: view.weightOf(field) > mean ? HEAVY : 1,
+      stemmed: field.language > 0,
+    }))
+    .sort((a, b) => a.slot - b.slot);
+  const { version, analysis, fields: all } = view.shardSchema;
+  return {
+    names: fields.map(({ name }) => name),
+    fields: trained,
+    schema: {
+      fields: all
+        .filter(({ slot }) => trained.some((field) => field.slot === slot))
+        .map((field) => ({ ...field, flags: FLAG_INDEX })),
+      analysis,
+    },
+    fingerprint: crc32(JSON.stringify([trained, version])) >>> 0,
+  };
+}

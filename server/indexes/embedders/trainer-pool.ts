@@ -1,0 +1,58 @@
+// The thread of the trainer, which lives as long as a training: its memory is given back before vectors are made. The only file
+// that knows it.
+import { Piscina } from "piscina";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { withDeadline } from "../../ground/jobs/deadline.js";
+import type { Logger } from "../../ground/log.js";
+import type { TrainingTask } from "./training-task.js";
+
+/** A training that takes longer is given up. */
+const TASK_MS_MAX = 600_000;
+const HEAP_MIB = 256;
+const YOUNG_HEAP_MIB = 12;
+
+export class TrainerPool {
+  readonly #engine: EngineModule;
+  readonly #log: Logger;
+  #pool: Piscina | null = null;
+
+  constructor(engine: EngineModule, log: Logger) {
+    this.#engine = engine;
+    this.#log = log;
+  }
+
+  /**
+   * A model, one training after the other. Rejects when the thread fails, takes too long or the signal says so. Takes the sampled
+   * documents away.
+   */
+  train(task: TrainingTask, signal: AbortSignal): Promise<Uint8Array> {
+    this.#pool ??= this.#start();
+    const pool = this.#pool;
+    const transferList = [task.documents.buffer as ArrayBuffer, task.ends.buffer as ArrayBuffer];
+    return withDeadline(
+      signal,
+      TASK_MS_MAX,
+      (either) => pool.run(task, { transferList, signal: either }) as Promise<Uint8Array>,
+    );
+  }
+
+  /** Ends the thread. All trainings must have ended. */
+  async stop(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  #start(): Piscina {
+    const pool = new Piscina({
+      filename: builtFile("server/indexes/embedders/trainer-worker.js"),
+      atomics: "disabled",
+      minThreads: 0,
+      maxThreads: 1,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData: this.#engine.parts,
+    });
+    pool.on("error", (error) => this.#log.error({ err: error }, "the thread of the trainer failed"));
+    return pool;
+  }
+}

@@ -1,0 +1,90 @@
+// What the coordinator tells and asks the shards about the making of vectors. Queries by vectors go through read views.
+
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import {
+  decodeModelOfReply,
+  decodePendingReply,
+  decodePutVectorsReply,
+  decodeSampleReply,
+  encodeModel,
+  encodeModelOf,
+  encodePending,
+  encodePutVectors,
+  encodeSample,
+  type NumberedModel,
+  type PendingDocument,
+  type PutVectorsRequest,
+  type SampledDocument,
+} from "../../../shards/protocol/vectors.js";
+import type { Location } from "../../catalog/schema/placement.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
+import type { Message } from "../../fleet/threads/shard-pool.js";
+
+/**
+ * The index must be open; the shards in which it lies are numbered from 0 on. All methods reject with a SkeinError when a shard
+ * refuses or ends.
+ */
+export class VectorMessages {
+  readonly #calls: ShardCalls;
+  readonly #indexes: Pick<OpenIndexes, "state">;
+
+  constructor(calls: ShardCalls, indexes: Pick<OpenIndexes, "state">) {
+    this.#calls = calls;
+    this.#indexes = indexes;
+  }
+
+  /** Puts a model in force in these shards. */
+  async setModel(uid: number, model: NumberedModel, shards: readonly number[]): Promise<void> {
+    await Promise.all(
+      shards.map((shard) => this.#ask(uid, shard, (data) => encodeModel(data, model), decodeEmptyReply)),
+    );
+  }
+
+  /** The model that a shard has, null when it has none. */
+  modelOf(uid: number, shard: number): Promise<NumberedModel | null> {
+    return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
+  }
+
+  /** By shard: the documents with the smallest id hashes, ascending. */
+  sample(uid: number, generation: number, limit: number): Promise<SampledDocument[][]> {
+    const { data, places } = this.#indexes.state(uid).locationAt(generation);
+    return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
+  }
+
+  /** Documents of a shard that wait for a vector. */
+  pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
+    const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
+    return this.#ask(uid, shard, encode, decodePendingReply);
+  }
+
+  /**
+   * Vectors of documents of which the shard has told as one of so many. Waits while the index is being spread. Afterwards any shard may
+   * have them, and each takes those of its own.
+   */
+  async putVectors(shard: number, shards: number, request: PutVectorsRequest): Promise<void> {
+    const state = this.#indexes.state(request.uid);
+    await state.writing.enter();
+    try {
+      const { data, places } = state.newest;
+      const asked = places.length === shards ? [places[shard]!] : places;
+      await this.#calls.each(asked, () => encodePutVectors({ ...request, uid: data }), decodePutVectorsReply);
+    } finally {
+      state.writing.leave();
+    }
+  }
+
+  #newest(uid: number): Location {
+    return this.#indexes.state(uid).newest;
+  }
+
+  #ask<T>(
+    uid: number,
+    shard: number,
+    encode: (data: number) => Message,
+    decode: (reply: Uint8Array) => T,
+  ): Promise<T> {
+    const { data, places } = this.#newest(uid);
+    return this.#calls.call(places[shard]!, encode(data), decode);
+  }
+}

@@ -1,0 +1,137 @@
+// The directories of a change of the number of shards, and what a start does with them. The step that decides is the new
+// number in the catalog: before it the old databases hold the data, after it the new ones do.
+//
+//   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it, and those at home
+//   shards.new/   being filled      shards.old/            replaced, being deleted
+import { existsSync } from "node:fs";
+import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { renameDurably, syncDirectory } from "../../ground/data-dir/durable-files.js";
+import { fault } from "../../ground/fault.js";
+import { isObject } from "../../ground/input/json-value.js";
+
+const IN_FORCE = "shards";
+const NEW = "shards.new";
+const OLD = "shards.old";
+const PLAN_FILE = "plan.json";
+const PLAN_VERSION = 2;
+const PLAN_VERSION_WITHOUT_HOME = 1;
+
+export interface ReshardPlan {
+  readonly from: number;
+  readonly to: number;
+  /** Uids of the indexes that need no more work. */
+  readonly done: readonly number[];
+  /** Those of them that lie in one of the new shards, their home. */
+  readonly home: readonly number[];
+  /** All indexes are done, and only the catalog's number is missing. */
+  readonly complete: boolean;
+}
+
+export function shardsInForce(dataDir: string): string {
+  return join(dataDir, IN_FORCE);
+}
+
+export function newShards(dataDir: string): string {
+  return join(dataDir, NEW);
+}
+
+/**
+ * Finishes the work of an earlier start that ended after the catalog had got the number `shards`, and deletes the databases
+ * that were replaced. Requires that no shard is open.
+ */
+export async function finishFlip(dataDir: string, shards: number): Promise<void> {
+  const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
+    string,
+    string,
+    string,
+  ];
+  if (decided(await readPlan(dataDir), shards)) {
+    if (existsSync(inForce)) {
+      await rm(old, { recursive: true, force: true });
+      await renameDurably(inForce, old);
+      fault("reshard.after-aside");
+    }
+    await renameDurably(fresh, inForce);
+    fault("reshard.after-switch");
+  }
+  await rm(join(inForce, PLAN_FILE), { force: true });
+  await rm(old, { recursive: true, force: true });
+}
+
+/**
+ * What an unfinished change of the number of shards has left, one sentence for each. Throws an Error when the databases in
+ * force are not in their place, because then only a start may touch anything.
+ */
+export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
+  const plan = await readPlan(dataDir);
+  if (decided(plan, shards)) {
+    throw new Error(
+      `the change to ${shards} shards is not finished: the documents are in ${newShards(dataDir)}; start the server once to finish it`,
+    );
+  }
+  const left: string[] = [];
+  if (existsSync(newShards(dataDir))) {
+    const move = plan === null ? "another number of shards" : `${plan.to} shards`;
+    left.push(
+      `a change to ${move} is unfinished; ${shardsInForce(dataDir)} is in force. A start with that number goes on, one with --shards ${shards} forgets it`,
+    );
+  }
+  const old = join(dataDir, OLD);
+  if (existsSync(old)) left.push(`${old} has been replaced; the next start deletes it`);
+  return left;
+}
+
+/** Whether the catalog has the plan's number. Then the new databases are in force, wherever they lie. */
+function decided(plan: ReshardPlan | null, shards: number): boolean {
+  return plan?.complete === true && plan.to === shards;
+}
+
+/** The plan to follow. It is the one that an earlier start began if that is the same change, else a new one in an empty directory. */
+export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
+  const begun = await readPlan(dataDir);
+  if (begun !== null && begun.from === from && begun.to === to) return begun;
+  await discardNew(dataDir);
+  await mkdir(newShards(dataDir), { recursive: true });
+  await syncDirectory(dataDir);
+  const plan: ReshardPlan = { from, to, done: [], home: [], complete: false };
+  await writePlan(dataDir, plan);
+  fault("reshard.after-plan");
+  return plan;
+}
+
+/** Durable when it resolves. */
+export async function writePlan(dataDir: string, plan: ReshardPlan): Promise<void> {
+  const path = join(newShards(dataDir), PLAN_FILE);
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(JSON.stringify({ version: PLAN_VERSION, ...plan }));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await renameDurably(`${path}.new`, path);
+}
+
+export async function discardNew(dataDir: string): Promise<void> {
+  await rm(newShards(dataDir), { recursive: true, force: true });
+}
+
+/** The stored plan. Null when there is none, and also when it was cut short. Throws an Error for one of another version. */
+async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
+  const path = join(newShards(dataDir), PLAN_FILE);
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    return null;
+  }
+  if (!isObject(content)) return null;
+  const { version, from, to, done, home = [], complete } = content;
+  // Without it nobody knows which databases count, and they might be taken for what may be deleted.
+  if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
+    throw new Error(`${path} was written by another version of Skein`);
+  if (typeof from !== "number" || typeof to !== "number") return null;
+  if (!Array.isArray(done) || !Array.isArray(home)) return null;
+  return { from, to, done: done.map(Number), home: home.map(Number), complete: complete === true };
+}

@@ -1,0 +1,91 @@
+// Copies the documents of an index from some shards to others, in the order of the sequence numbers, which stay as they are, with
+// their vectors. Nobody may write to the index meanwhile. What the targets have counts for nothing until somebody decides so.
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js";
+import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/operations/move.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../../shards/protocol/vectors.js";
+import { viewOf } from "../../catalog/schema/index-view.js";
+import { type Location, type Places, shardOf } from "../../catalog/schema/placement.js";
+import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { decodeReply } from "../../fleet/threads/shard-errors.js";
+import type { Message } from "../../fleet/threads/shard-pool.js";
+import { DocumentStream } from "./document-stream.js";
+import { type AskShard, NewPart } from "./new-part.js";
+
+export interface Move {
+  readonly record: IndexRecord;
+  readonly workbench: Workbench;
+  readonly source: Side;
+  /** Shards without anything of the index. */
+  readonly target: Side;
+  /** From which the documents are visible; that of the source when it is not given. */
+  readonly generation?: number;
+  readonly onMoved?: () => void;
+  /** Ends it, with what it says as the error. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Side {
+  readonly ask: AskShard;
+  readonly location: Location;
+}
+
+/** How many documents were copied; the targets are open and durable then. Throws SkeinError, and an Error when documents are missing. */
+export async function moveIndex({
+  record,
+  workbench,
+  source,
+  target,
+  generation: given,
+  onMoved,
+  signal,
+}: Move): Promise<number> {
+  const { ask, location } = target;
+  const { data, places } = location;
+  const stream = new DocumentStream(source.ask, source.location);
+  const expected = await stream.open();
+  const vectors = vectorPolicy(record, expected);
+  const { shardSchema: schema } = viewOf(record);
+  await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
+  // Vectors travel with their documents, and those of a model count only where it is in force.
+  const model = vectors.source === "documents" ? await newestModel(source) : null;
+  if (model !== null) await each(ask, places, () => encodeModel(data, model), decodeEmptyReply);
+  const { maxSeq } = stream;
+  const generation = given ?? stream.generation;
+  const parts = places.map((shard) => new NewPart(ask, shard, data, generation));
+  let read = 0;
+  for (let next = await stream.next(); next !== null; next = await stream.next()) {
+    signal?.throwIfAborted();
+    await parts[shardOf(workbench.hash(next.id), parts.length)]!.add(next);
+    read++;
+    onMoved?.();
+  }
+  for (const part of parts) await part.flush();
+  if (read !== expected)
+    throw new Error(`the index "${record.name}" counts ${expected} documents but ${read} are stored`);
+  const end = { uid: data, generation, maxSeq, documents: [] };
+  await each(ask, places, () => encodeAdopt(end), decodeEmptyReply);
+  return read;
+}
+
+/** Asks each of the shards. */
+export async function each<T>(
+  ask: AskShard,
+  places: Places,
+  encode: () => Message,
+  decode: (reply: Uint8Array) => T,
+): Promise<void> {
+  await Promise.all(places.map(async (shard) => decodeReply(await ask(shard, encode()), decode)));
+}
+
+/** The newest embedded model that a shard has; null when none can be read. */
+async function newestModel({ ask, location }: Side): Promise<NumberedModel | null> {
+  let newest: NumberedModel | null = null;
+  for (const shard of location.places) {
+    const model = decodeReply(await ask(shard, encodeStoredModel(location.data)), decodeModelOfReply);
+    if (model !== null && model.number > (newest?.number ?? 0)) newest = model;
+  }
+  return newest;
+}

@@ -1,0 +1,131 @@
+// Moves every document to the shard that owns it under another number of shards. It copies from the old databases to new
+// ones, index by index, in the order of the sequence numbers, which stay as they are. It runs at a start, before anybody
+// is served. The new databases count for nothing until the catalog has the new number, so the work may end anywhere and
+// go on at a later start.
+import { join } from "node:path";
+import { type EngineKind, loadEngine } from "../../../engine-wasm/host/instance/engine-files.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { encodeClose, encodeDrop, encodePing, encodeShutdown } from "../../../shards/protocol/control.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import { hasDatabase } from "../../../shards/storage/level-reader/level-files.js";
+import { dataNumbers, Locations, startsAtHome } from "../../catalog/schema/placement.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { ShardPool } from "../../fleet/threads/shard-pool.js";
+import { fault } from "../../ground/fault.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import { DocumentStream } from "./document-stream.js";
+import { beginPlan, newShards, shardsInForce, writePlan } from "./folders.js";
+import { each, moveIndex } from "./move-index.js";
+import type { AskShard } from "./new-part.js";
+import { ReshardProgress } from "./progress.js";
+
+export interface RedistributeOptions {
+  readonly dataDir: string;
+  readonly from: number;
+  readonly to: number;
+  readonly indexes: readonly IndexRecord[];
+  readonly limits: Limits;
+  readonly engine: EngineKind;
+  readonly log: Logger;
+}
+
+/** When this resolves the new databases are complete and durable. Returns the uids of the indexes that are at home in them. */
+export async function redistribute(options: RedistributeOptions): Promise<ReadonlySet<number>> {
+  const { dataDir, from, to, indexes, log } = options;
+  let plan = await beginPlan(dataDir, from, to);
+  if (plan.complete) return new Set(plan.home);
+  if (indexes.length > 0) checkSource(shardsInForce(dataDir), from);
+  const engine = await loadEngine(options.engine);
+  const source = pool(options, engine, shardsInForce(dataDir), from);
+  const target = pool(options, engine, newShards(dataDir), to);
+  const pools = [source, target];
+  try {
+    for (const one of pools) await one.start();
+    const done = new Set(plan.done);
+    const progress = new ReshardProgress(log, from, to);
+    const [sourceOf, targetOf] = [new Locations(from), new Locations(to)];
+    const counts = new Map<number, number>();
+    for (const record of indexes) {
+      const { uid } = record;
+      const documents = await new DocumentStream(askOf(source), sourceOf.of(record)).open();
+      counts.set(uid, documents);
+      progress.expect(documents, done.has(uid));
+    }
+    progress.begin();
+    for (const record of indexes) {
+      const { uid } = record;
+      if (done.has(uid)) continue;
+      const isHome = startsAtHome(to, options.limits) && counts.get(uid)! <= options.limits.homeDocumentsMax;
+      const location = isHome ? targetOf.home(uid) : targetOf.spread(uid);
+      await dropEarlier(target, uid);
+      await moveIndex({
+        record,
+        workbench: engine.workbench(),
+        source: { ask: askOf(source), location: sourceOf.of(record) },
+        target: { ask: askOf(target), location },
+        onMoved: () => progress.moved(1),
+      });
+      await each(askOf(target), location.places, () => encodeClose(location.data), decodeEmptyReply);
+      const home = isHome ? [...plan.home, uid] : plan.home;
+      plan = { ...plan, done: [...plan.done, uid], home };
+      await writePlan(dataDir, plan);
+      fault("reshard.after-index");
+      progress.finished(record.name);
+    }
+    progress.end();
+  } finally {
+    for (const one of pools) await one.close(encodeShutdown);
+  }
+  await writePlan(dataDir, { ...plan, complete: true });
+  fault("reshard.after-complete");
+  return new Set(plan.home);
+}
+
+/** What an earlier start may have left of an index. */
+async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
+  const { all } = new Locations(target.count);
+  for (const data of dataNumbers({ uid }))
+    await each(askOf(target), all, () => encodeDrop(data), decodeEmptyReply);
+}
+
+function askOf(pool: ShardPool): AskShard {
+  return (shard, request) => pool.ask(shard, request);
+}
+
+/** Throws when a shard's database is missing. Opening it would make an empty one, and its documents would be lost silently. */
+function checkSource(shardsDir: string, shards: number): void {
+  for (let shard = 0; shard < shards; shard++) {
+    const location = join(shardsDir, String(shard));
+    if (!hasDatabase(location)) throw new Error(`the database at ${location} is missing`);
+  }
+}
+
+function pool(
+  { limits, log }: RedistributeOptions,
+  engine: EngineModule,
+  shardsDir: string,
+  shards: number,
+): ShardPool {
+  const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
+  return new ShardPool({
+    shards,
+    workerData: (shard, beats) => ({
+      shard,
+      beats,
+      queries: new Int32Array(1),
+      largeWork,
+      shardsDir,
+      durability: "fsync",
+      mergeSliceMs: limits.mergeSliceMsMax,
+      documentBytesMax: limits.documentBytesMax,
+      engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
+    }),
+    ping: encodePing,
+    checkPing: decodeEmptyReply,
+    limits,
+    log,
+    // A thread that ended has lost its open index. The requests to it fail, and the next start goes on.
+    recover: async () => undefined,
+  });
+}

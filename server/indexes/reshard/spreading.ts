@@ -1,0 +1,260 @@
+// Spreads an index that has grown over all shards while it is in use: its documents are copied from its home, under another number
+// and a generation that nobody reads yet. Its writes wait for that, some seconds at most; reads go on. The step that decides is the
+// record in the catalog. Reads of older generations ask the home, which is dropped when there are none left.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { OpenReply } from "../../../shards/protocol/control.js";
+import { openReply } from "../../../shards/protocol/reply.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import type { Room } from "../../documents/ingest/room.js";
+import { type IndexState, indexSubject } from "../../fleet/owner/index-state.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import type { Writes } from "../../fleet/owner/writes.js";
+import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
+import { decodeReply } from "../../fleet/threads/shard-errors.js";
+import type { Message } from "../../fleet/threads/shard-pool.js";
+import { fault } from "../../ground/fault.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import { moveIndex } from "./move-index.js";
+import type { AskShard } from "./new-part.js";
+
+export interface SpreadingOptions {
+  readonly catalog: Catalog;
+  readonly indexes: OpenIndexes;
+  readonly writes: Writes;
+  readonly calls: ShardCalls;
+  readonly room: Room;
+  readonly workbench: Workbench;
+  readonly jobs: Jobs;
+  readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax" | "spreadWaitMsMax">;
+  readonly log: Logger;
+  /** The index lies in other shards now. */
+  readonly onSpread: (uid: number) => void;
+}
+
+const TURNS = "spreading of indexes";
+/** What failed or has to wait is tried again after the first of these, and what fails again after twice as long each time. */
+const PAUSE_MS = 1_000;
+const PAUSE_MS_MAX = 5 * 60_000;
+const LOOK_MS = 100;
+/** Indexes at home that are written are asked for their bytes no more often than this. */
+const MEASURE_MS = 1_000;
+/** The copy and its merges need room for so many times the bytes at home. */
+const COPY_BYTES_FACTOR = 2;
+
+/** How large an index at home was found to be, and performance.now() of that. */
+interface Measured {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
+
+export class Spreading {
+  readonly #options: SpreadingOptions;
+  /** Reports damage, and what was asked has an end then. */
+  readonly #askHome: AskShard;
+  readonly #measured = new WeakMap<IndexState, Measured>();
+  /** Of indexes that could not be spread yet, by uid: how long the last pause was. */
+  readonly #paused = new Map<number, number>();
+
+  constructor(options: SpreadingOptions) {
+    this.#options = options;
+    this.#askHome = async (shard, request) => {
+      const reply = await options.calls.ask(shard, request);
+      decodeReply(reply, openReply, (error) => options.indexes.onDamage(shard, error));
+      return reply;
+    };
+  }
+
+  /** In the background, if the index has grown, one index after the other. To be called when it was opened or written. */
+  look(uid: number): void {
+    if (this.#paused.has(uid)) return;
+    if (this.#hasGrown(uid)) this.#lookNow(uid);
+    else this.#measure(uid);
+  }
+
+  #lookNow(uid: number): void {
+    const { indexes, jobs } = this.#options;
+    if (!this.#hasGrown(uid)) this.#paused.delete(uid);
+    else if (indexes.isRebuilding(uid)) this.#pause(uid, PAUSE_MS);
+    else {
+      const turn = { name: `spread index ${uid}`, subject: TURNS };
+      const job = { name: "spread an index", subject: indexSubject(uid) };
+      if (!jobs.has(turn)) void jobs.start(turn, () => jobs.run(job, (signal) => this.#spread(uid, signal)));
+    }
+  }
+
+  #hasGrown(uid: number): boolean {
+    const { indexes, limits } = this.#options;
+    const state = indexes.find(uid);
+    if (!state?.isHome || !this.#isThere(state) || indexes.isFailing(uid)) return false;
+    const { bytes } = this.#measured.get(state) ?? NOT_MEASURED;
+    return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
+  }
+
+  /** In the background; looks again when there are too many bytes. */
+  #measure(uid: number): void {
+    const { indexes, limits, log, jobs } = this.#options;
+    const state = indexes.find(uid);
+    if (!state?.isHome || state.documents * limits.documentBytesMax <= limits.homeBytesMax) return;
+    const atMs = performance.now();
+    const before = this.#measured.get(state) ?? NOT_MEASURED;
+    if (atMs - before.atMs < MEASURE_MS) return;
+    this.#measured.set(state, { ...before, atMs });
+    void jobs.start({ name: "measure", subject: `bytes of index ${uid}` }, async () => {
+      try {
+        this.#measured.set(state, { atMs, bytes: await this.#homeBytes(state) });
+        if (this.#hasGrown(uid)) this.#lookNow(uid);
+      } catch (error) {
+        log.debug({ err: error, uid }, "a shard could not be asked how large an index is"); // the next write asks again
+      }
+    });
+  }
+
+  async #homeBytes({ home }: IndexState): Promise<number> {
+    const [size] = await this.#options.indexes.messages.sizes([home]);
+    return size!.diskBytes;
+  }
+
+  /** A swap may have deleted it, and its data is dropped when the spreading is over. */
+  #isThere(state: IndexState): boolean {
+    const { catalog, indexes } = this.#options;
+    const { uid } = state.record;
+    return indexes.find(uid) === state && catalog.state.indexes.has(uid);
+  }
+
+  async #spread(uid: number, signal: AbortSignal): Promise<void> {
+    const { indexes, limits, room, log } = this.#options;
+    if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
+    const startedMs = performance.now();
+    try {
+      const { state, end } = await indexes.use(uid);
+      try {
+        room.check(COPY_BYTES_FACTOR * (await this.#homeBytes(state)));
+        const done = await state.writing.quiet(limits.spreadWaitMsMax, () => this.#move(state, signal));
+        if (done === undefined) throw new Error("the writes under way did not end");
+        const tookMs = Math.round(performance.now() - startedMs);
+        const { documents, record } = state;
+        log.info({ index: record.name, documents, tookMs }, "an index was spread over all shards");
+        this.#paused.delete(uid);
+      } finally {
+        end();
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#failed(uid, error);
+    }
+  }
+
+  #failed(uid: number, error: unknown): void {
+    const { indexes, log } = this.#options;
+    if (indexes.find(uid) === undefined) {
+      this.#paused.delete(uid);
+      return;
+    }
+    const retryMs = Math.min(2 * (this.#paused.get(uid) ?? PAUSE_MS / 2), PAUSE_MS_MAX);
+    log.warn({ err: error, uid, retryMs }, "an index could not be spread over all shards; trying again");
+    this.#pause(uid, retryMs);
+  }
+
+  #pause(uid: number, ms: number): void {
+    this.#paused.set(uid, ms);
+    const job = { name: `look at index ${uid} again`, subject: TURNS };
+    this.#options.jobs.after(ms, job, async () => this.#lookNow(uid));
+  }
+
+  /** Nobody writes to the index meanwhile. */
+  async #move(state: IndexState, signal: AbortSignal): Promise<true> {
+    const { indexes, jobs, onSpread } = this.#options;
+    const { record, generations } = state;
+    await indexes.messages.dropCopies([record]);
+    const generation = generations.begin();
+    let mayBeDecided = false;
+    try {
+      const told = await this.#copy(state, generation, signal);
+      mayBeDecided = true;
+      state.spreadFrom(generation, await this.#decide(state, signal), told);
+    } finally {
+      generations.finish(generation);
+      if (!mayBeDecided) {
+        state.isMoving = false;
+        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt does
+      }
+    }
+    onSpread(record.uid);
+    const job = { name: "drop what was at home", subject: `home of index ${record.uid}` };
+    void jobs.start(job, (stop) => this.#dropHome(state, generation, stop));
+    return true;
+  }
+
+  /** What each shard tells of its part of the copy, which is open and whole. */
+  async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
+    const { calls, indexes, workbench } = this.#options;
+    const { record, home, spread } = state;
+    const source = { ask: this.#askHome, location: home };
+    const target = { ask: (shard: number, request: Message) => calls.ask(shard, request), location: spread };
+    fault("spread.before-copy");
+    const moved = await moveIndex({ record, workbench, source, target, generation, signal });
+    fault("spread.after-copy");
+    state.isMoving = true; // a shard that is restarted from now on opens the copy
+    const told = await indexes.messages.open(record, spread); // and one that was has lost it
+    const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
+    if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
+    return told;
+  }
+
+  /**
+   * A refusal may have stored it all the same, so nobody writes to the home before it is clear that it is stored. A backup between two
+   * attempts has the home and the copy, and either may count.
+   */
+  async #decide(state: IndexState, signal: AbortSignal): Promise<IndexRecord> {
+    const { catalog, indexes, writes, log } = this.#options;
+    const { uid } = state.record;
+    for (;;) {
+      try {
+        return await writes.asOne(async () => {
+          const decided = await catalog.change(({ indexes: present }) => {
+            if (!present.has(uid)) throw new Error(`index ${uid} is deleted`);
+            return { type: "index.spread", uid, home: state.home.data };
+          });
+          fault("spread.after-decision");
+          return decided.indexes.get(uid)!;
+        });
+      } catch (error) {
+        if (!this.#isThere(state)) throw error;
+        if (signal.aborted) {
+          indexes.forget(uid); // the next start knows where it lies
+          throw error;
+        }
+        log.warn({ err: error, uid }, "the catalog does not take that an index is spread; trying again");
+        await sleep(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Once no read of an older generation is left. The next start does it, too. */
+  async #dropHome(state: IndexState, generation: number, signal: AbortSignal): Promise<void> {
+    const { catalog, indexes, log } = this.#options;
+    const { home, record } = state;
+    for (;;) {
+      await sleep(state.generations.oldest < generation ? LOOK_MS : 0, undefined, { ref: false, signal });
+      if (state.generations.oldest < generation && indexes.find(record.uid) === state) continue;
+      state.isMoving = false;
+      try {
+        fault("spread.before-drop");
+        await indexes.messages.drop(home);
+        await catalog.change(() => ({ type: "index.dropped", uid: home.data }));
+        return;
+      } catch (error) {
+        log.warn(
+          { err: error, uid: record.uid },
+          "what a spread index had at home could not be dropped; trying again",
+        );
+        await sleep(PAUSE_MS, undefined, { ref: false, signal });
+      }
+    }
+  }
+}

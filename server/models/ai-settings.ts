@@ -1,0 +1,84 @@
+// The member "ai" of the configuration file: which models help and where they are, and which addresses tenants may name.
+import { defaultsTo, object, optional } from "../ground/input/object-reader.js";
+import {
+  anything,
+  checked,
+  flag,
+  type InputRules,
+  integer,
+  oneOf,
+  refuse,
+  secret,
+  text,
+  texts,
+} from "../ground/input/readers.js";
+import type { AddressRules } from "../ground/outbound/addresses.js";
+
+/** An OpenAI-compatible server. The operator has chosen it, so it may have any address. */
+export interface EndpointSettings {
+  readonly url: URL;
+  readonly model: string;
+  /** Null: the server asks for none. */
+  readonly apiKey: string | null;
+  /** Of a whole piece of work, however many requests it takes. */
+  readonly msMax: number;
+}
+
+/** The addresses are those that the servers of models may have which tenants name in settings. */
+export interface AiSettings extends AddressRules {
+  /** Null: the coach words its recommendations itself. */
+  readonly coach: EndpointSettings | null;
+}
+
+const AI = object(
+  {
+    coach: optional(anything()),
+    allow_private: defaultsTo(false, flag()),
+    allow_hosts: defaultsTo([], texts(1_000, 255)),
+  },
+  { unknown: "refused" },
+);
+const PROVIDER = object(
+  { provider: defaultsTo("miner", oneOf(["miner", "endpoint"])) },
+  { unknown: "ignored" },
+);
+const MINER = object({ provider: optional(text()) }, { unknown: "refused" });
+const ENDPOINT = object(
+  {
+    provider: optional(text()),
+    url: optional(
+      checked(text(2_000), (url) => (isHttp(url) ? null : "must begin with http:// or https://")),
+    ),
+    model: optional(text(200)),
+    api_key: optional(
+      checked(secret(text(1_000)), (key) => (/^[!-~]+$/.test(key) ? null : "must be visible ASCII")),
+    ),
+    timeout_ms: defaultsTo(30_000, integer(100, 600_000)),
+  },
+  { unknown: "refused" },
+);
+
+/** Throws a SkeinError that names the member. */
+export function readAiSettings(value: unknown, path: string, rules: InputRules): AiSettings {
+  const ai = value === undefined ? AI.defaults : AI.read(value, path, rules);
+  return {
+    coach: ai.coach === undefined ? null : readProvider(ai.coach, `${path}.coach`, rules),
+    allowPrivate: ai.allow_private,
+    allowHosts: ai.allow_hosts,
+  };
+}
+
+function readProvider(value: unknown, path: string, rules: InputRules): EndpointSettings | null {
+  if (PROVIDER.read(value, path, rules).provider === "miner") {
+    MINER.read(value, path, rules);
+    return null;
+  }
+  const { url, model, api_key: apiKey = null, timeout_ms: msMax } = ENDPOINT.read(value, path, rules);
+  if (url === undefined || model === undefined)
+    return refuse(path, "must have url and model for the provider endpoint", rules);
+  return { url: new URL(url), model, apiKey, msMax };
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

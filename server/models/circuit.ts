@@ -1,0 +1,72 @@
+// Whether a server that fails is asked again yet. After some failures in a row the circuit opens: nobody asks. After a pause one
+// is let through to try; when that fails, too, the next pause is twice as long. A success closes the circuit.
+import type { Clock } from "../ground/outbound/patience.js";
+
+const PAUSE_MS_MIN = 1_000;
+const PAUSE_MS_MAX = 60_000;
+
+export class Circuit {
+  readonly #failuresMax: number;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  #failures = 0;
+  #pauseMs = 0;
+  #closedUntilMs = 0;
+  #isTrying = false;
+
+  /** Opens after `failuresMax` failures in a row. */
+  constructor(failuresMax: number, clock: Pick<Clock, "now">, random: () => number) {
+    this.#failuresMax = failuresMax;
+    this.#now = () => clock.now();
+    this.#random = random;
+  }
+
+  /** It has opened, and no success has closed it yet. */
+  get isOpen(): boolean {
+    return this.#failures >= this.#failuresMax;
+  }
+
+  /** Nobody gets through now. */
+  get isResting(): boolean {
+    return this.isOpen && (this.#isTrying || this.restMs > 0);
+  }
+
+  /** How long the pause still lasts. */
+  get restMs(): number {
+    return this.isOpen ? Math.max(0, this.#closedUntilMs - this.#now()) : 0;
+  }
+
+  /** Whether the server may be asked. Who gets true tells how it went: `succeeded`, `failed` or `gaveUp`. */
+  enter(): boolean {
+    if (this.isResting) return false;
+    this.#isTrying = this.isOpen;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#pauseMs = 0;
+    this.#isTrying = false;
+  }
+
+  /** `afterMs`: how long the server wants to be left alone. */
+  failed(afterMs: number | null): void {
+    const wasTrying = this.#isTrying;
+    this.#isTrying = false;
+    if (this.isOpen && !wasTrying) return; // asked before the circuit opened
+    this.#failures++;
+    if (!this.isOpen) return;
+    this.#pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS_MIN, 2 * this.#pauseMs));
+    this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
+  }
+
+  /** It was never learned how it went. */
+  gaveUp(): void {
+    this.#isTrying = false;
+  }
+}
+
+/** Up to a quarter less, so that servers that failed together do not come back together. */
+export function jittered(ms: number, random: () => number): number {
+  return ms * (1 - random() / 4);
+}

@@ -1,0 +1,44 @@
+// The text of a document that is embedded: the values of some fields of its JSON, one below the other. Knows nothing of models.
+import { viewOf } from "../catalog/schema/index-view.js";
+import type { IndexRecord } from "../catalog/types.js";
+import { isObject } from "../ground/input/json-value.js";
+
+/** The names of the fields that the index embeds. */
+export function embeddedFields(record: IndexRecord): readonly string[] {
+  return record.settings.embedder.fields ?? viewOf(record).searchable.map(({ field }) => field.name);
+}
+
+/**
+ * The texts of the fields in their order, and of a list in its own, joined by line breaks and cut. `json` is the document as
+ * stored. Values that are no texts, which a field may have from before its type was changed, are left out.
+ */
+export function documentText(json: Uint8Array, fields: readonly string[], charactersMax: number): string {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const document = JSON.parse(bytes.toString("utf8")) as unknown;
+  if (!isObject(document)) return "";
+  const texts: string[] = [];
+  let characters = 0;
+  for (const field of fields) {
+    const value = Object.hasOwn(document, field) ? document[field] : undefined;
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof one !== "string" || one.trim() === "") continue;
+      texts.push(one.trim());
+      characters += one.length;
+      if (characters > charactersMax) break;
+    }
+  }
+  return cutText(texts.join("\n"), charactersMax);
+}
+
+/** The beginning of the text, with no half of a character at its end. Characters count as JavaScript counts them. */
+export function cutText(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  const last = text.charCodeAt(charactersMax - 1);
+  const isHalf = last >= 0xd800 && last < 0xdc00;
+  return text.slice(0, isHalf ? charactersMax - 1 : charactersMax);
+}
+
+/** A text without blanks around it and without NUL, at which some servers end it. All texts are well-formed when they come in. */
+export function sendableText(text: string): string {
+  return text.replaceAll("\0", " ").trim();
+}

@@ -1,0 +1,119 @@
+// An OpenAI-compatible server that makes the vectors of an index, as those see it who need some. Queries get theirs soon or not
+// at all; documents get theirs or an error, and come again later. Keeps nothing on disk.
+import type { Limits } from "../ground/limits.js";
+import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
+import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";
+import { Circuit } from "./circuit.js";
+import { DocumentEmbeddings } from "./document-embeddings.js";
+import { cutText, sendableText } from "./document-text.js";
+import type { EmbeddingModel } from "./embedding-request.js";
+import { EndpointError } from "./model-server.js";
+import { QueryEmbeddings } from "./query-embeddings.js";
+import type { CachedVectors } from "./vector-cache.js";
+
+/** A query's request may fail for its own sake, so one failure says little. */
+const QUERY_FAILURES_MAX = 3;
+
+export interface EmbeddingEndpointOptions {
+  readonly model: EmbeddingModel;
+  readonly cache: CachedVectors;
+  readonly limits: Limits;
+  readonly meters: EmbeddingMeters;
+  readonly clock?: Clock;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
+
+export interface EndpointState {
+  /** "down": it has failed, and is asked again after a pause. */
+  readonly status: "up" | "down";
+  /** The last failure, also when it is over. */
+  readonly lastError: string | null;
+  /** ISO 8601 UTC. */
+  readonly lastErrorAt: string | null;
+  readonly lastSuccessAt: string | null;
+}
+
+export class EmbeddingEndpoint {
+  readonly #model: EmbeddingModel;
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  readonly #circuits: readonly Circuit[];
+  readonly #queries: QueryEmbeddings;
+  readonly #documents: DocumentEmbeddings;
+  #lastError: string | null = null;
+  #lastErrorAt: string | null = null;
+  #lastSuccessAt: string | null = null;
+
+  constructor(options: EmbeddingEndpointOptions) {
+    const { model, cache, limits, meters, clock = SYSTEM_CLOCK, random = Math.random } = options;
+    this.#model = model;
+    this.#limits = limits;
+    this.#clock = clock;
+    const common = { model, clock, signal: this.#closing.signal, told: this.#told };
+    const queryCircuit = new Circuit(QUERY_FAILURES_MAX, clock, random);
+    // Documents are given up only after several tries, so one failure is enough.
+    const documentCircuit = new Circuit(1, clock, random);
+    this.#circuits = [queryCircuit, documentCircuit];
+    this.#queries = new QueryEmbeddings({
+      ...common,
+      cache,
+      circuit: queryCircuit,
+      meter: meters.query,
+      msMax: limits.embeddingQueryMsMax,
+    });
+    this.#documents = new DocumentEmbeddings({
+      ...common,
+      circuit: documentCircuit,
+      meter: meters.document,
+      random,
+      limits,
+    });
+  }
+
+  /**
+   * The vector of a query's text, of any length but 0; it is shared and must stay as it is. Null when the text is blank, the
+   * endpoint is down or too slow, or the signal ends the wait: the search runs without. Never rejects.
+   */
+  embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array | null> {
+    return this.#queries.embed(cutText(sendableText(text), this.#limits.embeddingTextCharactersMax), signal);
+  }
+
+  /**
+   * The vectors of texts of documents, in their order; a blank text has zeros. So has a text that the endpoint refuses while it
+   * takes others: then `refused` is called with the reason. Throws EndpointError when it is given up after several tries, or at
+   * once while the endpoint is down (`afterMs` says for how long); throws the signal's reason.
+   */
+  embedDocuments(
+    texts: readonly string[],
+    signal: AbortSignal,
+    refused: (refusal: EndpointError) => void = () => undefined,
+  ): Promise<Float32Array[]> {
+    return this.#documents.embed(texts, signal, refused);
+  }
+
+  get state(): EndpointState {
+    return {
+      status: this.#circuits.some(({ isOpen }) => isOpen) ? "down" : "up",
+      lastError: this.#lastError,
+      lastErrorAt: this.#lastErrorAt,
+      lastSuccessAt: this.#lastSuccessAt,
+    };
+  }
+
+  /** What is under way fails, and connections end. */
+  close(): void {
+    this.#closing.abort(new EndpointError("the endpoint is not used any more"));
+    this.#model.server.close();
+  }
+
+  readonly #told = (failure: EndpointError | null): void => {
+    const now = new Date(this.#clock.now()).toISOString();
+    if (failure === null) this.#lastSuccessAt = now;
+    else {
+      this.#lastError = failure.message;
+      this.#lastErrorAt = now;
+    }
+  };
+}

@@ -1,0 +1,205 @@
+// One OpenAI-compatible server to which JSON is posted, and what a failure there is called. Its address is checked when a
+// connection is made, as that of a feed, because a tenant may have named it. Connections are kept for the next request: all
+// go to the one name that they were checked for. No redirect is followed. Knows nothing of what is asked.
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { AddressRules } from "../ground/outbound/addresses.js";
+import { connectTo, INTERNET, type Network } from "../ground/outbound/connector.js";
+import { connectionFailure, PassingError } from "../ground/outbound/failures.js";
+import { retryAfterMs } from "../ground/outbound/patience.js";
+
+const CONNECT_MS_MAX = 10_000;
+/** A connection that nobody uses is closed after so long, before most servers close it. */
+const IDLE_MS_MAX = 4_000;
+/** Servers have their interfaces below this path. */
+const ROOT = "/v1";
+
+/** The server cannot be reached, is too slow, or did not answer as it was asked to. */
+export class EndpointError extends Error {
+  override readonly name = "EndpointError";
+  /** The status of the answer, null when there was none or it was 200. */
+  readonly status: number | null;
+  /** It may be gone when the request is sent again. */
+  readonly isPassing: boolean;
+  /** How long the server is to be left alone; null when nobody says. */
+  readonly afterMs: number | null;
+
+  constructor(
+    message: string,
+    { cause, status = null, isPassing = false, afterMs = null }: EndpointErrorMembers = {},
+  ) {
+    super(message, { cause });
+    this.status = status;
+    this.isPassing = isPassing;
+    this.afterMs = afterMs;
+  }
+}
+
+interface EndpointErrorMembers {
+  readonly cause?: unknown;
+  readonly status?: number | null;
+  readonly isPassing?: boolean;
+  readonly afterMs?: number | null;
+}
+
+/** No connection, or one that broke. The sentence names the host. */
+export class UnreachableError extends EndpointError {}
+
+export interface ModelServerOptions {
+  /** Of the server's interface, with or without `path` at its end. */
+  readonly url: URL;
+  /** What is asked, such as "/embeddings". */
+  readonly path: string;
+  /** Null: the server asks for none. */
+  readonly apiKey: string | null;
+  readonly addresses: AddressRules;
+  readonly network?: Network;
+  readonly answerBytesMax: number;
+}
+
+/** An address that the operator has chosen may be any. */
+export const ANY_ADDRESS: AddressRules = { allowPrivate: true, allowHosts: [] };
+
+export class ModelServer {
+  readonly #url: URL;
+  readonly #apiKey: string | null;
+  readonly #answerBytesMax: number;
+  readonly #agent: Agent;
+  readonly #closing = new AbortController();
+
+  constructor({ url, path, apiKey, addresses, network = INTERNET, answerBytesMax }: ModelServerOptions) {
+    this.#url = new URL(url);
+    this.#url.pathname = pathOf(url, path);
+    this.#apiKey = apiKey;
+    this.#answerBytesMax = answerBytesMax;
+    const route = { rules: addresses, network, silenceMsMax: CONNECT_MS_MAX, signal: this.#closing.signal };
+    this.#agent = new CheckedAgent(() => connectTo(this.#url, route));
+  }
+
+  /** The JSON that the server answers with. Throws EndpointError, or the signal's reason. */
+  async post(body: unknown, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const text = JSON.stringify(body);
+    try {
+      return parsed(await this.#exchange(text, signal, true));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof EndpointError) throw error;
+      const failure = connectionFailure(this.#url.host, error);
+      throw new UnreachableError(failure.message, {
+        cause: error,
+        isPassing: failure instanceof PassingError,
+      });
+    }
+  }
+
+  /** Ends connections that nobody uses; requests under way fail. */
+  close(): void {
+    this.#closing.abort(new EndpointError("the endpoint is not used any more"));
+    this.#agent.destroy();
+  }
+
+  /** `again`: a connection that was kept may have been closed by the server meanwhile; then another one is tried at once. */
+  async #exchange(body: string, signal: AbortSignal, again: boolean): Promise<string> {
+    const request = this.#request(body, signal);
+    try {
+      const response = await answerTo(request);
+      checkStatus(response);
+      return await this.#bodyOf(response);
+    } catch (error) {
+      const isStale = again && request.reusedSocket && !(error instanceof EndpointError) && !signal.aborted;
+      request.destroy();
+      if (!isStale) throw error;
+      return await this.#exchange(body, signal, false);
+    }
+  }
+
+  #request(body: string, signal: AbortSignal): ClientRequest {
+    const request = httpRequest({
+      agent: this.#agent,
+      method: "POST",
+      signal,
+      path: this.#url.pathname + this.#url.search,
+      headers: {
+        host: this.#url.host,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        accept: "application/json",
+        "user-agent": "Skein",
+        ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
+      },
+    });
+    request.end(body);
+    return request;
+  }
+
+  /** Read to its end, so that the connection can be used again. */
+  async #bodyOf(response: IncomingMessage): Promise<string> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of response) {
+      bytes += (piece as Buffer).length;
+      if (bytes > this.#answerBytesMax) throw new EndpointError("the model's answer is too large");
+      pieces.push(piece as Buffer);
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  }
+}
+
+/** An agent whose connections are made by `connect`, whatever the request says. */
+class CheckedAgent extends Agent {
+  readonly #connect: () => Promise<Duplex>;
+
+  constructor(connect: () => Promise<Duplex>) {
+    super({ keepAlive: true, timeout: IDLE_MS_MAX, maxFreeSockets: 16 });
+    this.#connect = connect;
+  }
+
+  override createConnection(
+    _options: unknown,
+    done: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
+    this.#connect().then(
+      (socket) => done(null, socket),
+      (error: Error) => done(error, undefined as unknown as Duplex),
+    );
+  }
+}
+
+/** `path` below the URL's own path, or below the usual one where the URL has none. */
+function pathOf({ pathname }: URL, path: string): string {
+  const own = pathname.replace(/\/+$/, "");
+  return own.endsWith(path) ? own : `${own === "" ? ROOT : own}${path}`;
+}
+
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once("response", resolve);
+    // Stays for the errors that come when nobody waits for one any more.
+    request.on("error", reject);
+    // An answer that switches to another protocol closes the request and is no error.
+    request.once("close", () => reject(new Error("the connection was closed")));
+  });
+}
+
+const BUSY = new Set([408, 425, 429]);
+/** No server shuts us out for longer. */
+const LEFT_ALONE_MS_MAX = 600_000;
+
+/** The body of a refusal is not shown: some servers repeat the key in it. */
+function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
+  if (status === 200) return;
+  const isPassing = BUSY.has(status) || status >= 500;
+  const asked = isPassing ? retryAfterMs(headers["retry-after"] ?? null, Date.now()) : null;
+  const afterMs = asked === null ? null : Math.min(asked, LEFT_ALONE_MS_MAX);
+  const sentence = `the model's server answered with the status ${status}`;
+  throw new EndpointError(sentence, { status, isPassing, afterMs });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new EndpointError("the model's server did not answer with JSON", { cause });
+  }
+}

@@ -1,0 +1,151 @@
+// The vectors of queries, which wait for them only a little while. Queries of the same text share one request. While all
+// requests that may be under way are, others gather and go together in the next one. A request that is too late for its queries
+// counts as failed at once; what it brings later still fills the cache. After some failures queries do not wait at all.
+import { withDeadline } from "../ground/jobs/deadline.js";
+import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
+import { type Clock, TIMER_MS_MAX, within } from "../ground/outbound/patience.js";
+import type { Circuit } from "./circuit.js";
+import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
+import { EndpointError } from "./model-server.js";
+import type { CachedVectors } from "./vector-cache.js";
+
+/** Of one request. It may last longer than a query waits. */
+const REQUEST_MS_MAX = 5_000;
+const REQUESTS_AT_ONCE = 4;
+const TEXTS_PER_REQUEST = 32;
+const TEXTS_WAITING_MAX = 256;
+
+export interface QueryEmbeddingsOptions {
+  readonly model: EmbeddingModel;
+  readonly cache: CachedVectors;
+  readonly circuit: Circuit;
+  readonly meter: EmbeddingMeter;
+  readonly clock: Clock;
+  /** How long a query waits. */
+  readonly msMax: number;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+  /** Hears how each request went: null, or why it failed. Hears first that it is late when it is. */
+  readonly told: (failure: EndpointError | null) => void;
+}
+
+/** A text whose vector is on its way. */
+interface Wanted {
+  readonly text: string;
+  readonly sinceMs: number;
+  /** Null when there will be none in time. */
+  readonly vector: Promise<Float32Array | null>;
+  readonly settle: (vector: Float32Array | null) => void;
+}
+
+export class QueryEmbeddings {
+  readonly #options: QueryEmbeddingsOptions;
+  /** By text: sent or waiting. */
+  readonly #wanted = new Map<string, Wanted>();
+  /** The first has waited longest. */
+  #waiting: Wanted[] = [];
+  #requests = 0;
+
+  constructor(options: QueryEmbeddingsOptions) {
+    this.#options = options;
+  }
+
+  /** Null: the text is blank, or there is no vector in time. Never rejects. */
+  async embed(text: string, signal: AbortSignal): Promise<Float32Array | null> {
+    if (text.trim() === "") return null;
+    const known = this.#options.cache.get(text);
+    if (known !== undefined) return known;
+    const vector = await this.#awaited(text, signal);
+    if (vector === null) this.#options.meter.missed++;
+    return vector;
+  }
+
+  async #awaited(text: string, signal: AbortSignal): Promise<Float32Array | null> {
+    const wanted = this.#wanted.get(text) ?? this.#want(text);
+    if (wanted === null) return null;
+    const late = (): Error => new EndpointError("the model is too slow for a query");
+    return within(wanted.vector, this.#options.msMax, late, signal).catch(() => null);
+  }
+
+  #want(text: string): Wanted | null {
+    const { circuit, clock, signal } = this.#options;
+    if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
+    if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null; // late requests leave no room to try
+    let settle: Wanted["settle"] = () => undefined;
+    const vector = new Promise<Float32Array | null>((resolve) => {
+      settle = resolve;
+    });
+    const wanted = { text, sinceMs: clock.now(), vector, settle };
+    this.#wanted.set(text, wanted);
+    this.#waiting.push(wanted);
+    this.#send();
+    return wanted;
+  }
+
+  /** Sends what waits, as far as requests may be under way. What has waited too long is wanted by nobody any more. */
+  #send(): void {
+    const { circuit, clock, msMax } = this.#options;
+    if (circuit.isResting) for (const wanted of this.#waiting.splice(0)) this.#settle(wanted, null);
+    while (this.#requests < REQUESTS_AT_ONCE && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, TEXTS_PER_REQUEST);
+      const fresh = batch.filter(({ sinceMs }) => clock.now() - sinceMs < msMax);
+      for (const wanted of batch) if (!fresh.includes(wanted)) this.#settle(wanted, null);
+      if (fresh.length === 0) continue;
+      if (circuit.enter()) void this.#request(fresh);
+      else for (const wanted of fresh) this.#settle(wanted, null);
+    }
+  }
+
+  /** A late answer does not close the circuit: a server that is always late would have every query wait in vain. */
+  async #request(batch: readonly Wanted[]): Promise<void> {
+    const { circuit, clock, msMax, told } = this.#options;
+    const sentMs = clock.now();
+    let failure: EndpointError | null = null;
+    let isLate = false;
+    const late = (): void => {
+      isLate = true;
+      circuit.failed(null);
+      told(new EndpointError(`the model took longer than ${msMax} ms`));
+    };
+    const timer = setTimeout(
+      () => {
+        late();
+        for (const { settle } of batch) settle(null); // they stay wanted, so that nobody asks for them again
+        this.#send();
+      },
+      Math.min(msMax, TIMER_MS_MAX),
+    );
+    this.#requests++;
+    try {
+      const vectors = await this.#vectorsOf(batch.map(({ text }) => text));
+      for (const [i, wanted] of batch.entries()) this.#settle(wanted, vectors[i] as Float32Array);
+      if (!isLate && clock.now() - sentMs > msMax) late();
+    } catch (error) {
+      failure = error instanceof EndpointError ? error : lateFailure(error);
+      for (const wanted of batch) this.#settle(wanted, null);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (!isLate && failure === null) circuit.succeeded();
+    else if (!isLate) circuit.failed(failure?.afterMs ?? null);
+    told(failure);
+    this.#requests--;
+    this.#send();
+  }
+
+  #vectorsOf(texts: readonly string[]): Promise<Float32Array[]> {
+    const { model, meter, signal } = this.#options;
+    return withDeadline(signal, REQUEST_MS_MAX, (inTime) => requestVectors(model, texts, meter, inTime));
+  }
+
+  #settle(wanted: Wanted, vector: Float32Array | null): void {
+    this.#wanted.delete(wanted.text);
+    if (vector !== null) this.#options.cache.put(wanted.text, vector);
+    wanted.settle(vector);
+  }
+}
+
+/** Of the reason by which a signal has ended a request. */
+export function lateFailure(cause: unknown): EndpointError {
+  return new EndpointError("the model's server did not answer in time", { cause, isPassing: true });
+}

@@ -1,0 +1,264 @@
+// Backups of a running server: one moment of the catalog and of all shards, taken while writes pause, then
+// streamed to a directory while they go on. One at a time. Names are made here; no path comes from a client.
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { writeBackupFile } from "../../../shards/storage/backup-file.js";
+import type { StoreView } from "../../../shards/storage/store.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import type { ShardMoments } from "../../fleet/owner/shard-moments.js";
+import type { Writes } from "../../fleet/owner/writes.js";
+import { renameDurably, syncDirectory } from "../../ground/data-dir/durable-files.js";
+import { SkeinError } from "../../ground/errors.js";
+import { fault } from "../../ground/fault.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { Analytics } from "../../query-log/analytics/analytics.js";
+import {
+  ANALYTICS_FILE,
+  BackupError,
+  type BackupManifest,
+  bytesOf,
+  CATALOG_FILE,
+  readManifest,
+  shardFile,
+  writeManifest,
+} from "./manifest.js";
+
+const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+/** An unfinished backup's directory; the next start removes it. */
+const UNFINISHED = ".partial";
+/** One at a time. */
+const JOB = { name: "write a backup", subject: "backups" } as const;
+
+export type BackupStatus = "running" | "complete" | "damaged" | "failed";
+
+export interface Backup {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly status: BackupStatus;
+  /** 0 until it is complete. */
+  readonly bytes: number;
+  readonly shards: number;
+  readonly indexes: number;
+  readonly documents: number;
+  /** Where it is, or will be, on the server's machine. */
+  readonly path: string;
+  /** Why it failed or cannot be used. */
+  readonly error: string | null;
+}
+
+interface Services {
+  readonly directory: string;
+  readonly catalog: Catalog;
+  readonly indexes: OpenIndexes;
+  readonly writes: Writes;
+  readonly moments: ShardMoments;
+  readonly analytics: Pick<Analytics, "backup">;
+  readonly jobs: Jobs;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+export class Backups {
+  readonly #services: Services;
+  /** Those of this run that are not on disk: the running one and failed ones. */
+  readonly #unfinished = new Map<string, Backup>();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Removes what a killed server left unfinished. */
+  async clean(): Promise<void> {
+    for (const name of await this.#names()) {
+      if (ID.test(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
+        await rm(join(this.#services.directory, name), { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Resolves when the moment is taken; all writes acknowledged before are in, none of a later one. Writing goes
+   * on in the background. Throws SK-SYS-409 while another one is written, SK-SYS-503.
+   */
+  async create(): Promise<Backup> {
+    const { jobs } = this.#services;
+    if (jobs.has(JOB)) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
+    return await new Promise((taken, refused) => {
+      const work = async (signal: AbortSignal): Promise<void> => {
+        const { entry, catalog } = await this.#begin();
+        taken(entry);
+        await this.#write(entry, catalog, signal);
+      };
+      jobs.run(JOB, work).catch(refused);
+    });
+  }
+
+  /** Oldest first. */
+  async list(): Promise<Backup[]> {
+    const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
+    const ids = (await this.#names()).filter((name) => ID.test(name));
+    const stored = await Promise.all(ids.map((id) => this.#read(id)));
+    // The one that is written has its directory a moment before its job ends; until then the next one is refused.
+    const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
+    const known = new Set(ids);
+    const others = unfinished.filter(({ id }) => running.has(id) || !known.has(id));
+    const whole = stored.filter(({ id }) => !running.has(id));
+    return [...whole, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Throws SK-SYS-404. */
+  async get(id: string): Promise<Backup> {
+    const entry = (await this.list()).find((one) => one.id === id);
+    if (entry === undefined) throw new SkeinError("SK-SYS-404", "there is no such snapshot");
+    return entry;
+  }
+
+  /** Throws SK-SYS-404, and SK-SYS-409 while it is being written. */
+  async remove(id: string): Promise<void> {
+    const entry = await this.get(id);
+    if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
+    this.#unfinished.delete(id);
+    // Without its manifest's directory name it is no backup any more, wherever the removal stops.
+    const { directory } = this.#services;
+    const going = join(directory, id + UNFINISHED);
+    if (entry.status !== "failed") await renameDurably(join(directory, id), going);
+    fault("backup.during-removal");
+    await rm(going, { recursive: true, force: true });
+  }
+
+  async #begin(): Promise<{ entry: Backup; catalog: StoreView }> {
+    const { moments, directory } = this.#services;
+    const id = newId(new Date());
+    try {
+      const { entry, catalog } = await this.#take(id);
+      const placed = { ...entry, path: join(directory, id) };
+      this.#unfinished.set(id, placed);
+      return { entry: placed, catalog };
+    } catch (error) {
+      await moments.drop(id);
+      throw error;
+    }
+  }
+
+  async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
+    const { catalog, indexes: open, writes, moments, limits } = this.#services;
+    const pausedMs = performance.now();
+    const taken = await writes.between(limits.backupWaitMsMax, () =>
+      catalog.frozen(async (state, view) => {
+        await moments.take(id);
+        fault("backup.after-take");
+        const indexes = [...state.indexes.keys()];
+        const documents = indexes.reduce((sum, uid) => sum + open.documents(uid), 0);
+        const createdAt = new Date().toISOString();
+        const counts = { bytes: 0, shards: moments.shards, indexes: indexes.length, documents };
+        const entry = { id, createdAt, status: "running", error: null, ...counts } as const;
+        return { entry, catalog: view() };
+      }),
+    );
+    if (taken === undefined) {
+      throw new SkeinError(
+        "SK-SYS-503",
+        "the writes under way did not end in time for a snapshot; retry in a moment",
+        {
+          retryAfter: 10,
+        },
+      );
+    }
+    const ms = Math.round(performance.now() - pausedMs);
+    this.#services.log.info({ backup: id, pausedMs: ms }, "backup taken");
+    return taken;
+  }
+
+  /** Never rejects: a failure is kept in the list. When `signal` ends it, the backup is lost. */
+  async #write(entry: Backup, catalog: StoreView, signal: AbortSignal): Promise<void> {
+    const { directory, moments, analytics, log } = this.#services;
+    const { id } = entry;
+    const partial = join(directory, id + UNFINISHED);
+    const giveUp = (): void => void moments.drop(id); // the shards' part of the writing ends
+    signal.addEventListener("abort", giveUp);
+    try {
+      signal.throwIfAborted();
+      await mkdir(partial, { recursive: true, mode: 0o700 });
+      const pause = async (): Promise<void> => {
+        signal.throwIfAborted();
+        await nextTurn();
+      };
+      const files = await Promise.allSettled([
+        writeBackupFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => [
+          { name: CATALOG_FILE, ...sums },
+        ]),
+        ...Array.from({ length: entry.shards }, async (_, shard) => {
+          const name = shardFile(shard);
+          return [{ name, ...(await moments.write(shard, id, join(partial, name))) }];
+        }),
+        analytics
+          .backup(join(partial, ANALYTICS_FILE), signal)
+          .then((sums) => (sums === null ? [] : [{ name: ANALYTICS_FILE, ...sums }])),
+      ]);
+      const failed = files.find((file) => file.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      const manifest: BackupManifest = {
+        ...entry,
+        files: files.flatMap((file) => (file.status === "fulfilled" ? file.value : [])),
+      };
+      fault("backup.after-files");
+      await writeManifest(partial, manifest);
+      fault("backup.after-manifest");
+      await syncDirectory(partial);
+      await renameDurably(partial, entry.path);
+      fault("backup.after-rename");
+      log.info({ backup: id, bytes: bytesOf(manifest), documents: entry.documents }, "backup complete");
+    } catch (error) {
+      if (signal.aborted) log.warn({ backup: id }, "a backup was given up: it was cancelled");
+      else log.error({ err: error, backup: id }, "a backup could not be written");
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
+      await moments.drop(id);
+      await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      await catalog
+        .close()
+        .catch((error: unknown) => log.error({ err: error, backup: id }, "a view was not closed"));
+      if (this.#unfinished.get(id)?.status === "running") this.#unfinished.delete(id);
+    }
+  }
+
+  async #read(id: string): Promise<Backup> {
+    const path = join(this.#services.directory, id);
+    try {
+      const manifest = await readManifest(path);
+      const { createdAt, shards, indexes, documents } = manifest;
+      const counts = { bytes: bytesOf(manifest), shards, indexes, documents };
+      return { id, createdAt, status: "complete", path, error: null, ...counts };
+    } catch (error) {
+      if (!(error instanceof BackupError)) throw error;
+      const counts = { bytes: 0, shards: 0, indexes: 0, documents: 0 };
+      return { id, createdAt: timeOf(id), status: "damaged", path, error: error.message, ...counts };
+    }
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      return await readdir(this.#services.directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  }
+}
+
+/** Sorts by time: 20261121-233245-1a2b3c. */
+function newId(now: Date): string {
+  const [date, time] = now.toISOString().replaceAll(/[-:]/g, "").slice(0, 15).split("T");
+  return `${date}-${time}-${randomBytes(3).toString("hex")}`;
+}
+
+function timeOf(id: string): string {
+  const part = (from: number, length: number): string => id.slice(from, from + length);
+  return `${part(0, 4)}-${part(4, 2)}-${part(6, 2)}T${part(9, 2)}:${part(11, 2)}:${part(13, 2)}.000Z`;
+}

@@ -1,0 +1,121 @@
+// The manifest of a backup: its last file, and the only one that says that the others are whole. A directory
+// without one is not a backup.
+//
+//   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
+//   <id>/analytics.skb                                     if something was ever logged
+//   <id>/manifest.json                                     what follows here, `checksum` over the rest
+import { createHash } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BackupFileSums, hashFile } from "../../../shards/storage/backup-file.js";
+import { isObject } from "../../ground/input/json-value.js";
+
+// ON DISK - names are never reused for something else
+const FORMAT = "skein-snapshot";
+const VERSION = 1;
+export const MANIFEST_FILE = "manifest.json";
+export const CATALOG_FILE = "catalog.skb";
+export const ANALYTICS_FILE = "analytics.skb";
+
+export function shardFile(shard: number): string {
+  return `shard-${shard}.skb`;
+}
+
+export interface BackupFile extends BackupFileSums {
+  readonly name: string;
+}
+
+export interface BackupManifest {
+  readonly id: string;
+  /** ISO 8601 UTC: the moment that it shows. */
+  readonly createdAt: string;
+  readonly shards: number;
+  readonly indexes: number;
+  readonly documents: number;
+  /** The catalog's, the shards' by number, then that of the query logs. */
+  readonly files: readonly BackupFile[];
+}
+
+/** A backup that cannot be used; the message is one sentence for a person. */
+export class BackupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "BackupError";
+  }
+}
+
+export function bytesOf(manifest: BackupManifest): number {
+  return manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+export async function writeManifest(directory: string, manifest: BackupManifest): Promise<void> {
+  const { id, createdAt, shards, indexes, documents, files } = manifest;
+  const content = {
+    format: FORMAT,
+    version: VERSION,
+    id,
+    created_at: createdAt,
+    shards,
+    indexes,
+    documents,
+    files: files.map(({ name, bytes, records, sha256 }) => ({ name, bytes, records, sha256 })),
+  };
+  const text = JSON.stringify({ ...content, checksum: checksum(content) }, null, 2);
+  const file = await open(join(directory, MANIFEST_FILE), "wx", 0o600);
+  try {
+    await file.writeFile(`${text}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Throws BackupError: no backup, a newer one, a damaged manifest. */
+export async function readManifest(directory: string): Promise<BackupManifest> {
+  const path = join(directory, MANIFEST_FILE);
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, "utf8"));
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const why = missing
+      ? `there is no ${MANIFEST_FILE}: not a backup, or not a finished one`
+      : "it is damaged";
+    throw new BackupError(`${directory} cannot be used: ${why}`, { cause });
+  }
+  if (!isObject(content) || content.format !== FORMAT) throw new BackupError(`${path} is not of a backup`);
+  if (content.version !== VERSION) {
+    throw new BackupError(
+      `${directory} has the backup format ${String(content.version)}; this version of Skein reads ${VERSION}`,
+    );
+  }
+  const { checksum: stored, ...rest } = content;
+  if (stored !== checksum(rest)) throw new BackupError(`${path} is damaged (checksum)`);
+  // The checksum says that this is what writeManifest wrote.
+  const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
+  return { id, createdAt: created_at, shards, indexes, documents, files };
+}
+
+/** Reads every file of the backup. Throws BackupError for the first that is not as the manifest says. */
+export async function checkFiles(directory: string, manifest: BackupManifest): Promise<void> {
+  for (const { name, bytes, sha256 } of manifest.files) {
+    let found: { bytes: number; sha256: string };
+    try {
+      found = await hashFile(join(directory, name));
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new BackupError(`${name} of the backup ${manifest.id} cannot be read (${code})`, { cause });
+    }
+    if (found.bytes !== bytes || found.sha256 !== sha256) {
+      throw new BackupError(`${name} of the backup ${manifest.id} is damaged (length or checksum)`);
+    }
+  }
+}
+
+interface Written extends Omit<BackupManifest, "createdAt"> {
+  readonly created_at: string;
+}
+
+function checksum(content: object): string {
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}

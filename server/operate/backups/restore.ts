@@ -1,0 +1,128 @@
+// A backup becomes a data directory, offline. Everything is checked, then built beside what is there, then put
+// in its place: whatever moment the process ends at, there is the old or the new data, and the next start of a
+// server or of a restore goes on.
+//
+//   <data>/restore.new     being built; worth nothing
+//   <data>/restore.swap    complete; its parts replace those of the data directory
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { restoreBackupFile } from "../../../shards/storage/backup-file.js";
+import { LevelStore } from "../../../shards/storage/level-store.js";
+import { DataDirLockedError, lockDataDir } from "../../ground/data-dir/data-lock.js";
+import { renameDurably, syncDirectory } from "../../ground/data-dir/durable-files.js";
+import { fault } from "../../ground/fault.js";
+import {
+  ANALYTICS_FILE,
+  BackupError,
+  type BackupManifest,
+  CATALOG_FILE,
+  checkFiles,
+  readManifest,
+  shardFile,
+} from "./manifest.js";
+
+const NEW = "restore.new";
+const SWAP = "restore.swap";
+/** The catalog comes last: it is what makes a directory of data out of the rest. */
+const PARTS = ["shards", "analytics", "catalog"];
+/** What an interrupted change of the number of shards may have left of the data that is replaced. */
+const LEFTOVERS = ["shards.new", "shards.old"];
+
+/**
+ * Restores the backup in `directory` into `dataDir`. With `force` the data there is replaced. `report` gets a
+ * line per step. Throws BackupError; the data directory is as it was then.
+ */
+export async function restoreBackup(
+  directory: string,
+  dataDir: string,
+  force: boolean,
+  report: (line: string) => void,
+): Promise<BackupManifest> {
+  const manifest = await readManifest(directory);
+  report(`checking ${manifest.files.length} files`);
+  await checkFiles(directory, manifest);
+  await mkdir(dataDir, { recursive: true });
+  const release = await claim(dataDir);
+  try {
+    await finishRestore(dataDir);
+    const holdsData = PARTS.some((name) => existsSync(join(dataDir, name)));
+    if (holdsData && !force)
+      throw new BackupError(`${dataDir} holds data already; --force replaces it by the backup`);
+    const building = join(dataDir, NEW);
+    await rm(building, { recursive: true, force: true });
+    await mkdir(join(building, "shards"), { recursive: true });
+    for (let shard = 0; shard < manifest.shards; shard++) {
+      report(`restoring shard ${shard + 1} of ${manifest.shards}`);
+      await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
+      fault("restore.after-shard");
+    }
+    // Without logs in the backup those of other indexes must not stay, so an empty directory takes their place.
+    await mkdir(join(building, "analytics"));
+    if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
+      report("restoring the query logs");
+      await build(join(directory, ANALYTICS_FILE), join(building, "analytics"));
+    }
+    report("restoring the catalog");
+    await build(join(directory, CATALOG_FILE), join(building, "catalog"));
+    await syncDirectory(join(building, "shards"));
+    await syncDirectory(building);
+    fault("restore.after-build");
+    await renameDurably(building, join(dataDir, SWAP));
+    fault("restore.after-rename");
+    await finishRestore(dataDir);
+  } finally {
+    await release();
+  }
+  return manifest;
+}
+
+/** Puts a complete restore into its place; to be called before anything in the data directory is opened. */
+export async function finishRestore(dataDir: string): Promise<void> {
+  const swap = join(dataDir, SWAP);
+  if (!existsSync(swap)) return;
+  for (const name of PARTS) {
+    const fresh = join(swap, name);
+    if (!existsSync(fresh)) continue;
+    await rm(join(dataDir, name), { recursive: true, force: true });
+    await renameDurably(fresh, join(dataDir, name));
+    fault("restore.after-part");
+  }
+  for (const name of LEFTOVERS) await rm(join(dataDir, name), { recursive: true, force: true });
+  fault("restore.before-end");
+  await rm(swap, { recursive: true, force: true });
+}
+
+/**
+ * What an unfinished restore has left, a sentence each. Throws an Error when the data directory is partly the old and
+ * partly the restored data: only a start or a restore may touch anything then.
+ */
+export function unfinishedRestore(dataDir: string): string[] {
+  if (existsSync(join(dataDir, SWAP))) {
+    throw new Error(
+      `a restore into ${dataDir} is not finished; start the server once, or repeat the restore, to finish it`,
+    );
+  }
+  const building = join(dataDir, NEW);
+  if (!existsSync(building)) return [];
+  return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
+}
+
+/** Makes sure that nobody else works on the directory. */
+async function claim(dataDir: string): Promise<() => Promise<void>> {
+  try {
+    return await lockDataDir(dataDir, "skein restore");
+  } catch (error) {
+    if (error instanceof DataDirLockedError) throw new BackupError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function build(file: string, location: string): Promise<void> {
+  const store = await LevelStore.open(location);
+  try {
+    await restoreBackupFile(file, store, file);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,130 @@
+// A new key for secrets.key: everything that is sealed with the old one is sealed anew. The data directory of a stopped server
+// has three durable steps, and whatever moment the process ends at, one of the two keys opens everything:
+//   1  secrets.key.next holds the new key
+//   2  one batch of the catalog replaces all sealed secrets
+//   3  secrets.key.next becomes secrets.key
+// A start, or the next change, that finds secrets.key.next makes step 3 when step 2 was made, else takes step 1 back.
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Catalog } from "../../catalog/catalog.js";
+import type { CatalogState, Command } from "../../catalog/state.js";
+import { KEYED_SETTINGS } from "../../catalog/types.js";
+import { withResealedPassword } from "../../documents/sources/passwords.js";
+import { lockDataDir } from "../../ground/data-dir/data-lock.js";
+import { renameDurably, syncDirectory } from "../../ground/data-dir/durable-files.js";
+import {
+  makeKeys,
+  NEXT_SECRETS_FILE,
+  readKeys,
+  SECRETS_FILE,
+  writeKeys,
+} from "../../ground/data-dir/secret-keys.js";
+import { Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
+import { fault } from "../../ground/fault.js";
+import { withResealedKey } from "../../models/api-keys.js";
+import { unfinishedRestore } from "../backups/restore.js";
+
+export interface Rotation {
+  /** Secrets that were sealed anew. */
+  readonly resealed: number;
+  /** Whose secrets the old key does not open, one name each. They stay as they are: whoever has them gives them again. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Throws DataDirLockedError, StoreLockedError, what `Catalog.open` throws, and an Error for a directory without secrets, while a
+ * restore is unfinished, and when the catalog has damaged records, whose secrets would be lost.
+ */
+export async function rotateSecrets(dataDir: string): Promise<Rotation> {
+  if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
+  const unlock = await lockDataDir(dataDir, "skein rotate-secrets");
+  try {
+    unfinishedRestore(dataDir);
+    const catalog = await Catalog.open(dataDir);
+    try {
+      const [damage] = catalog.damage.found;
+      if (damage !== undefined) throw new Error(`${damage}; restore the catalog from a backup`);
+      await finishRotation(dataDir, catalog.state);
+      return await rotate(dataDir, catalog);
+    } finally {
+      await catalog.close();
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function rotate(dataDir: string, catalog: Catalog): Promise<Rotation> {
+  const [file, nextFile] = [join(dataDir, SECRETS_FILE), join(dataDir, NEXT_SECRETS_FILE)];
+  const keys = readKeys(file);
+  if (keys === null)
+    throw new Error(`there is no ${file}, so nothing is sealed; a key is made when it is needed`);
+  writeKeys(nextFile, { ...makeKeys(), pseudonyms: keys.pseudonyms });
+  fault("secrets.after-key");
+  const secrets = new Secrets(dataDir);
+  const { commands, resealed, unreadable } = resealing(
+    catalog.state,
+    secrets,
+    new Secrets(dataDir, NEXT_SECRETS_FILE),
+  );
+  await catalog.change(() => ({ type: "all", commands }));
+  fault("secrets.after-catalog");
+  await renameDurably(nextFile, file);
+  fault("secrets.after-rename");
+  return { resealed, unreadable };
+}
+
+/** Ends a change of the key that was cut short; to be called before anything is opened or sealed. */
+export async function finishRotation(dataDir: string, state: CatalogState): Promise<void> {
+  const nextFile = join(dataDir, NEXT_SECRETS_FILE);
+  if (!existsSync(nextFile)) return;
+  const next = new Secrets(dataDir, NEXT_SECRETS_FILE);
+  if (resealing(state, next, next).resealed > 0) await renameDurably(nextFile, join(dataDir, SECRETS_FILE));
+  else {
+    await rm(nextFile);
+    await syncDirectory(dataDir);
+  }
+}
+
+/** What an unfinished change of the key has left, a sentence each. */
+export function unfinishedRotation(dataDir: string): string[] {
+  if (!existsSync(join(dataDir, NEXT_SECRETS_FILE))) return [];
+  return ["a change of the key of secrets was cut short; the next start, or skein rotate-secrets, ends it"];
+}
+
+function resealing(
+  state: CatalogState,
+  from: Secrets,
+  to: Secrets,
+): Rotation & { readonly commands: readonly Command[] } {
+  const commands: Command[] = [];
+  const unreadable: string[] = [];
+  let resealed = 0;
+  /** What `reseal` makes of a record that has a secret; the record itself when it cannot be opened. */
+  const attempt = <T>(record: T, name: string, reseal: (record: T) => T): T => {
+    try {
+      const changed = reseal(record);
+      if (changed !== record) resealed++;
+      return changed;
+    } catch (error) {
+      if (!(error instanceof UnreadableSecretError)) throw error;
+      unreadable.push(name);
+      return record;
+    }
+  };
+  for (const before of state.indexes.values()) {
+    let record = before;
+    for (const setting of KEYED_SETTINGS) {
+      const name = `${setting}.api_key of the index "${before.name}" of tenant ${before.tenant}`;
+      record = attempt(record, name, (present) => withResealedKey(present, setting, from, to));
+    }
+    if (record !== before) commands.push({ type: "index.put", record });
+  }
+  for (const before of [...state.owned.source.values()].flat()) {
+    const name = `basic_auth of the data source ${before.id}`;
+    const record = attempt(before, name, (present) => withResealedPassword(present, from, to));
+    if (record !== before) commands.push({ type: "record.put", kind: "source", record });
+  }
+  return { commands, resealed, unreadable };
+}

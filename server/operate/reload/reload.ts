@@ -1,0 +1,41 @@
+// What a running server does when it is told to read its files again (SIGHUP): the configuration, then the certificate.
+// Each is taken as a whole or not at all; what is wrong costs one line in the log, and what is in force stays so.
+import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
+import type { Logger } from "../../ground/log.js";
+import { type Config, ConfigError } from "../config.js";
+import type { LiveSettings } from "./live-settings.js";
+
+interface Reloading {
+  readonly config: Config;
+  readonly settings: LiveSettings;
+  readonly listener: { useCertificate(pair: CertificatePair): void | Promise<void> };
+  /** Other threads with settings of their own. */
+  readonly frontEnds: { settings(config: Config): Promise<void> };
+  readonly log: Logger;
+}
+
+/** `read` puts the configuration together as the start did. Any error but ConfigError is thrown. */
+export async function reload(
+  { config, settings, listener, frontEnds, log }: Reloading,
+  read: () => Config,
+): Promise<void> {
+  try {
+    const changed = read();
+    const restart = settings.take(changed);
+    await frontEnds.settings(changed);
+    log.info("the configuration was read again");
+    if (restart.length > 0) log.warn({ members: restart }, "changed settings wait for a restart");
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log.error({ reason: error.message }, "the configuration is wrong; the settings in force stay");
+  }
+  if (config.tls === null) return;
+  try {
+    const pair = readCertificate(config.tls);
+    await listener.useCertificate(pair);
+    log.info({ validTo: pair.validTo }, "the certificate was read again");
+  } catch (error) {
+    const reason = (error as Error).message;
+    log.error({ reason }, "the certificate cannot be used; the one in force stays");
+  }
+}

@@ -1,0 +1,111 @@
+// The thread of the query log, started when something is logged or asked for the first time. The only file that knows it. When
+// the thread ends, its tasks fail and the next task starts another one, which finds in the journal what was stored.
+import { existsSync } from "node:fs";
+import { Piscina } from "piscina";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Logger } from "../../ground/log.js";
+import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
+
+const TASKS_AT_ONCE = 64;
+/** A thread that has not done a task after so long hangs; it is ended. */
+const TASK_MS_MAX = 120_000;
+/** Of a task that goes through all that is stored. */
+const LONG_TASK_MS_MAX = 3_600_000;
+const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
+const HEAP_MIB = 1024;
+const YOUNG_HEAP_MIB = 12;
+/** Reports that wait for their turn. They run one by one, so that searches are logged between them. */
+const REPORTS_WAITING_MAX = 64;
+
+type Reply<K extends AnalyticsTask["kind"]> = AnalyticsReplies[K];
+
+/** The disk is full or fails: nothing of the task was stored. */
+export class LogStorageError extends Error {
+  override readonly name = "LogStorageError";
+}
+
+export class AnalyticsPool {
+  readonly #location: string;
+  readonly #log: Logger;
+  /** The directory was there at the start. Only the thread makes one, so nobody has to look again. */
+  readonly #found: boolean;
+  #pool: Piscina | null = null;
+  #reports: Promise<unknown> = Promise.resolve();
+  #reportsWaiting = 0;
+
+  /** `location`: the directory of the log's database. */
+  constructor(location: string, log: Logger) {
+    this.#location = location;
+    this.#log = log;
+    this.#found = existsSync(location);
+  }
+
+  /** Something was logged once, so there is something to look after. */
+  get used(): boolean {
+    return this.#pool !== null || this.#found;
+  }
+
+  /** Throws SK-AN-503 when the thread ends or cannot read the log, and LogStorageError. */
+  async run<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
+    this.#pool ??= this.#start();
+    let reply: AnalyticsReply<Reply<T["kind"]>> | AnalyticsRefusal;
+    try {
+      const msMax = LONG_TASKS.includes(task.kind) ? LONG_TASK_MS_MAX : TASK_MS_MAX;
+      reply = await this.#pool.run(task, { signal: AbortSignal.timeout(msMax) });
+    } catch (error) {
+      throw unavailable("the thread of the query log has failed", error);
+    }
+    if ("refused" in reply) {
+      if (reply.refused === "storage") throw new LogStorageError(reply.message);
+      throw unavailable(`the query log cannot be read: ${reply.message}`);
+    }
+    for (const found of reply.damage) this.#log.error({ found }, "searches of the query log are lost");
+    return reply.reply;
+  }
+
+  /** As `run`, when those before it are done. Throws SK-AN-503 when too many wait. */
+  async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
+    if (this.#reportsWaiting >= REPORTS_WAITING_MAX)
+      throw unavailable("too many reports wait for their turn");
+    this.#reportsWaiting++;
+    const run = this.#reports.then(() => this.run(task));
+    this.#reports = run.catch(() => undefined);
+    try {
+      return await run;
+    } finally {
+      this.#reportsWaiting--;
+    }
+  }
+
+  /** Closes the log and ends the thread. All tasks must have ended. */
+  async stop(): Promise<void> {
+    if (this.#pool === null) return;
+    try {
+      await this.run({ kind: "close" });
+    } catch (error) {
+      this.#log.error({ err: error }, "the query log did not close in good order");
+    }
+    await this.#pool.destroy();
+  }
+
+  #start(): Piscina {
+    const pool = new Piscina({
+      filename: builtFile("server/query-log/analytics/analytics-worker.js"),
+      atomics: "disabled", // a thread that waits in Atomics does not hear of finished writes
+      minThreads: 1,
+      maxThreads: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      concurrentTasksPerWorker: TASKS_AT_ONCE,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData: this.#location,
+    });
+    pool.on("error", (error) => this.#log.error({ err: error }, "the thread of the query log failed"));
+    return pool;
+  }
+}
+
+function unavailable(problem: string, cause?: unknown): SkeinError {
+  return new SkeinError("SK-AN-503", `${problem}; retry in a moment`, { retryAfter: 1, cause });
+}

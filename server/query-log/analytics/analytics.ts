@@ -1,0 +1,150 @@
+// Analytics as the routes see them: events in, reports out. Looks after the query log: its upkeep, and the end of the logs of
+// deleted indexes.
+import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
+import type { Catalog } from "../../catalog/catalog.js";
+import type { CatalogState } from "../../catalog/state.js";
+import { type IndexRecord, logOf } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { Report, ReportRequest } from "../reports/report.js";
+import type { Window } from "../reports/window.js";
+import { dayOf, HOUR_MS } from "../rows/time.js";
+import type { AnalyticsPool } from "./analytics-pool.js";
+import { type ReadEvents, readEvents } from "./event-request.js";
+import type { LogWriter } from "./log-writer.js";
+import type { NamedPerson, People } from "./people.js";
+
+const UPKEEP_MS = 60_000;
+const DROP_AGAIN_MS = 60_000;
+
+interface AnalyticsOptions {
+  readonly catalog: Catalog;
+  readonly pool: AnalyticsPool;
+  readonly writer: LogWriter;
+  readonly people: People;
+  readonly jobs: Jobs;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/** A report without the log that it is about. */
+type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
+
+export class Analytics {
+  readonly #options: AnalyticsOptions;
+  #sweptDay = 0;
+  /** As of the last look, and their logs. */
+  #indexes: CatalogState["indexes"];
+  #logs: ReadonlySet<number>;
+
+  constructor(options: AnalyticsOptions) {
+    this.#options = options;
+    const { catalog, jobs } = options;
+    this.#indexes = catalog.state.indexes;
+    this.#logs = logsOf(catalog.state);
+    catalog.watch((state) => this.#dropDeleted(state));
+    jobs.every(UPKEEP_MS, { name: "look after the query log", subject: "query log" }, () => this.#upkeep());
+  }
+
+  /** Throws SK-AN-400, and SK-AN-503 while events cannot be stored. */
+  takeEvents(record: IndexRecord, body: unknown, userId: string | null, nowMs: number): ReadEvents {
+    const { people, writer, limits } = this.#options;
+    const context = { tenant: record.tenant, log: logOf(record), userId, people, nowMs };
+    const events = readEvents(body, context, limits);
+    if (writer.full) {
+      throw new SkeinError("SK-AN-503", "events cannot be stored at the moment; retry in a moment", {
+        retryAfter: 1,
+      });
+    }
+    for (const event of events.accepted) writer.happened(event);
+    return events;
+  }
+
+  /** What was logged before the call is in it. Throws SK-AN-503. */
+  async report(record: IndexRecord, asked: Asked<ReportRequest>): Promise<Report> {
+    const { pool, writer } = this.#options;
+    await writer.flush();
+    const request = { ...asked, log: logOf(record) } as ReportRequest;
+    return pool.runInLine({ kind: "report", request });
+  }
+
+  /** Lines of NDJSON, of an hour at a time. Throws SK-AN-503. */
+  async *export(record: IndexRecord, { fromMs, toMs }: Window): AsyncGenerator<Uint8Array> {
+    const { pool, writer } = this.#options;
+    await writer.flush();
+    const log = logOf(record);
+    for (let from = fromMs; from < toMs; ) {
+      const to = Math.min(toMs, (Math.floor(from / HOUR_MS) + 1) * HOUR_MS);
+      const lines = await pool.runInLine({ kind: "export", log, window: { fromMs: from, toMs: to } });
+      if (lines.length > 0) yield lines;
+      from = to;
+    }
+  }
+
+  /** The searches and events of a user or of a session are nobody's from now on. Resolves with their number. Throws SK-AN-503. */
+  async forget(record: IndexRecord, named: NamedPerson): Promise<number> {
+    const { pool, writer, people } = this.#options;
+    await writer.flush();
+    return pool.runInLine({
+      kind: "forget",
+      log: logOf(record),
+      person: people.person(record.tenant, named),
+    });
+  }
+
+  /** Writes all logs to a new file; null when nothing was ever logged. Throws SK-AN-503. */
+  async backup(path: string, signal: AbortSignal): Promise<BackupFileSums | null> {
+    const { pool, writer } = this.#options;
+    await writer.flush();
+    if (!pool.used) return null;
+    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const giveUp = (): void => void Atomics.store(stop, 0, 1);
+    signal.addEventListener("abort", giveUp);
+    try {
+      return await pool.run({ kind: "backup", path, stop });
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** The first upkeep of a day looks at all logs. */
+  async #upkeep(): Promise<void> {
+    const { catalog, pool, limits } = this.#options;
+    if (!pool.used) return;
+    const nowMs = Date.now();
+    await pool.run({ kind: "upkeep", nowMs });
+    if (dayOf(nowMs) === this.#sweptDay) return;
+    const logs = [...logsOf(catalog.state)];
+    await pool.run({ kind: "sweep", nowMs, bytesMax: limits.queryLogBytesMax, logs });
+    this.#sweptDay = dayOf(nowMs);
+  }
+
+  #dropDeleted(state: CatalogState): void {
+    if (state.indexes === this.#indexes) return;
+    this.#indexes = state.indexes;
+    const logs = logsOf(state);
+    for (const log of this.#logs) if (!logs.has(log)) this.#drop(log);
+    this.#logs = logs;
+  }
+
+  /** What cannot be dropped now is dropped later, by the next sweep at the latest. */
+  #drop(log: number): void {
+    const { pool, jobs } = this.#options;
+    if (!pool.used) return;
+    const job = { name: "drop a query log", subject: `query log ${log}` };
+    void jobs.start(job, async () => {
+      try {
+        await pool.run({ kind: "drop", log });
+      } catch (error) {
+        jobs.after(DROP_AGAIN_MS, job, () => pool.run({ kind: "drop", log }));
+        throw error;
+      }
+    });
+  }
+}
+
+function logsOf(state: CatalogState): ReadonlySet<number> {
+  return new Set([...state.indexes.values()].map(logOf));
+}

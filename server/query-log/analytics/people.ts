@@ -1,0 +1,46 @@
+// What the query log keeps instead of users and sessions: keyed hashes of 48 bits. Without the key of the data directory nobody
+// can tell whose they are, and the same name has another hash with another tenant.
+import { createHmac } from "node:crypto";
+import { type Asker, NOBODY, type Person } from "../rows/journal.js";
+
+/** Names whose hash is remembered. */
+const KNOWN_MAX = 20_000;
+const HASH_BYTES = 6;
+const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };
+
+export interface NamedPerson {
+  readonly kind: "user" | "session";
+  readonly name: string;
+}
+
+export class People {
+  readonly #key: Uint8Array;
+  #known = new Map<string, Person>();
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /** An empty name is nobody. */
+  asker(tenant: number, { user, session }: { readonly user: string; readonly session: string }): Asker {
+    if (user === "" && session === "") return UNKNOWN;
+    return {
+      user: this.person(tenant, { kind: "user", name: user }),
+      session: this.person(tenant, { kind: "session", name: session }),
+    };
+  }
+
+  person(tenant: number, { kind, name }: NamedPerson): Person {
+    return name === "" ? NOBODY : this.#hash(`${tenant} ${kind} ${name}`);
+  }
+
+  #hash(name: string): Person {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const digest = createHmac("sha256", this.#key).update(name).digest();
+    const person = digest.readUIntLE(0, HASH_BYTES) || NOBODY + 1;
+    if (this.#known.size >= KNOWN_MAX) this.#known = new Map();
+    this.#known.set(name, person);
+    return person;
+  }
+}

@@ -1,0 +1,84 @@
+// What is popular in each index, kept for searches and suggestions. Nobody waits for it: they get what is known, and what is old is
+// read again from the query log in the background.
+import { type IndexRecord, logOf } from "../../catalog/types.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { AnalyticsPool } from "../analytics/analytics-pool.js";
+import type { Popular } from "../reports/popular.js";
+import { DAY_MS } from "../rows/time.js";
+import { NOTHING_POPULAR } from "./popularity.js";
+
+/** So far back people's searches count. */
+const WINDOW_MS = 30 * DAY_MS;
+/** What is older is read again when it is asked for: soon at first, then each time after twice as long. */
+const AGE_MS_MIN = 5_000;
+const AGE_MS_MAX = 600_000;
+/** Reading takes at most this share of the time of the log's thread. */
+const READ_SHARE = 1 / 500;
+/** With more, the one that was asked for first is forgotten. */
+const INDEXES_MAX = 1_000;
+
+interface Known {
+  popular: Popular;
+  readAgainMs: number;
+  ageMs: number;
+  isReading: boolean;
+}
+
+interface PopularLogsOptions {
+  readonly pool: AnalyticsPool;
+  readonly jobs: Jobs;
+}
+
+export class PopularLogs {
+  readonly #options: PopularLogsOptions;
+  /** By log. */
+  readonly #known = new Map<number, Known>();
+
+  constructor(options: PopularLogsOptions) {
+    this.#options = options;
+  }
+
+  /** As far as it is known; the same object until something else is known. */
+  of(record: IndexRecord): Popular {
+    const log = logOf(record);
+    const known = this.#known.get(log) ?? this.#add(log);
+    if (!known.isReading && Date.now() >= known.readAgainMs && this.#options.pool.used)
+      void this.#read(log, known);
+    return known.popular;
+  }
+
+  #add(log: number): Known {
+    if (this.#known.size >= INDEXES_MAX) {
+      const [oldest] = this.#known.keys();
+      this.#known.delete(oldest as number);
+    }
+    const known = { popular: NOTHING_POPULAR, readAgainMs: 0, ageMs: AGE_MS_MIN, isReading: false };
+    this.#known.set(log, known);
+    return known;
+  }
+
+  /** A failure is logged, and what was known stays. */
+  #read(log: number, known: Known): Promise<void> {
+    const { pool, jobs } = this.#options;
+    known.isReading = true;
+    const job = { name: "read what is popular", subject: `popular searches of query log ${log}` };
+    return jobs.start(job, async () => {
+      const startedMs = Date.now();
+      const window = { fromMs: startedMs - WINDOW_MS, toMs: startedMs + 1 };
+      try {
+        const popular = await pool.runInLine({ kind: "popular", log, window });
+        if (!isSame(popular, known.popular)) known.popular = popular;
+      } finally {
+        const tookMs = Date.now() - startedMs;
+        known.readAgainMs = Date.now() + Math.max(known.ageMs, tookMs / READ_SHARE);
+        known.ageMs = Math.min(2 * known.ageMs, AGE_MS_MAX);
+        known.isReading = false;
+      }
+    });
+  }
+}
+
+/** What is remembered of answers depends on what is popular, so nothing is new that says the same. */
+function isSame(one: Popular, other: Popular): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,70 @@
+// What people search for and click most in one index, in the forms in which queries and suggestions ask for it. Pure but for the
+// analyser.
+import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import type { Popular } from "../reports/popular.js";
+
+export const NOTHING_POPULAR: Popular = { queries: [], documents: [] };
+
+export interface PopularQuery {
+  /** Normalised. */
+  readonly value: string;
+  /** How often it was searched. */
+  readonly count: number;
+  readonly tokens: readonly Token[];
+}
+
+export class Popularity {
+  readonly popular: Popular;
+  /** Most searched first. */
+  readonly queries: readonly PopularQuery[];
+  readonly #analyser: TextAnalyser;
+  readonly #searches = new Map<string, number>();
+  readonly #clicks: ReadonlyMap<string, number>;
+
+  /** `before`: what was popular until now. Its texts are not analysed again. */
+  constructor(popular: Popular, analyser: TextAnalyser, before?: Popularity) {
+    const usable = before !== undefined && before.#analyser === analyser ? before.queries : [];
+    const known = new Map(usable.map((query) => [query.value, query.tokens]));
+    this.popular = popular;
+    this.#analyser = analyser;
+    this.queries = popular.queries.map(({ query, count }) => {
+      const tokens = known.get(query) ?? analyser.tokens(query);
+      return { value: query, count, tokens };
+    });
+    for (const { tokens, count } of this.queries) {
+      for (const { term } of tokens) this.#searches.set(term, (this.#searches.get(term) ?? 0) + count);
+    }
+    this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
+  }
+
+  /** How many popular searches have the word. */
+  searchesOf(term: string): number {
+    return this.#searches.get(term) ?? 0;
+  }
+
+  clicksOf(documentId: string): number {
+    return this.#clicks.get(documentId) ?? 0;
+  }
+
+  /** Queries with at least half of the words, those with most of them first. The query of just these words is left out. */
+  related(terms: readonly string[], max: number): PopularQuery[] {
+    const asked = new Set(terms);
+    if (asked.size === 0 || terms.every((term) => !this.#searches.has(term))) return [];
+    return this.queries
+      .map((query) => ({ query, shared: sharedWith(query, asked) }))
+      .filter(({ query, shared }) => shared * 2 >= asked.size && !isSame(query, terms))
+      .sort((a, b) => b.shared - a.shared)
+      .slice(0, max)
+      .map(({ query }) => query);
+  }
+}
+
+function sharedWith({ tokens }: PopularQuery, asked: ReadonlySet<string>): number {
+  return new Set(tokens.filter(({ term }) => asked.has(term)).map(({ term }) => term)).size;
+}
+
+function isSame({ tokens }: PopularQuery, terms: readonly string[]): boolean {
+  const own = tokens.filter(({ parts }) => parts === 1).map(({ term }) => term);
+  return own.length === terms.length && own.every((term, i) => term === terms[i]);
+}

@@ -1,0 +1,117 @@
+// The time that a report covers, cut into what is added up already and what has to be read row by row.
+import { setImmediate as turn } from "node:timers/promises";
+import type { EventBlock } from "../rows/event-block.js";
+import { LogKind, rollupKey } from "../rows/keys.js";
+import type { OpenEvent, OpenSearch } from "../rows/open-rows.js";
+import { openRollup, type RollupKind } from "../rows/records.js";
+import { ROLLUP_PARTS, type RollupPart } from "../rows/rollup.js";
+import { dayOfHour, HOUR_MS, HOURS_PER_DAY, hourOf } from "../rows/time.js";
+import type { Blocks, MarkedBlock } from "../store/blocks.js";
+import { BlockGoneError } from "../store/blocks.js";
+import { changedHours } from "../store/checkpoint.js";
+import type { LogState } from "../store/log-state.js";
+import type { QueryLog } from "../store/query-log.js";
+
+/** From `fromMs` to before `toMs`. */
+export interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+type Slice =
+  | { readonly kind: "rollup"; readonly of: RollupKind; readonly period: number }
+  | { readonly kind: "searches" | "events"; readonly hour: number; readonly block: number };
+
+/** What a report does with the parts of its window. */
+export interface WindowReader {
+  openSearch?(search: OpenSearch): void;
+  openEvent?(event: OpenEvent): void;
+  searches?(block: MarkedBlock, window: Window): void;
+  events?(block: EventBlock, window: Window): void;
+  /** A part of the rollup of an hour or a day that lies in the window. */
+  rollup(part: RollupPart, bytes: Uint8Array): void;
+}
+
+/** A plan that has lost its blocks is made again so often. */
+const PLANS_MAX = 8;
+
+/**
+ * Reads a window with a new reader: of rollups these parts, and only rows when there are none. Resolves with the reader once it
+ * has read everything. A reader that was made before belongs to a plan that was given up.
+ */
+export async function readWindow<T extends WindowReader>(
+  queryLog: QueryLog,
+  log: number,
+  window: Window,
+  parts: readonly RollupPart[],
+  newReader: (state: LogState) => T,
+): Promise<T> {
+  for (let plans = 1; ; plans++) {
+    const state = await queryLog.state(log);
+    const reader = newReader(state);
+    try {
+      await readOnce(queryLog, state, window, parts, reader);
+      return reader;
+    } catch (error) {
+      if (!(error instanceof BlockGoneError) || plans === PLANS_MAX) throw error;
+    }
+  }
+}
+
+async function readOnce(
+  { store, blocks }: QueryLog,
+  state: LogState,
+  window: Window,
+  parts: readonly RollupPart[],
+  reader: WindowReader,
+): Promise<void> {
+  const { log } = state;
+  const slices = slicesOf(state, blocks, window, parts.length > 0);
+  readOpenRows(state, window, reader);
+  for (const slice of slices) {
+    await turn();
+    if (slice.kind === "rollup") {
+      for (const part of parts) {
+        const value = store.getSync(rollupKey(log, slice.of, slice.period, ROLLUP_PARTS[part]));
+        if (value === undefined)
+          throw new BlockGoneError("a rollup of the query log is not current any more");
+        reader.rollup(part, openRollup(value));
+      }
+    } else if (slice.kind === "searches") reader.searches?.(blocks.searches({ log, ...slice }), window);
+    else reader.events?.(blocks.events({ log, ...slice }), window);
+  }
+}
+
+function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: WindowReader): void {
+  for (const search of open.searches)
+    if (search.at >= fromMs && search.at < toMs) reader.openSearch?.(search);
+  for (const event of open.events) if (event.at >= fromMs && event.at < toMs) reader.openEvent?.(event);
+}
+
+/** In the order of time. Without `rollups` everything is read row by row. */
+function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
+  const changed = changedHours(blocks.changedOf(state.log));
+  const changedDays = new Set([...changed].map(dayOfHour));
+  const isWhole = (hour: number): boolean => hour * HOUR_MS >= fromMs && (hour + 1) * HOUR_MS <= toMs;
+  const slices: Slice[] = [];
+  const numbers = [...state.hours.keys()].filter((hour) => hour >= hourOf(fromMs) && hour * HOUR_MS < toMs);
+  const taken = new Set<number>();
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const day = dayOfHour(number);
+    if (taken.has(day)) continue;
+    const dayIsWhole = isWhole(day * HOURS_PER_DAY) && isWhole((day + 1) * HOURS_PER_DAY - 1);
+    if (rollups && dayIsWhole && state.rolledUpDays.has(day) && !changedDays.has(day)) {
+      slices.push({ kind: "rollup", of: LogKind.dayRollup, period: day });
+      taken.add(day);
+      continue;
+    }
+    const hour = state.hour(number);
+    if (rollups && isWhole(number) && hour.rolledUp && !changed.has(number)) {
+      slices.push({ kind: "rollup", of: LogKind.hourRollup, period: number });
+      continue;
+    }
+    for (const { block } of hour.searches) slices.push({ kind: "searches", hour: number, block });
+    for (const block of hour.events) slices.push({ kind: "events", hour: number, block });
+  }
+  return slices;
+}

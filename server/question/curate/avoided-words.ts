@@ -1,0 +1,51 @@
+// Words that a query does not want: the documents that have them come behind others. None is hidden, because a document may well
+// have such a word to say that it lacks the thing.
+import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
+import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import { SkeinError } from "../../ground/errors.js";
+import { stemTerms } from "../words/variants.js";
+
+/** Doubles the relevance. */
+const LIFT = 10;
+
+/** One of them stands behind the rules of the shop, so that it decides about the documents that those leave alone. */
+export interface AvoidingRules {
+  /** Puts the documents with one of the words behind all others. */
+  readonly bury: SearchRule;
+  /** Puts the others before them, as far as they have as many of the query's words. */
+  readonly lift: SearchRule;
+}
+
+/**
+ * Rules about the documents that have one of the words, or one of the sequences of words, in one of the slots. Null when there
+ * are none. Throws SkeinError SK-SE-400 when as many rules of the shop fire as a program can have.
+ */
+export function avoidingRules(
+  avoided: readonly string[],
+  slots: readonly number[],
+  languages: readonly number[],
+  analyser: TextAnalyser,
+  shopRules: number,
+): AvoidingRules | null {
+  const spellings = avoided.flatMap((text) => spellingsOf(analyser.terms(text), languages));
+  const having: FilterOp[] = slots.flatMap((slot) =>
+    spellings.map((terms): FilterOp => ({ op: "tokens", slot, terms })),
+  );
+  if (having.length === 0) return null;
+  if (shopRules >= RULES_MAX)
+    throw new SkeinError("SK-SE-400", "too many ranking rules fire to avoid words beside them");
+  const filter = having.flatMap((op, i): FilterOp[] => (i === 0 ? [op] : [op, { op: "or" }]));
+  return {
+    bury: { effect: "bury", weight: 0, filter },
+    lift: { effect: "boost", weight: LIFT, filter: [...filter, { op: "not" }] },
+  };
+}
+
+/** The terms as they are, and a single one also in its other forms. */
+function spellingsOf(terms: readonly string[], languages: readonly number[]): (readonly string[])[] {
+  if (terms.length === 0) return [];
+  const [first] = terms as [string];
+  return terms.length > 1 ? [terms] : [terms, ...stemTerms(first, languages).map((stem) => [stem])];
+}

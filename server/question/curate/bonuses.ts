@@ -1,0 +1,64 @@
+// What lifts a document beside the match of its words: the query is its part number, its brand is named, a field
+// begins with the query or is the query. Magnitudes are explained in docs/ranking.md.
+import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
+import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
+import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { QueryText } from "../words/query-text.js";
+import { skuTerm, skuText } from "../words/variants.js";
+
+/** One point of relevance in units of text_match. */
+export const POINT = 2 ** 24;
+/** The one bonus that may lift a document over those that match more words. */
+export const SKU_WHOLE = 2 ** 52;
+const SKU_PART = 4 * POINT;
+const WHOLE_FIELD = POINT;
+const BRAND = POINT;
+const FIELD_START = POINT / 16;
+
+/** Of the bonuses of one group only the largest counts. */
+export const SKU_GROUP = 0;
+const BRAND_GROUP = 1;
+const BRAND_TERMS_MAX = 4;
+/** Brands are looked for in the first words of a query. */
+const BRAND_WORDS_MAX = 16;
+
+export function bonusesOf(text: QueryText, view: IndexView, places = true): SearchBonuses {
+  if (text.words.length === 0) return { whole: 0, starts: 0, terms: [] };
+  return {
+    whole: places ? WHOLE_FIELD : 0,
+    starts: places ? FIELD_START : 0,
+    terms: [...skuBonuses(text, view), ...brandBonuses(text, view)],
+  };
+}
+
+function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {
+  const sku = skuText(text);
+  if (sku === null) return [];
+  const [word] = text.terms;
+  return view.skuSlots.flatMap((slot) => [
+    { group: SKU_GROUP, slot, term: { term: skuTerm(sku), prefix: false }, bonus: SKU_WHOLE },
+    { group: SKU_GROUP, slot, term: { term: skuTerm(sku), prefix: true }, bonus: SKU_PART },
+    ...(text.terms.length === 1
+      ? [{ group: SKU_GROUP, slot, term: { term: word as string, prefix: false }, bonus: SKU_PART }]
+      : []),
+  ]);
+}
+
+/** Every stretch of the query that may be the whole of a brand's name. */
+function brandBonuses(text: QueryText, view: IndexView): TermBonus[] {
+  const slot = view.brandSlot;
+  if (slot === null) return [];
+  const terms = text.terms.slice(0, BRAND_WORDS_MAX);
+  const names = new Set<string>();
+  for (let first = 0; first < terms.length; first++) {
+    for (let count = 1; count <= BRAND_TERMS_MAX && first + count <= terms.length; count++) {
+      names.add(terms.slice(first, first + count).join(" "));
+    }
+  }
+  return [...names].map((name) => ({
+    group: BRAND_GROUP,
+    slot,
+    term: { term: String.fromCharCode(TERM_VALUE) + name, prefix: false },
+    bonus: BRAND,
+  }));
+}

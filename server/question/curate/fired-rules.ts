@@ -1,0 +1,147 @@
+// Which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no longer fits the
+// schema is skipped and named in the log; its text is kept, so that it works again when the field is back.
+import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
+import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
+import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import type { RankingRule, RuleType } from "../../catalog/types.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import { compileFilter } from "../filter/filter-compile.js";
+import { parseFilter } from "../filter/filter-parser.js";
+import { recordTerms } from "../words/record-terms.js";
+import { Stretches } from "./stretches.js";
+
+/** What the fired rules do; `rules` in the order in which they decide, a pin keeping its documents from later ones. */
+export interface FiredRules {
+  readonly rules: readonly SearchRule[];
+  /** Hashes of the ids of pinned documents, best first. */
+  readonly pins: readonly bigint[];
+}
+
+export interface CompiledRule {
+  /** Terms of every entry of the condition. */
+  readonly entries: readonly (readonly string[])[];
+  readonly effect: SearchRule["effect"];
+  readonly weight: number;
+  readonly filter: readonly FilterOp[];
+  /** Of the ids of documents that the rule names. */
+  readonly hashes: readonly bigint[];
+  /** Those of them that it pins. */
+  readonly pins: readonly bigint[];
+}
+
+const NONE_FIRED: FiredRules = { rules: [], pins: [] };
+
+/** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
+export function firedRulesOf(
+  compiled: readonly CompiledRule[],
+  terms: readonly string[],
+  pinsMax: number,
+): FiredRules {
+  if (compiled.length === 0) return NONE_FIRED;
+  const stretches = new Stretches(terms);
+  // An entry without any term can never be in a query.
+  const fired = compiled
+    .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
+    .slice(0, RULES_MAX);
+  if (fired.length === 0) return NONE_FIRED;
+  return {
+    rules: fired.map(searchRule),
+    pins: [...new Set(fired.flatMap(({ pins }) => pins))].slice(0, pinsMax),
+  };
+}
+
+/**
+ * The rules that hide the same documents as all of them do, and have no other effect: a rule that lets a document be seen,
+ * wherever it puts it, still keeps the document from those that come later.
+ */
+export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
+  if (!compiled.some(({ effect }) => effect === "hide")) return [];
+  return compiled
+    .filter(({ effect }) => effect !== "boost")
+    .map((one) => (one.effect === "hide" ? one : { ...one, effect: "keep", pins: [] }));
+}
+
+function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRule {
+  const documents: FilterOp[] = hashes.length === 0 ? [] : [{ op: "ids", hashes }];
+  const both: FilterOp[] = filter.length > 0 && documents.length > 0 ? [{ op: "or" }] : [];
+  return { effect, weight, filter: [...filter, ...documents, ...both] };
+}
+
+/** At the same priority the earlier one decides about a document. */
+const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
+
+export class RuleCompiler {
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  /** As of the last view of its index: a change of one rule does not cost the others. */
+  readonly #known = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
+
+  constructor(limits: Limits, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** The enabled rules in the order in which they decide: highest priority first, then by type, then the lowest id. */
+  compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
+    return rules
+      .filter((rule) => rule.enabled)
+      .sort((a, b) => b.priority - a.priority || TYPES.indexOf(a.type) - TYPES.indexOf(b.type) || a.id - b.id)
+      .flatMap((rule) => {
+        let known = this.#known.get(rule);
+        if (known?.view !== view) {
+          known = { view, compiled: compileRule(rule, view, analyser, this.#limits, this.#log) };
+          this.#known.set(rule, known);
+        }
+        return known.compiled ?? [];
+      });
+  }
+}
+
+/** Null when it is to be skipped. */
+function compileRule(
+  rule: RankingRule,
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+  log: Logger,
+): CompiledRule | null {
+  const filter = ruleFilter(rule.effect, view, analyser, limits);
+  if (filter instanceof SkeinError) {
+    log.warn(
+      { rule: rule.id, problem: filter.message },
+      "ranking rule skipped: its filter does not fit the schema",
+    );
+    return null;
+  }
+  const entries = recordTerms(rule, rule.conditions.query_contains, analyser);
+  const hashes = (rule.effect.documents ?? []).map((id) => analyser.hash(id));
+  const pinning = rule.type === "pin";
+  return {
+    entries,
+    effect: pinning ? "keep" : rule.type,
+    weight: rule.effect.weight ?? 0,
+    filter,
+    hashes,
+    pins: pinning ? hashes : [],
+  };
+}
+
+/** The compiled filter of a rule, or why it does not fit the schema. */
+export function ruleFilter(
+  { filter_by: text }: RankingRule["effect"],
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+): readonly FilterOp[] | SkeinError {
+  if (text === undefined || text.trim() === "") return [];
+  try {
+    return compileFilter(parseFilter(text, limits), view, analyser);
+  } catch (error) {
+    if (error instanceof SkeinError) return error;
+    throw error;
+  }
+}

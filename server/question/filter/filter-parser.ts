@@ -1,0 +1,351 @@
+// Parses the legacy filter language into a tree:
+//   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
+//   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
+//   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
+//   quoted: two backticks inside stand for one
+// Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
+import { finished } from "../../../engine-wasm/host/steps.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
+
+export interface FilterLimits {
+  readonly filterTextBytesMax: number;
+  readonly filterClausesMax: number;
+  readonly filterDepthMax: number;
+}
+
+/** How many UTF-16 code units of a filter an error shows. */
+const SHOWN_MAX = 40;
+
+/** A 400 that names the 0-based position (UTF-16 code units) and what was expected there. */
+export function filterError(problem: string, position: number, expected?: string): SkeinError {
+  const where = position < 0 ? "" : ` at position ${position}`;
+  const wanted = expected === undefined ? "" : `; expected ${expected}`;
+  const details: Record<string, unknown> = {};
+  if (position >= 0) details.position = position;
+  if (expected !== undefined) details.expected = expected;
+  const name = position < 0 ? "filters" : "filter_by";
+  return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
+}
+
+/** Conditions and values that are parsed without a pause. */
+const CLAUSES_A_STEP = 100;
+
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const PARENTHESIS_OPEN = 0x28;
+const PARENTHESIS_CLOSE = 0x29;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const BACKTICK = 0x60;
+const AMPERSAND = 0x26;
+const BAR = 0x7c;
+const SPACE = 0x20;
+
+/** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
+export function parseFilter(text: string, limits: FilterLimits): FilterNode {
+  return finished(parsingOfFilter(text, limits));
+}
+
+/** `parseFilter` in small steps, for a filter may have thousands of conditions. */
+export function* parsingOfFilter(text: string, limits: FilterLimits): Generator<void, FilterNode> {
+  if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
+    throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
+  }
+  const lone = text.search(/\p{Surrogate}/u);
+  if (lone >= 0) throw filterError("an unpaired surrogate", lone, "well-formed Unicode");
+  return yield* new FilterParser(text, limits).parse();
+}
+
+class FilterParser {
+  private pos = 0;
+  private depth = 0;
+  private clauses = 0;
+  /** How many conditions and values there were at the last pause. */
+  private paused = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: FilterLimits,
+  ) {}
+
+  *parse(): Generator<void, FilterNode> {
+    const node = yield* this.alternation();
+    if (this.pos === this.text.length) return node;
+    if (this.text[this.pos] === ")") throw filterError("unbalanced ')'", this.pos, "'&&', '||' or the end");
+    throw this.unexpected("'&&', '||' or the end");
+  }
+
+  /** Reads conditions in its own loop: a generator for each of thousands would be garbage. */
+  private *alternation(): Generator<void, FilterNode> {
+    const alternatives: FilterNode[] = [];
+    do {
+      if (this.isLong()) yield;
+      let alternative = this.atGroup() ? yield* this.group() : this.clause();
+      if (this.take("&&")) {
+        const children = [alternative];
+        do {
+          if (this.isLong()) yield;
+          children.push(this.atGroup() ? yield* this.group() : this.clause());
+        } while (this.take("&&"));
+        alternative = { kind: "and", children };
+      }
+      alternatives.push(alternative);
+    } while (this.take("||"));
+    return alternatives.length === 1
+      ? (alternatives[0] as FilterNode)
+      : { kind: "or", children: alternatives };
+  }
+
+  /** Whether it is time for a pause. */
+  private isLong(): boolean {
+    if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
+    this.paused = this.clauses;
+    return true;
+  }
+
+  private atGroup(): boolean {
+    this.skipSpace();
+    return this.text.charCodeAt(this.pos) === PARENTHESIS_OPEN;
+  }
+
+  private *group(): Generator<void, FilterNode> {
+    const open = this.pos++;
+    if (++this.depth > this.limits.filterDepthMax) {
+      throw filterError(`parentheses nested deeper than ${this.limits.filterDepthMax} levels`, open);
+    }
+    const node = yield* this.alternation();
+    if (!this.take(")")) {
+      const expected = "'&&', '||' or ')'";
+      if (this.pos === this.text.length)
+        throw filterError(`unbalanced '(' of position ${open}`, this.pos, expected);
+      throw this.unexpected(expected);
+    }
+    this.depth--;
+    this.skipSpace();
+    return node;
+  }
+
+  private clause(): FilterNode {
+    if (++this.clauses > this.limits.filterClausesMax) {
+      throw filterError(`more than ${this.limits.filterClausesMax} conditions`, this.pos);
+    }
+    const at = this.pos;
+    const field = this.fieldName();
+    const operator = this.operator();
+    this.skipSpace();
+    const values = this.text[this.pos] === "[" ? this.list() : [this.single(operator)];
+    this.skipSpace();
+    return { kind: "clause", field, at, operator, values };
+  }
+
+  private fieldName(): string {
+    const start = this.pos;
+    for (; this.pos < this.text.length; this.pos++) {
+      const unit = this.text.charCodeAt(this.pos);
+      if (endsFieldName(unit) || this.atConnective(unit)) break;
+    }
+    const name = this.text.slice(start, this.pos).trimEnd();
+    if (name === "") throw filterError("no field name", start, "a field name");
+    if (this.text[this.pos] !== ":") {
+      throw filterError(`no operator after '${shorten(name)}'`, this.pos, "':', ':=' or ':!='");
+    }
+    return name;
+  }
+
+  private operator(): FilterOperator {
+    this.pos++;
+    if (this.text[this.pos] === "=") {
+      this.pos++;
+      return ":=";
+    }
+    if (this.text.startsWith("!=", this.pos)) {
+      this.pos += 2;
+      return ":!=";
+    }
+    return ":";
+  }
+
+  private list(): FilterValue[] {
+    const open = this.pos++;
+    const values: FilterValue[] = [];
+    for (;;) {
+      this.skipSpace();
+      values.push(this.listItem());
+      if (++this.clauses > this.limits.filterClausesMax) {
+        throw filterError(`more than ${this.limits.filterClausesMax} values`, this.pos);
+      }
+      this.skipSpace();
+      const c = this.text[this.pos];
+      if (c === undefined) throw filterError(`unbalanced '[' of position ${open}`, this.pos, "',' or ']'");
+      if (c !== "," && c !== "]") throw this.unexpected("',' or ']'");
+      this.pos++;
+      if (c === "]") return values;
+    }
+  }
+
+  private listItem(): FilterValue {
+    if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
+    const comparison = this.comparison();
+    if (comparison !== null) return this.compared(comparison, true);
+    const literal = this.listText();
+    const dots = literal.text.indexOf("..");
+    if (dots < 0) return { kind: "literal", literal };
+    if (literal.text[dots + 2] === ".") {
+      throw filterError(
+        "more than two dots in a row",
+        literal.at + dots,
+        "<low>..<high>, or the value in backticks",
+      );
+    }
+    const low = literal.text.slice(0, dots).trimEnd();
+    const rest = literal.text.slice(dots + 2);
+    const high = rest.trimStart();
+    const highAt = literal.at + dots + 2 + (rest.length - high.length);
+    if (low === "") throw filterError("a range without a lower end", literal.at, "<low>..<high>");
+    if (high === "") throw filterError("a range without an upper end", highAt, "<low>..<high>");
+    return {
+      kind: "range",
+      low: { text: low, quoted: false, at: literal.at },
+      high: { text: high, quoted: false, at: highAt },
+    };
+  }
+
+  /** One value outside brackets. `<` and `>` compare only after `:`; after `:=` they belong to the text. */
+  private single(operator: FilterOperator): FilterValue {
+    if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
+    const comparison = operator === ":" ? this.comparison() : null;
+    if (comparison !== null) return this.compared(comparison, false);
+    return { kind: "literal", literal: this.plainText() };
+  }
+
+  private comparison(): Comparison | null {
+    const c = this.text[this.pos];
+    if (c !== ">" && c !== "<") return null;
+    this.pos++;
+    if (this.text[this.pos] !== "=") return c;
+    this.pos++;
+    return `${c}=`;
+  }
+
+  private compared(comparison: Comparison, inList: boolean): FilterValue {
+    this.skipSpace();
+    const quoted = this.text.charCodeAt(this.pos) === BACKTICK;
+    const literal = quoted ? this.quoted() : inList ? this.listText() : this.plainText();
+    return { kind: "comparison", comparison, literal };
+  }
+
+  /** A value in backticks; two backticks inside stand for one. */
+  private quoted(): FilterLiteral {
+    const at = this.pos;
+    let text = "";
+    let from = at + 1;
+    for (;;) {
+      const tick = this.text.indexOf("`", from);
+      if (tick < 0) throw filterError(`unbalanced backtick of position ${at}`, this.text.length, "'`'");
+      text += this.text.slice(from, tick);
+      if (this.text[tick + 1] !== "`") {
+        this.pos = tick + 1;
+        return { text, quoted: true, at };
+      }
+      text += "`";
+      from = tick + 2;
+    }
+  }
+
+  private listText(): FilterLiteral {
+    const at = this.pos;
+    for (; this.pos < this.text.length; this.pos++) {
+      const unit = this.text.charCodeAt(this.pos);
+      if (unit === COMMA || unit === BRACKET_CLOSE) break;
+      if (unit === BRACKET_OPEN)
+        throw filterError("unexpected '['", this.pos, "',' or ']' (quote brackets in backticks)");
+    }
+    return this.literal(at);
+  }
+
+  /** The text up to `&&`, `||`, the `)` of an enclosing group or the end. Brackets inside of it must balance. */
+  private plainText(): FilterLiteral {
+    const at = this.pos;
+    const open: number[] = [];
+    for (; this.pos < this.text.length; this.pos++) {
+      const unit = this.text.charCodeAt(this.pos);
+      if (this.atConnective(unit)) break;
+      if (unit === PARENTHESIS_OPEN || unit === BRACKET_OPEN) open.push(this.pos);
+      if (unit !== PARENTHESIS_CLOSE && unit !== BRACKET_CLOSE) continue;
+      const last = open.at(-1);
+      if (last === undefined && unit === PARENTHESIS_CLOSE && this.depth > 0) break;
+      const opening = unit === PARENTHESIS_CLOSE ? PARENTHESIS_OPEN : BRACKET_OPEN;
+      if (last === undefined || this.text.charCodeAt(last) !== opening) {
+        const found = this.text[this.pos];
+        throw filterError(
+          `unbalanced '${found}'`,
+          this.pos,
+          "a balanced value (quote brackets in backticks)",
+        );
+      }
+      open.pop();
+    }
+    const left = open.at(-1);
+    if (left !== undefined) {
+      throw filterError(
+        `unbalanced '${this.text[left]}'`,
+        left,
+        "a balanced value (quote brackets in backticks)",
+      );
+    }
+    return this.literal(at);
+  }
+
+  private literal(at: number): FilterLiteral {
+    const text = this.text.slice(at, this.pos).trimEnd();
+    if (text === "") throw filterError("no value", at, "a value");
+    return { text, quoted: false, at };
+  }
+
+  private unexpected(expected: string): SkeinError {
+    return filterError(`unexpected '${shorten(this.text.slice(this.pos))}'`, this.pos, expected);
+  }
+
+  /** Whether the unit that is read begins `&&` or `||`. */
+  private atConnective(unit: number): boolean {
+    return (unit === AMPERSAND || unit === BAR) && this.text.charCodeAt(this.pos + 1) === unit;
+  }
+
+  private take(token: string): boolean {
+    this.skipSpace();
+    if (!this.text.startsWith(token, this.pos)) return false;
+    this.pos += token.length;
+    return true;
+  }
+
+  private skipSpace(): void {
+    for (; this.pos < this.text.length; this.pos++) {
+      const unit = this.text.charCodeAt(this.pos);
+      if (unit !== SPACE && !(isRareSpace(unit) && /\s/.test(this.text[this.pos] as string))) return;
+    }
+  }
+}
+
+function endsFieldName(unit: number): boolean {
+  return (
+    unit === COLON ||
+    unit === PARENTHESIS_OPEN ||
+    unit === PARENTHESIS_CLOSE ||
+    unit === BRACKET_OPEN ||
+    unit === BRACKET_CLOSE ||
+    unit === BACKTICK
+  );
+}
+
+/** Whether a unit other than a blank may be white space. */
+function isRareSpace(unit: number): boolean {
+  return unit < SPACE || unit > 0x7f;
+}
+
+/** A piece of a filter as an error shows it. */
+export function shorten(text: string): string {
+  if (text.length <= SHOWN_MAX) return text;
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // no half of a pair
+  return `${whole}...`;
+}

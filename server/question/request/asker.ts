@@ -1,0 +1,46 @@
+// Who asks, and whether the query log hears of it: members of a query's body that do not change the answer. They are taken out of
+// the body before it is compared with those of remembered answers.
+import { isObject } from "../../ground/input/json-value.js";
+import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
+import { flag, text } from "../../ground/input/readers.js";
+import type { Limits } from "../../ground/limits.js";
+import { queryRules } from "./query-lists.js";
+
+export const ASKER_MEMBERS = {
+  user_id: optional(text("personBytesMax"), "Who asks; the query log keeps a keyed hash."),
+  session_id: optional(text("personBytesMax"), "The visit; the query log keeps a keyed hash."),
+  analytics: defaultsTo(true, flag(), "Whether the query is logged."),
+};
+const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
+
+/** How a query names who asks. */
+export interface AskedBy {
+  /** Empty when it does not say. */
+  readonly user: string;
+  readonly session: string;
+  readonly logged: boolean;
+}
+
+export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
+
+/** Parts of the members' names, and what any letter of a name may be written with. */
+const TRACES = ["_id", "analytics", "\\u"];
+
+/** Whether the JSON may have one of the members. */
+export function mayNameAsker(json: Buffer): boolean {
+  return TRACES.some((trace) => json.includes(trace));
+}
+
+/** Takes the members out of a body. `rest` is the same object when it has none. Throws SK-SE-400. */
+export function splitAsker(body: unknown, limits: Limits): { askedBy: AskedBy; rest: unknown } {
+  const names = Object.keys(ASKER_MEMBERS);
+  if (!isObject(body) || !names.some((name) => Object.hasOwn(body, name)))
+    return { askedBy: NOT_NAMED, rest: body };
+  const {
+    user_id: user = "",
+    session_id: session = "",
+    analytics: logged,
+  } = ASKER.read(body, "", queryRules(limits));
+  const { user_id: _user, session_id: _session, analytics: _analytics, ...rest } = body;
+  return { askedBy: { user, session, logged }, rest };
+}

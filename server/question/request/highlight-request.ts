@@ -1,0 +1,63 @@
+// From what was searched for to what is marked in the documents of the page. The shards find the places; here is
+// decided what each word of the query stands for.
+import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
+import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
+import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { IndexSettings } from "../../catalog/types.js";
+import type { QueryText } from "../words/query-text.js";
+
+/** `words` are those of the program that found the documents, in the order of the text's words. */
+export function highlightRequest(
+  fields: readonly ViewField[],
+  text: QueryText,
+  words: readonly SearchWord[],
+  { highlight, sku_fields: skus }: IndexSettings,
+): HighlightRequest {
+  const typed = new Set(text.runs.flatMap((run) => run.map((token) => token.word)));
+  return {
+    fields: fields.map(({ name, language, infix }) => ({ name, language, sku: skus.includes(name), infix })),
+    words: words.map((word, i) => (typed.has(i) ? anywhere(word) : inPhrases(text, i))),
+    snippetTokens: highlight.snippet_tokens,
+    startTag: highlight.start_tag,
+    endTag: highlight.end_tag,
+    escapeHtml: highlight.escape_html,
+  };
+}
+
+function anywhere({ alternatives }: SearchWord): HighlightWord {
+  const single = alternatives.filter(({ sequence }) => !sequence);
+  const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
+  // Of a longer word only its beginning is marked, even where the word is searched by itself.
+  const isWhole = (one: SearchAlternative): boolean => isForm(one) && one.kind !== ALT_PREFIX;
+  const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
+    ...new Set(
+      single
+        .filter(which)
+        .flatMap((alternative) => alternative.terms)
+        .filter((term) => term.prefix === prefix)
+        .map(({ term }) => term),
+    ),
+  ];
+  return {
+    terms: terms(isWhole, false),
+    prefixes: terms(isForm, true),
+    typos: terms(({ kind }) => kind === ALT_TYPO, false),
+    infixes: terms(({ kind }) => kind === ALT_INFIX, false),
+    sequences: alternatives
+      .filter(({ sequence }) => sequence)
+      .map((alternative) => alternative.terms.map(({ term }) => term)),
+  };
+}
+
+/** A word that was only typed in quotes is marked only where its phrases stand. */
+function inPhrases({ words, phrases }: QueryText, i: number): HighlightWord {
+  const term = words[i]?.terms[0] as string;
+  return {
+    terms: [],
+    prefixes: [],
+    typos: [],
+    infixes: [],
+    sequences: phrases.filter((phrase) => phrase.includes(term)).map((phrase) => [...phrase]),
+  };
+}

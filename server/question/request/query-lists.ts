@@ -1,0 +1,23 @@
+// What the readers of queries share: refusals and comma-separated lists.
+import { SkeinError } from "../../ground/errors.js";
+import type { InputRules } from "../../ground/input/readers.js";
+import type { Limits } from "../../ground/limits.js";
+
+/** The code of every refusal of a search. */
+export function queryRules(limits: Limits): InputRules {
+  return { limits, code: "SK-SE-400" };
+}
+
+/** `sentence` names the parameter. */
+export function invalid(sentence: string): SkeinError {
+  return new SkeinError("SK-SE-400", sentence);
+}
+
+/** The non-empty, trimmed parts of a comma-separated text. */
+export function commaList(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}

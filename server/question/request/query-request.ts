@@ -1,0 +1,257 @@
+// The body of a query -> a QueryRequest: every parameter checked, clamped and resolved against the index.
+// Wrong types are refused by name, numbers out of range are clamped, unknown parameters are ignored; a
+// legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
+
+import { finished } from "../../../engine-wasm/host/steps.js";
+import {
+  type IndexView,
+  isSearchable,
+  type ViewField,
+  type WeightedField,
+} from "../../catalog/schema/index-view.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { defaultsTo, object, optional, required, type ValuesOf } from "../../ground/input/object-reader.js";
+import { anyObject, clamped, flag, oneOf, text, texts } from "../../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { both, type FilterNode } from "../filter/filter-ast.js";
+import { nativeFilter } from "../filter/filter-native.js";
+import { parsingOfFilter } from "../filter/filter-parser.js";
+import { ASKER_MEMBERS } from "./asker.js";
+import { commaList, invalid, queryRules } from "./query-lists.js";
+import { parseSort, type SortRequest } from "./query-sort.js";
+import { checkVectorFits, VECTOR } from "./query-vector.js";
+import type { Within } from "./within.js";
+
+const ASKED_MODES = ["auto", "keyword", "semantic", "hybrid"] as const;
+export type AskedMode = (typeof ASKED_MODES)[number];
+
+const MEMBERS = {
+  q: required(text("queryTextBytesMax"), "The query text, or * to browse."),
+  query_by: optional(
+    text(),
+    "Fields to search, comma-separated; default: the searchable attributes of the settings.",
+  ),
+  query_by_weights: optional(text(), "A weight for each field of query_by, comma-separated."),
+  search_mode: optional(oneOf(ASKED_MODES)),
+  vector: optional(
+    VECTOR,
+    "The query's own vector; only where the setting embedder.source is pushed or endpoint.",
+  ),
+  filters: optional(anyObject(), "Values by field; all must match, of an array any."),
+  filter_by: optional(text(), "Filter expression; wins over filters."),
+  facets: optional(texts(), "Fields to count values of."),
+  facet_by: optional(text(), "The same, comma-separated; wins over facets."),
+  max_facet_values: defaultsTo(10, clamped(0, "facetValuesMax")),
+  sort: optional(text(), "<field>:asc or <field>:desc, comma-separated; default: by relevance."),
+  sort_by: optional(text(), "The same; wins over sort."),
+  per_page: defaultsTo(10, clamped(0, "pageDocumentsMax")),
+  page: defaultsTo(1, clamped(1, Number.MAX_SAFE_INTEGER)),
+  prefix: optional(flag(), "Whether the last word is a beginning; default: as in the settings."),
+  num_typos: optional(clamped(0, FIXED_LIMITS.typosMax), "Default: as in the settings."),
+  highlight_fields: optional(text(), "Fields to mark matched words in, comma-separated."),
+  fields: optional(texts(), "Members of the documents to return; default: all."),
+  exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
+  explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
+  ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
+  ...ASKER_MEMBERS,
+};
+/** The parameters of a query: unknown ones are ignored. */
+export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
+
+type QueryValues = ValuesOf<typeof MEMBERS>;
+
+export interface QueryRequest {
+  readonly q: string;
+  /** The text as it came, where `q` is what it was understood as. */
+  readonly typed: string;
+  readonly searchMode: AskedMode;
+  /** The query's own vector, of length 1. Null when it has none. */
+  readonly vector: Float32Array | null;
+  /** Words, or words in sequence, of which was understood that documents with them are not wanted. */
+  readonly avoided: readonly string[];
+  /** Lists documents instead of searching words. */
+  readonly browse: boolean;
+  /** Empty only for browsing an index without searchable fields. */
+  readonly fields: readonly WeightedField[];
+  readonly filter: FilterNode | null;
+  /** Who asks sees these documents only; `filter` says so too. Null: all. */
+  readonly within: Within | null;
+  /** Facet fields that have facet: true, in the order of the request, each once. */
+  readonly facets: readonly ViewField[];
+  readonly maxFacetValues: number;
+  /** null: by relevance. */
+  readonly sort: readonly SortRequest[] | null;
+  readonly perPage: number;
+  readonly page: number;
+  readonly prefix: boolean;
+  readonly numTypos: number;
+  /** String fields to highlight, each once. */
+  readonly highlight: readonly ViewField[];
+  readonly keepFields: readonly string[] | null;
+  readonly dropFields: readonly string[] | null;
+  /** Tell for every hit why it stands where it does. */
+  readonly explain: boolean;
+  /** It may be asked in another way than it is typed. */
+  readonly ai: boolean;
+}
+
+/** `*`, and a text without anything in it, list documents instead of searching words. */
+function isBrowse(q: string): boolean {
+  const text = q.trim();
+  return text === "" || text === "*";
+}
+
+/** Throws SkeinError SK-SE-400 with a sentence that names the parameter. */
+export function readQueryRequest(
+  body: unknown,
+  record: IndexRecord,
+  view: IndexView,
+  limits: Limits,
+  within: Within | null = null,
+): QueryRequest {
+  return finished(readingOfQueryRequest(body, record, view, limits, within));
+}
+
+/** `readQueryRequest` in small steps, for a filter may be long. */
+export function* readingOfQueryRequest(
+  body: unknown,
+  record: IndexRecord,
+  view: IndexView,
+  limits: Limits,
+  within: Within | null = null,
+): Generator<void, QueryRequest> {
+  const given = QUERY.read(body, "", queryRules(limits));
+  const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
+  if (vector !== null) checkVectorFits(record.settings);
+  const browse = isBrowse(q);
+  return {
+    q,
+    typed: q,
+    avoided: [],
+    searchMode: given.search_mode ?? "auto",
+    vector,
+    browse,
+    fields: queryFields(given, view, limits, browse),
+    filter: both(within?.filter ?? null, yield* queryFilter(given, limits)),
+    within,
+    facets: facetFields(given, view, limits),
+    maxFacetValues: given.max_facet_values,
+    sort: querySort(given, view, limits),
+    perPage: given.per_page,
+    page: given.page,
+    prefix: given.prefix ?? record.settings.prefix,
+    numTypos: given.num_typos ?? record.settings.num_typos,
+    highlight: highlightFields(given, view, limits),
+    keepFields,
+    dropFields: keepFields === null ? excluded : null,
+    explain: given.explain,
+    ai: given.ai,
+  };
+}
+
+function queryFields(
+  given: QueryValues,
+  view: IndexView,
+  limits: Limits,
+  browse: boolean,
+): readonly WeightedField[] {
+  const names = commaList(given.query_by);
+  const weightTexts = commaList(given.query_by_weights);
+  const fields =
+    names.length === 0
+      ? view.searchable.map((entry) => entry.field)
+      : searchedFields("query_by", names, view, limits);
+  if (fields.length === 0 && !browse)
+    throw invalid("query_by is missing, and the index has no searchable fields");
+  if (weightTexts.length === 0)
+    return names.length === 0
+      ? view.searchable
+      : fields.map((field) => ({ field, weight: view.weightOf(field) }));
+  if (weightTexts.length !== fields.length) {
+    throw invalid(
+      `query_by_weights must have one weight for each of the ${fields.length} searched fields, not ${weightTexts.length}`,
+    );
+  }
+  return fields.map((field, i) => ({ field, weight: positiveWeight(weightTexts[i] as string) }));
+}
+
+/** The fields that a list names, each once. Throws SK-SE-400 for one that cannot be searched; `parameter` is for the sentence. */
+export function searchedFields(
+  parameter: string,
+  names: readonly string[],
+  view: IndexView,
+  limits: Limits,
+): ViewField[] {
+  if (names.length > limits.queryFieldsMax)
+    throw invalid(`${parameter} names more than ${limits.queryFieldsMax} fields`);
+  const fields = names.map((name) => {
+    const field = view.field(name);
+    if (field === undefined)
+      throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
+    if (!isSearchable(field)) {
+      throw invalid(
+        `${parameter}: field '${name}' cannot be searched; expected an indexed string or string[] field`,
+      );
+    }
+    return field;
+  });
+  if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice`);
+  return fields;
+}
+
+function positiveWeight(text: string): number {
+  const weight = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
+  if (!(weight > 0) || weight > FIXED_LIMITS.fieldWeightMax) {
+    throw invalid(
+      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to ${FIXED_LIMITS.fieldWeightMax}`,
+    );
+  }
+  return weight;
+}
+
+function* queryFilter(
+  { filters: native, filter_by: legacy }: QueryValues,
+  limits: Limits,
+): Generator<void, FilterNode | null> {
+  if (legacy !== undefined) return legacy.trim() === "" ? null : yield* parsingOfFilter(legacy, limits);
+  return native === undefined ? null : nativeFilter(native, limits);
+}
+
+/** Fields without facet: true (or unknown ones) are no error and get no aggregation. */
+function facetFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
+  const { facets: native = [], facet_by: legacy } = given;
+  const names = legacy === undefined ? native : commaList(legacy);
+  const fields = new Set<ViewField>();
+  for (const name of names) {
+    const field = view.field(name.trim());
+    if (field?.facet === true) fields.add(field);
+  }
+  if (fields.size > limits.facetFieldsMax) {
+    throw invalid(
+      `${legacy === undefined ? "facets" : "facet_by"} names more than ${limits.facetFieldsMax} fields`,
+    );
+  }
+  return [...fields];
+}
+
+function querySort(given: QueryValues, view: IndexView, limits: Limits): SortRequest[] | null {
+  const { sort: native, sort_by: legacy } = given;
+  const [name, text] = legacy === undefined ? ["sort", native] : ["sort_by", legacy];
+  const items = commaList(text);
+  if (items.length > limits.sortKeysMax)
+    throw invalid(`${name} names more than ${limits.sortKeysMax} fields`);
+  return items.length === 0 ? null : parseSort(name, items, view);
+}
+
+/** Unknown fields and fields that hold no text are ignored. */
+function highlightFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
+  const fields = new Set<ViewField>();
+  for (const name of commaList(given.highlight_fields)) {
+    const field = view.field(name);
+    if (field?.kind === "string") fields.add(field);
+  }
+  if (fields.size > limits.queryFieldsMax) {
+    throw invalid(`highlight_fields names more than ${limits.queryFieldsMax} fields`);
+  }
+  return [...fields];
+}

@@ -1,0 +1,49 @@
+// The sort expression `field:asc|desc, ...` -> sort keys, checked against the schema.
+import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { SkeinError } from "../../ground/errors.js";
+import { invalid } from "./query-lists.js";
+
+export interface SortRequest {
+  /** null: the text match (`_text_match`). */
+  readonly field: ViewField | null;
+  readonly descending: boolean;
+}
+
+/** `parameter` is the name shown in errors. Throws SkeinError SK-SE-400. */
+export function parseSort(parameter: string, items: readonly string[], view: IndexView): SortRequest[] {
+  const keys = items.map((item) => parseKey(parameter, item, view));
+  const fields = keys.map((key) => key.field);
+  if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice`);
+  return keys;
+}
+
+function parseKey(parameter: string, item: string, view: IndexView): SortRequest {
+  const colon = item.lastIndexOf(":");
+  const direction = item
+    .slice(colon + 1)
+    .trim()
+    .toLowerCase();
+  if (colon <= 0 || (direction !== "asc" && direction !== "desc")) {
+    throw invalid(
+      `${parameter}: '${item.slice(0, 80)}' is no sort key; expected <field>:asc or <field>:desc`,
+    );
+  }
+  const name = item.slice(0, colon).trim();
+  const descending = direction === "desc";
+  if (name === "_text_match") return { field: null, descending };
+  const field = view.field(name);
+  if (field === undefined)
+    throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
+  const problem = unsortable(parameter, field);
+  if (problem !== null) throw problem;
+  return { field, descending };
+}
+
+function unsortable(parameter: string, field: ViewField): SkeinError | null {
+  if (field.array)
+    return invalid(`${parameter}: field '${field.name}' is an array; arrays cannot be sorted by`);
+  if (field.sort) return null;
+  return invalid(
+    `${parameter}: field '${field.name}' cannot be sorted by; its schema entry needs sort: true`,
+  );
+}

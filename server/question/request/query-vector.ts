@@ -1,0 +1,39 @@
+// A vector that a client sends along with a query: read, checked, and brought to length 1, since only its direction counts.
+// Knows nothing of how it is compared.
+
+import type { IndexSettings } from "../../catalog/types.js";
+import { refuse, type ValueReader, wrongType } from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
+import { invalid } from "./query-lists.js";
+
+const { vectorNumbers: NUMBERS } = FIXED_LIMITS;
+
+export const VECTOR: ValueReader<Float32Array> = {
+  takes: `an array of ${NUMBERS} finite numbers`,
+  schema: { type: "array", items: { type: "number" }, minItems: NUMBERS, maxItems: NUMBERS },
+  read(value, path, rules) {
+    if (!Array.isArray(value)) return wrongType(path, VECTOR.takes, value, rules);
+    if (value.length !== NUMBERS) refuse(path, `has ${value.length} numbers; expected ${NUMBERS}`, rules);
+    let largest = 0;
+    value.forEach((number: unknown, i) => {
+      if (typeof number !== "number" || !Number.isFinite(number))
+        wrongType(`${path}[${i}]`, "a finite number", number, rules);
+      else largest = Math.max(largest, Math.abs(number));
+    });
+    if (largest === 0) refuse(path, "must not be all zeros", rules);
+    return unitVector(value as number[], largest);
+  },
+};
+
+/** Throws SK-SE-400 where the vectors of the index are not made outside: a vector of the client could not be compared with them. */
+export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
+  if (source === "pushed" || source === "endpoint") return;
+  throw invalid(`vector needs the setting embedder.source to be pushed or endpoint; it is ${source}`);
+}
+
+/** Divided by the largest first, so that no square is infinite or lost. */
+function unitVector(numbers: readonly number[], largest: number): Float32Array {
+  const scaled = Float64Array.from(numbers, (number) => number / largest);
+  const length = Math.sqrt(scaled.reduce((sum, number) => sum + number * number, 0));
+  return Float32Array.from(scaled, (number) => number / length);
+}

@@ -1,0 +1,33 @@
+// The documents that a search token leaves its holder. Its filter stands beside the filter of every search. What else an answer
+// says of an index (its size, other spellings, values that queries may name) is then said of these documents.
+import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { FilterNode } from "../filter/filter-ast.js";
+import { compileFilter } from "../filter/filter-compile.js";
+import { parseFilter } from "../filter/filter-parser.js";
+
+export interface Within {
+  /** The filter as the token has it. */
+  readonly text: string;
+  readonly filter: FilterNode;
+  readonly program: readonly FilterOp[];
+}
+
+/** Empty: every document, so null. Throws SK-SE-400 for a filter that does not fit the index: its holder then finds nothing. */
+export function readWithin(
+  text: string,
+  { view, analyser }: { readonly view: IndexView; readonly analyser: TextAnalyser },
+  limits: Limits,
+): Within | null {
+  if (text === "") return null;
+  try {
+    const filter = parseFilter(text, limits);
+    return { text, filter, program: compileFilter(filter, view, analyser) };
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    throw new SkeinError(error.code, `the search token's ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,281 @@
+// Decides in which ways each word of a query may match, with their weights, and whether a word looks misspelt. It decides
+// from the words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
+import {
+  ALT_EXACT,
+  ALT_PREFIX,
+  ALT_SPLIT,
+  ALT_STEM,
+  ALT_TYPO,
+} from "../../../engine-wasm/assembly/layout.js";
+import type {
+  InfixExpansion,
+  PrefixExpansion,
+  TypoExpansion,
+} from "../../../engine-wasm/host/programs/expand-result.js";
+import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import { infixAlternatives, infixFrequency } from "./infixes.js";
+import { inverseFrequency } from "./inverse-frequency.js";
+import type { QueryWord } from "./query-text.js";
+import type { LikelyTypo } from "./typos/noisy-channel.js";
+import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
+import { stemTerms, type Variant } from "./variants.js";
+
+/** What a longer word is worth that begins with the word, and one longer by a letter when no document has the word itself. */
+const PREFIX_FACTOR = 0.8;
+const NEXT_LETTER_FACTOR = 0.9;
+/** Near terms with as many typos fall into so many groups. The last one holds all that are not among the likeliest. */
+const TYPO_GROUPS_MAX = 4;
+/** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
+const SPLITS_MAX = 3;
+const NUMBER_SPLITS_MAX = 16;
+
+/** A variant that some document may have, and the most documents that may have it. */
+export interface FoundVariant {
+  readonly variant: Variant;
+  readonly frequency: number;
+}
+
+/** What the dictionary holds for one word. Frequencies are the largest count of one field. */
+export interface WordFindings {
+  readonly exact: number;
+  readonly prefix: PrefixExpansion | null;
+  /** How many documents have the word or one that starts with it. */
+  readonly literal: number;
+  /** The near terms that may have been meant, as noisy-channel.ts has chosen and ordered them. */
+  readonly typos: readonly LikelyTypo[];
+  /** Longer terms that contain the word, in fields where these are searched. */
+  readonly infixes: readonly InfixExpansion[];
+}
+
+/** Near terms that are worth the same. */
+interface TypoGroup {
+  readonly typos: number;
+  readonly factor: number;
+  readonly members: LikelyTypo[];
+}
+
+/** How many documents have the word in a form that is as good as the word. This decides whether it looks misspelt. */
+export function knownFrequency(
+  i: number,
+  { literal, infixes }: Pick<WordFindings, "literal" | "infixes">,
+  variants: readonly FoundVariant[],
+): number {
+  let most = Math.max(literal, infixFrequency(infixes));
+  for (const { variant, frequency } of variants)
+    if (frequency > most && isEvidence(variant, i)) most = frequency;
+  return most;
+}
+
+/** Whether a document with the variant has the word in a form that is as good as the word. */
+export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
+  return !sequence && covers.includes(i);
+}
+
+export function isMissing(frequency: number): boolean {
+  return frequency === 0;
+}
+
+/**
+ * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling gains
+ * nothing from its rarity. Of a variant that covers several words each counts by its part of their weights, so that a
+ * document that has them joined and apart gets no more than one that has them apart. Without anything in the dictionary a word has no alternatives and matches nothing.
+ */
+export function searchWords(
+  words: readonly QueryWord[],
+  findings: readonly WordFindings[],
+  variants: readonly FoundVariant[],
+  languages: readonly number[],
+  documents: number,
+): SearchWord[] {
+  const chosen = withBestSplits(variants);
+  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
+  const weights = words.map((_, i) => wordWeight(i, findings[i] as WordFindings, chosen, idf));
+  return words.map((word, i) => {
+    const { infixes, typos } = findings[i] as WordFindings;
+    const weight = weights[i] as number;
+    const alternatives = ownAlternatives(word, findings[i] as WordFindings, weight, idf);
+    addVariantAlternatives(alternatives, i, chosen, weights, idf);
+    if (infixes.length > 0) alternatives.push(...insideAlternatives(infixes, weight, idf));
+    if (typos.length > 0) alternatives.push(...typoAlternatives(typos, languages, weight, idf));
+    return { weight, alternatives: repeated(alternatives, word.count) };
+  });
+}
+
+/** A repeated word counts more. */
+function repeated(alternatives: SearchAlternative[], count: number): SearchAlternative[] {
+  return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
+}
+
+/** The weight of all forms of the word together if they are known, else of the word as written, else of what stands for it. */
+function wordWeight(
+  i: number,
+  findings: WordFindings,
+  variants: readonly FoundVariant[],
+  idf: (frequency: number) => number,
+): number {
+  let best = 0;
+  for (const { variant, frequency } of variants) {
+    if (!variant.covers.includes(i)) continue;
+    if (variant.kind === ALT_STEM) return idf(frequency);
+    best = Math.max(best, frequency);
+  }
+  if (findings.exact > 0) return idf(findings.exact);
+  if (findings.literal > 0) return idf(findings.literal);
+  if (best > 0) return idf(best);
+  const inside = infixFrequency(findings.infixes);
+  if (inside > 0) return idf(inside);
+  const likeliest = typoGroups(findings.typos)[0];
+  return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
+}
+
+function ownAlternatives(
+  word: QueryWord,
+  { exact, prefix, literal }: WordFindings,
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  const own: SearchAlternative[] = [];
+  if (exact > 0) {
+    own.push({
+      kind: ALT_EXACT,
+      typos: 0,
+      exact: true,
+      sequence: word.terms.length > 1,
+      useForProximity: true,
+      boost: Math.min(idf(exact), weight),
+      terms: word.terms.map((term) => ({ term, prefix: false })),
+    });
+  }
+  if (prefix !== null && prefix.termCount > 0) {
+    const longer = { kind: ALT_PREFIX, typos: 0, exact: false, sequence: false } as const;
+    const begun = Math.min(idf(literal), weight);
+    own.push({
+      ...longer,
+      useForProximity: prefix.terms !== null,
+      boost: begun * PREFIX_FACTOR,
+      terms: [{ term: word.terms[0] as string, prefix: true }],
+    });
+    const next = exact > 0 ? [] : nextTerms(word.terms[0] as string, prefix);
+    if (next.length > 0) {
+      const terms = next.map((term) => ({ term, prefix: false }));
+      own.push({ ...longer, useForProximity: false, boost: begun * NEXT_LETTER_FACTOR, terms });
+    }
+  }
+  return own;
+}
+
+/** The terms that are the word and one more letter, as far as they are listed. */
+function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
+  return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
+}
+
+function lettersOf(term: string): number {
+  return [...term].length;
+}
+
+function insideAlternatives(
+  infixes: readonly InfixExpansion[],
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  return infixAlternatives(infixes, weight, idf(infixFrequency(infixes)));
+}
+
+function addVariantAlternatives(
+  alternatives: SearchAlternative[],
+  i: number,
+  variants: readonly FoundVariant[],
+  weights: readonly number[],
+  idf: (frequency: number) => number,
+): void {
+  for (const { variant, frequency } of variants) {
+    const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
+    if (!covers.includes(i)) continue;
+    const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
+    const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
+    alternatives.push({
+      kind,
+      typos: 0,
+      exact,
+      sequence,
+      useForProximity: true,
+      boost: (weights[i] as number) * share * factor,
+      terms: terms.map((term) => ({ term, prefix })),
+    });
+  }
+}
+
+function typoAlternatives(
+  typos: readonly LikelyTypo[],
+  languages: readonly number[],
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  const likelier: LikelyTypo[] = [];
+  return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
+    likelier.push(...members);
+    // The documents of all likelier groups are counted too, so that being rare does not lift a less likely group.
+    const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
+    const whole = members.filter(({ isPrefix }) => !isPrefix);
+    // The stems stand apart from the words, since a document that has a word has its stem and would count it twice.
+    const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
+    return forms
+      .filter((terms) => terms.length > 0)
+      .map((terms) => ({
+        kind: ALT_TYPO,
+        typos: count,
+        exact: false,
+        sequence: false,
+        useForProximity: true,
+        boost,
+        terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
+      }));
+  });
+}
+
+/** Keeps only the ways to cut a word whose parts are most frequent. */
+function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
+  const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
+  if (all.length <= SPLITS_MAX) return variants; // as many are kept of one word
+  const splits = new Map<string, FoundVariant[]>();
+  for (const found of all) {
+    const words = found.variant.covers.join();
+    splits.set(words, [...(splits.get(words) ?? []), found]);
+  }
+  const kept = new Set(
+    [...splits.values()].flatMap((ways) =>
+      ways
+        .sort((a, b) => b.frequency - a.frequency)
+        .slice(0, ways.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
+    ),
+  );
+  return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
+}
+
+function isNumber({ variant }: FoundVariant): boolean {
+  return variant.terms.some((term) => /\p{N}/u.test(term));
+}
+
+/** Of the terms with as many typos those that cost the same, up to the last group. Keeps the order of likelyTypos. */
+function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
+  const groups: TypoGroup[] = [];
+  let ranked = 0;
+  for (const typo of typos) {
+    const last = groups.at(-1);
+    const isMore = typo.typos !== last?.typos;
+    const isDearer = typo.cost > (last?.members[0]?.cost ?? 0);
+    if (isMore || (isDearer && ranked < TYPO_GROUPS_MAX)) {
+      ranked = isMore ? 1 : ranked + 1;
+      groups.push({ typos: typo.typos, factor: typo.confidence, members: [typo] });
+    } else last?.members.push(typo);
+  }
+  return groups;
+}
+
+function inByteOrder(terms: readonly string[]): string[] {
+  return [...new Set(terms)].sort(compareBytes);
+}
+
+function frequencyOf(group: readonly TypoExpansion[]): number {
+  return largest(sumLists(group.map((typo) => typo.frequencies)));
+}

@@ -1,0 +1,53 @@
+// Words that are found inside of longer ones, in fields with `infix`: which words of a query are looked for in this way,
+// and what they match. Pure functions; docs/ranking.md has the reasons.
+import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
+import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
+import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
+import type { SearchAlternative } from "../../../engine-wasm/host/programs/search-program.js";
+import type { QueryWord } from "./query-text.js";
+import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
+
+/** Shorter words are not looked for inside of others, because they stand inside of too many. */
+const INFIX_LETTERS_MIN = 3;
+/** An infix is worth less than the beginning of a longer word, and more than a misspelling. */
+const INFIX_FACTOR = 0.7;
+/** An infix counts as far from the word as a term with one typo does. */
+const INFIX_TYPOS = 1;
+/** With more terms than this, proximity leaves them out, because reading their positions would cost too much. */
+const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
+
+/** What to ask the dictionaries about a word; null for one that is not looked for inside of others. */
+export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
+  const [term, more] = terms as [string, string?];
+  if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
+  // Terms that start with an unfinished word are found as completions of the word.
+  const infix = prefix ? "inside" : "anywhere";
+  return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
+}
+
+/** At most how many documents have one of the terms: the largest sum of one field. */
+export function infixFrequency(infixes: readonly InfixExpansion[]): number {
+  return largest(sumLists(infixes.map(({ frequencies }) => frequencies)));
+}
+
+/** One alternative, or none without infixes. `weight` is that of the word, `idf` that of the terms together. */
+export function infixAlternatives(
+  infixes: readonly InfixExpansion[],
+  weight: number,
+  idf: number,
+): SearchAlternative[] {
+  if (infixes.length === 0) return [];
+  const terms = infixes.map(({ term }) => term).sort(compareBytes);
+  return [
+    {
+      kind: ALT_INFIX,
+      typos: INFIX_TYPOS,
+      exact: false,
+      sequence: false,
+      infixOnly: true,
+      useForProximity: terms.length <= NEAR_TERMS_MAX,
+      boost: Math.min(idf, weight) * INFIX_FACTOR,
+      terms: terms.map((term) => ({ term, prefix: false })),
+    },
+  ];
+}

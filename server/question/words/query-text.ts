@@ -1,0 +1,223 @@
+// The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
+// query-parts.ts tells them apart. Emoji and other symbols are ignored beside words; alone they are words that no document has, because
+// the index does not hold them. All text goes through the engine's analyser. word-cuts.ts cuts scripts without spaces into
+// words.
+import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import { queryParts } from "./query-parts.js";
+import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
+import { wordsOfTouchingTokens } from "./word-cuts.js";
+
+export interface QueryWord {
+  /** One term, or the characters of a word in a script without spaces, which must stand together. */
+  readonly terms: readonly string[];
+  /** Terms that start with the word match as well. Only for words of one term. */
+  readonly prefix: boolean;
+  /** Typos this word may have, 0..4. */
+  readonly typosMax: number;
+  /** Typos this word may have when it is found in no form. Never fewer than `typosMax`. */
+  readonly typosAtLast: number;
+  /** The word stands only in quotes, so it is matched as it is. */
+  readonly quoted: boolean;
+  /** How often the word stands in the query. A repeated word counts more. */
+  readonly count: number;
+}
+
+/** A plain token of the query where it was typed. */
+export interface QueryToken {
+  readonly term: string;
+  /** Number of the word it belongs to; -1 for a stop word that was left out. */
+  readonly word: number;
+}
+
+/** Parts typed as one word with hyphens, dots or slashes between them, and the term that they make when joined. */
+export interface Compound {
+  readonly term: string;
+  /** The numbers of the parts' words. */
+  readonly covers: readonly number[];
+  readonly prefix: boolean;
+}
+
+export interface QueryText {
+  /** In the order of the query, each once. Empty for a query that browses. */
+  readonly words: readonly QueryWord[];
+  /** Stretches of neighbouring tokens, broken by quotes and exclusions. */
+  readonly runs: readonly (readonly QueryToken[])[];
+  readonly compounds: readonly Compound[];
+  readonly phrases: readonly (readonly string[])[];
+  readonly excludes: readonly (readonly string[])[];
+  /** All terms but the excluded ones, in the order of the query. */
+  readonly terms: readonly string[];
+}
+
+export interface QueryTextRules {
+  readonly prefix: boolean;
+  readonly typos: TypoRule;
+  /** Folded stop words. They are left out of the query unless it has no other words. */
+  readonly stopWords: ReadonlySet<string>;
+  /** Later words are ignored. */
+  readonly wordsMax: number;
+}
+
+interface Part {
+  readonly text: string;
+  readonly quoted: boolean;
+  readonly excluded: boolean;
+  readonly tokens: readonly Token[];
+}
+
+/** A word before stop words and repetitions are taken out. */
+type Entry = Omit<QueryWord, "count">;
+
+/** Tokens and compounds that name entries by number, until these have become words. */
+interface Draft {
+  readonly entries: Entry[];
+  readonly runs: QueryToken[][];
+  readonly compounds: Compound[];
+}
+
+const HANGUL = /\p{Script=Hangul}/u;
+const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
+
+export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
+  const parts = q.trim() === "*" ? [] : analysedParts(q, analyser);
+  const read = parts.filter(({ tokens }) => tokens.length > 0);
+  const last = read.at(-1);
+  const phrases: string[][] = [];
+  const excludes: string[][] = [];
+  const draft: Draft = { entries: [], runs: [[]], compounds: [] };
+  for (const part of read) {
+    if (!part.quoted && !part.excluded) {
+      addPlainPart(draft, part.text, part.tokens, part === last, rules);
+      continue;
+    }
+    const terms = plainTerms(part.tokens);
+    draft.runs.push([]);
+    if (part.excluded) {
+      excludes.push(terms);
+    } else {
+      phrases.push(terms.slice(0, rules.wordsMax));
+      for (const term of terms)
+        draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
+    }
+  }
+  if (draft.entries.length === 0) draft.entries.push(...symbolWords(parts));
+  const { words, wordOfEntry } = eachOnce(draft.entries, rules);
+  return {
+    words,
+    runs: draft.runs
+      .filter((run) => run.length > 0)
+      .map((run) => run.map(({ term, word }) => ({ term, word: wordOfEntry[word] as number }))),
+    compounds: draft.compounds.map((compound) => ({
+      ...compound,
+      covers: unique(compound.covers.map((entry) => wordOfEntry[entry] as number)),
+    })),
+    phrases: phrases.slice(0, rules.wordsMax),
+    excludes: excludes.slice(0, rules.wordsMax),
+    terms: read.filter((part) => !part.excluded).flatMap((part) => plainTerms(part.tokens)),
+  };
+}
+
+function analysedParts(q: string, analyser: TextAnalyser): Part[] {
+  return queryParts(q).map(({ quoted, excluded, textStart, textEnd }) => {
+    const text = q.slice(textStart, textEnd);
+    return { text, quoted, excluded, tokens: analyser.tokens(text) };
+  });
+}
+
+/**
+ * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither here nor in a
+ * document, so nothing is found. That is wanted: somebody who types an emoji does not ask for the whole catalogue.
+ */
+function symbolWords(parts: readonly Part[]): Entry[] {
+  return parts
+    .filter(({ excluded }) => !excluded)
+    .flatMap(({ text }) => SYMBOL.exec(text) ?? [])
+    .map((symbol) => ({ terms: [symbol], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true }));
+}
+
+function addPlainPart(
+  draft: Draft,
+  text: string,
+  tokens: readonly Token[],
+  isLast: boolean,
+  rules: QueryTextRules,
+): void {
+  const plain = tokens.filter((token) => token.parts === 1);
+  const run = draft.runs.at(-1) as QueryToken[];
+  const entryOfPosition: number[] = [];
+  const groups = wordsOfTouchingTokens(text, plain);
+  for (const [i, group] of groups.entries()) {
+    const terms = group.map((token) => token.term);
+    const [term] = terms as [string];
+    const single = terms.length === 1;
+    const isLastWord = isLast && i === groups.length - 1;
+    for (const token of group) {
+      entryOfPosition[token.position] = draft.entries.length;
+      run.push({ term: token.term, word: draft.entries.length });
+    }
+    draft.entries.push({
+      terms,
+      // Korean particles follow their noun without a space, so the noun is a prefix of what is written.
+      prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
+      typosMax: single ? typosAllowed(term, rules.typos) : 0,
+      typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
+      quoted: false,
+    });
+  }
+  const lastPosition = plain.at(-1)?.position;
+  for (const { term, position, parts } of tokens) {
+    if (parts === 1) continue;
+    const covers = Array.from({ length: parts }, (_, i) => entryOfPosition[position + i] as number);
+    draft.compounds.push({
+      term,
+      covers,
+      prefix: rules.prefix && isLast && position + parts - 1 === lastPosition,
+    });
+  }
+}
+
+/**
+ * Makes words of entries. Stop words are left out unless nothing else remains. A repeated word stands once, at its first
+ * place, with the most tolerant of its readings.
+ */
+function eachOnce(
+  entries: readonly Entry[],
+  rules: QueryTextRules,
+): { words: QueryWord[]; wordOfEntry: number[] } {
+  const keys = entries.map(keyOf);
+  const quoted = new Set(keys.filter((_, i) => entries[i]!.quoted));
+  const stopped = keys.map((key) => rules.stopWords.has(key) && !quoted.has(key));
+  const keepAll = !stopped.includes(false);
+  const words = new Map<string, { word: QueryWord; at: number }>();
+  const wordOfEntry = entries.map((entry, i) => {
+    if (!keepAll && stopped[i]) return -1;
+    const key = keys[i]!;
+    const known = words.get(key);
+    const at = known?.at ?? words.size;
+    const word = {
+      terms: entry.terms,
+      prefix: entry.prefix || known?.word.prefix === true,
+      typosMax: Math.max(entry.typosMax, known?.word.typosMax ?? 0),
+      typosAtLast: Math.max(entry.typosAtLast, known?.word.typosAtLast ?? 0),
+      quoted: entry.quoted && known?.word.quoted !== false,
+      count: 1 + (known?.word.count ?? 0),
+    };
+    words.set(key, { word, at });
+    return at < rules.wordsMax ? at : -1;
+  });
+  return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
+}
+
+/** A key for the word. A space can separate terms because terms hold no space. */
+function keyOf({ terms }: Entry): string {
+  return terms.length === 1 ? terms[0]! : terms.join(" ");
+}
+
+function plainTerms(tokens: readonly Token[]): string[] {
+  return tokens.filter((token) => token.parts === 1).map((token) => token.term);
+}
+
+function unique(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)];
+}

@@ -1,0 +1,27 @@
+// The terms of the texts of ranking rules and synonym groups. A record of the catalog never changes, so its texts go
+// through the analyser once, and again only when the index splits text in another way.
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import type { RankingRule, SynonymGroup } from "../../catalog/types.js";
+
+interface KnownTerms {
+  readonly analysis: string;
+  readonly terms: readonly (readonly string[])[];
+}
+
+/** Terms depend only on the record and the analysis, so one map serves everybody in a thread. */
+const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
+
+/** The terms of each of the record's texts. Requires the same `texts` each time for the same record. */
+export function recordTerms(
+  record: RankingRule | SynonymGroup,
+  texts: readonly string[],
+  analyser: TextAnalyser,
+): KnownTerms["terms"] {
+  const { analysis } = analyser;
+  let entry = known.get(record);
+  if (entry?.analysis !== analysis) {
+    entry = { analysis, terms: texts.map((text) => analyser.terms(text)) };
+    known.set(record, entry);
+  }
+  return entry.terms;
+}

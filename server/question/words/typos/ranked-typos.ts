@@ -1,0 +1,170 @@
+// Orders the terms near a misspelt word by how likely they were meant, and keeps those that are judged (noisy-channel.ts). This is done
+// once, when the shards' answers come. So the memory of a word holds this choice and not hundreds of near terms. Pure
+// functions; docs/ranking.md has the reasons.
+import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
+import type {
+  ExpandResult,
+  SuspectExpansion,
+  TypoExpansion,
+  WordExpansion,
+} from "../../../../engine-wasm/host/programs/expand-result.js";
+import { FIXED_LIMITS } from "../../../ground/limits.js";
+import { TypoCosts } from "./typo-cost.js";
+
+/** The cost that counts as one typo. The dearest single edit is still one typo. */
+const TYPO_COST = 100;
+const TYPO_COST_MARGIN = 10;
+/** Twice the documents make a term as much likelier as a cost that is smaller by this. */
+const FREQUENCY_DISCOUNT = 5;
+/** How many of the nearest terms are priced. */
+const PRICED_MAX = 500;
+
+/** A typo with what it costs. */
+export interface RankedTypo extends TypoExpansion {
+  /** 1 to 4, from what the edits cost (typo-cost.ts). */
+  readonly typos: number;
+  /** What the edits cost. */
+  readonly edits: number;
+}
+
+/** What the dictionaries of all shards hold for one word. */
+export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
+  /** The best near terms by `limitTypos`. Empty only when no term is near. */
+  readonly typos: readonly RankedTypo[] | null;
+}
+
+/** The terms near a suspect. `maxTypos` is 0 unless all shards looked them up in the same way. */
+export interface KnownSuspect {
+  readonly maxTypos: number;
+  readonly typos: readonly RankedTypo[];
+}
+
+export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
+  /** In the order of the program's words. */
+  readonly words: readonly KnownWord[];
+}
+
+/** The answers, with what the shards said about suspects in the order of the program. */
+export interface ToldWords extends KnownWords {
+  readonly suspects: readonly KnownSuspect[];
+}
+
+/** An answer with at most `max` typos for each word. */
+export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
+  const words = result.words.map(({ exact, prefix, typos, infixes }, i): KnownWord => {
+    const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
+    return {
+      exact,
+      prefix,
+      infixes,
+      typos: typos === null ? null : limitTypos(term, typoPrefix, typos, max),
+    };
+  });
+  const suspects = (program.suspects ?? []).map(({ term, typoPrefix }, i): KnownSuspect => {
+    const { maxTypos, typos } = result.suspects[i] as SuspectExpansion;
+    return { maxTypos, typos: limitTypos(term, typoPrefix, typos, max) };
+  });
+  return { liveRows: result.liveRows, slots: result.slots, words, suspects };
+}
+
+/** A candidate with the number it is sorted by. */
+interface Candidate {
+  readonly typo: TypoExpansion;
+  readonly frequency: number;
+  typos: number;
+  edits: number;
+  cost: number;
+}
+
+/** The typos worth searching: fewest first, then the likeliest, frequent before rare. */
+export function limitTypos(
+  word: string,
+  unfinished: boolean,
+  typos: readonly TypoExpansion[],
+  max: number,
+): RankedTypo[] {
+  const costs = new TypoCosts(word, unfinished);
+  const candidates = nearest(typos);
+  for (const candidate of candidates) {
+    const edits = costs.of(candidate.typo.term);
+    const count = Math.ceil((edits - TYPO_COST_MARGIN) / TYPO_COST);
+    const doublings = Math.floor(Math.log2(Math.max(1, candidate.frequency)));
+    candidate.typos = Math.max(1, Math.min(FIXED_LIMITS.typosMax, count));
+    candidate.edits = edits;
+    candidate.cost = edits - FREQUENCY_DISCOUNT * doublings;
+  }
+  candidates.sort((a, b) => a.typos - b.typos || a.cost - b.cost || byFrequency(a, b));
+  if (candidates.length > max) candidates.length = max;
+  return candidates.map(({ typo: { term, distance, isPrefix, frequencies }, typos: count, edits }) => ({
+    term,
+    distance,
+    isPrefix,
+    frequencies,
+    typos: count,
+    edits,
+  }));
+}
+
+/** The nearest terms by whole edits, which the dictionary has counted. Only these are priced. */
+function nearest(typos: readonly TypoExpansion[]): Candidate[] {
+  const candidates = typos.map((typo) => ({
+    typo,
+    frequency: largest(typo.frequencies),
+    typos: 0,
+    edits: 0,
+    cost: 0,
+  }));
+  if (candidates.length <= PRICED_MAX) return candidates;
+  const steps: Candidate[][] = [];
+  for (const candidate of candidates) {
+    const step = candidate.typo.distance * 2 + Number(candidate.typo.isPrefix);
+    const list = steps[step];
+    if (list === undefined) steps[step] = [candidate];
+    else list.push(candidate);
+  }
+  const kept: Candidate[] = [];
+  for (const step of steps) {
+    if (step === undefined) continue;
+    const room = PRICED_MAX - kept.length;
+    if (room === 0) break;
+    kept.push(...(step.length <= room ? step : step.sort(byFrequency).slice(0, room)));
+  }
+  return kept;
+}
+
+function byFrequency(a: Candidate, b: Candidate): number {
+  return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
+}
+
+/** Compares by UTF-8 bytes, which is the order of the code points. Far faster than making buffers. */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** The rank of a UTF-16 unit. Surrogates come last because they stand for code points beyond all other units. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** The frequency in the field that has most documents. */
+export function largest(frequencies: readonly number[]): number {
+  let most = 0;
+  for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);
+  return most;
+}
+
+/** Element-wise sum; null lists count as zeros. */
+export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
+  const sums: number[] = [];
+  for (const list of lists) {
+    list?.forEach((value, i) => {
+      sums[i] = (sums[i] ?? 0) + value;
+    });
+  }
+  return sums;
+}

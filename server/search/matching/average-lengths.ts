@@ -1,0 +1,18 @@
+// How long fields and documents are on average, which scores are relative to. Pure.
+import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
+
+/** Tokens per document of each queried field, in the order of the slots. */
+export interface AverageLengths {
+  /** Of the documents that have the field. */
+  readonly present: readonly number[];
+  /** Of all documents. */
+  readonly all: readonly number[];
+}
+
+export function averageLengths({ slots, liveRows }: Pick<KnownWords, "slots" | "liveRows">): AverageLengths {
+  const per = (tokens: number, documents: number): number => (documents === 0 ? 0 : tokens / documents);
+  return {
+    present: slots.map(({ totalLength, documents }) => per(totalLength, documents)),
+    all: slots.map(({ totalLength }) => per(totalLength, liveRows)),
+  };
+}

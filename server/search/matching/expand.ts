@@ -1,0 +1,332 @@
+// Looks query words and their variants up in the dictionaries of all shards and adds the answers up. So every decision
+// about a word is based on global counts and is the same for any number of shards.
+import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
+import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
+import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import {
+  type FoundVariant,
+  isEvidence,
+  isMissing,
+  knownFrequency,
+  searchWords,
+  type WordFindings,
+} from "../../question/words/alternatives.js";
+import type { FoundCut } from "../../question/words/cuts-cache.js";
+import type { Dictionaries } from "../../question/words/dictionaries.js";
+import { infixQuestion } from "../../question/words/infixes.js";
+import type { QueryWord } from "../../question/words/query-text.js";
+import type { LikelyTypo } from "../../question/words/typos/noisy-channel.js";
+import { type KnownWords, largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
+import {
+  cutsOf,
+  isCuttable,
+  looseSplits,
+  splitVariant,
+  stemTerms,
+  type Variant,
+} from "../../question/words/variants.js";
+import { type AverageLengths, averageLengths } from "./average-lengths.js";
+import { judgeWords } from "./judged-words.js";
+import type { QueryPlan } from "./plan.js";
+import { WordTerms } from "./word-terms.js";
+
+/** The query's words as the index knows them. */
+export interface ExpandedWords {
+  readonly words: readonly SearchWord[];
+  readonly lengths: AverageLengths;
+  /** The near terms that are searched, by the word's number. */
+  readonly typos: LikelyTypos;
+  /** For each word, at most how many documents have it in some known form. */
+  readonly frequencies: readonly number[];
+  /** The best spelling of each word that was taken for misspelt, by the word's number. */
+  readonly corrections: ReadonlyMap<number, string>;
+}
+
+/** What the dictionaries hold without typos. */
+interface Literal {
+  readonly liveRows: number;
+  readonly lengths: AverageLengths;
+  readonly words: readonly Omit<WordFindings, "typos">[];
+  readonly variants: readonly FoundVariant[];
+  /** For each word, what knownFrequency says. */
+  readonly known: readonly number[];
+  /** Further variants, made by cutting the words that no document has. */
+  readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
+}
+
+/** The ways to cut a word of the query. */
+interface WordCuts {
+  readonly word: QueryWord;
+  readonly i: number;
+  /** Those that some document may have; null when that has to be asked. */
+  readonly known: readonly FoundCut[] | null;
+  /** What has to be asked. */
+  readonly open: readonly Variant[];
+}
+
+type LikelyTypos = ReadonlyMap<number, readonly LikelyTypo[]>;
+type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
+
+const NO_TYPOS: LikelyTypos = new Map();
+const NO_TYPOS_FOUND: Typos = new Map();
+const NO_CUTS: readonly FoundVariant[] = [];
+const NO_INFIXES: readonly InfixExpansion[] = [];
+const NO_INFIXES_FOUND: ReadonlyMap<number, readonly InfixExpansion[]> = new Map();
+
+type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
+
+const ALL_DOCUMENTS = 2 ** 32 - 1;
+/**
+ * The near terms of the only word of a query are searched when at most so many documents have it, and at most this share.
+ * What they find comes below what the word finds, and mixes with nothing.
+ */
+const FEW_ALONE = 2;
+const FEW_SHARE = 1 / 1000;
+/** Only words that at most this share of the documents has are doubted. Frequent words are seldom what a typing error makes. */
+const DOUBTED_SHARE = 1 / 100;
+/** A known word is doubted for terms at this distance. */
+const DOUBTED_TYPOS = 1;
+/** A known word is doubted when a near term costs at most this much more: it is 64 times less likely. */
+const DOUBT_MAX = 30;
+
+/** Global dictionary answers for one query and read view; remembers nothing between queries. */
+export class WordExpander {
+  readonly #plan: QueryPlan;
+  readonly #dictionaries: Asked;
+  #literal: Promise<Literal> | null = null;
+
+  constructor(plan: QueryPlan, dictionaries: Asked) {
+    this.#plan = plan;
+    this.#dictionaries = dictionaries;
+  }
+
+  /** The words, with the near terms of those that no document or hardly any has, or of all if the typo policy wants that. */
+  async asWritten(): Promise<ExpandedWords> {
+    const literal = await this.#lookUp();
+    const few = this.#fewMax(literal.liveRows);
+    if (literal.known.every((frequency) => frequency > few))
+      return this.#choose(literal, NO_TYPOS, await literal.cuts);
+    const [likely, cuts] = await Promise.all([this.#likelyTypos(literal, few), literal.cuts]);
+    return this.#choose(literal, likely, cuts);
+  }
+
+  /** The near terms of words that at most so many documents have. */
+  async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
+    const found = await this.#lookUpTypos((word, i) =>
+      (literal.known[i] as number) <= few ? word.typosMax : 0,
+    );
+    return this.#judge(literal, await this.#atLast(literal, found), Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * The words, also with the near terms of known words that were more likely meant. `words` are those as written. Null when
+   * there are no such terms.
+   */
+  async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
+    const literal = await this.#lookUp();
+    const found = await this.#lookUpTypos((word, i) =>
+      this.#isDoubtful(literal, i) ? Math.min(DOUBTED_TYPOS, word.typosMax) : 0,
+    );
+    if (found.size === 0) return null;
+    const likely = await this.#judge(literal, found, DOUBT_MAX);
+    if ([...likely.values()].every((typos) => typos.length === 0)) return null;
+    return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
+  }
+
+  /** The near terms of words that have at most so many documents are searched in any case. */
+  #fewMax(documents: number): number {
+    const { typoPolicy, text } = this.#plan;
+    if (typoPolicy === "always") return ALL_DOCUMENTS;
+    const isAlone = typoPolicy === "auto" && text.words.length === 1;
+    return isAlone ? Math.min(FEW_ALONE, Math.floor(documents * FEW_SHARE)) : 0;
+  }
+
+  /** A rare word that stands in documents as it is typed, or begins words that do. */
+  #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
+    const frequency = known[i] as number;
+    const { prefix, literal, infixes } = words[i] as Literal["words"][number];
+    const isListed = prefix === null || prefix.terms !== null;
+    return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
+  }
+
+  /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
+  async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
+    if (typos.size === 0) return NO_TYPOS;
+    const { text, slots, languages, popularity, byCompany } = this.#plan;
+    const terms = ({ terms }: QueryWord): string[] =>
+      terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
+    const context = text.words.flatMap((word, i) => {
+      if (!byCompany) return [];
+      const { exact } = literal.words[i] as Literal["words"][number];
+      return exact > 0 && word.terms.length === 1 ? [{ i, terms: terms(word), frequency: exact }] : [];
+    });
+    const judged = [...typos].map(([i, found]) => {
+      const { prefix } = literal.words[i] as Literal["words"][number];
+      const begun = prefix === null ? [] : prefix.terms;
+      return {
+        i,
+        terms: begun === null ? null : [...terms(text.words[i] as QueryWord), ...begun],
+        frequency: literal.known[i] as number,
+        typos: found,
+      };
+    });
+    const formsOf = ({ term, isPrefix }: RankedTypo): string[] =>
+      isPrefix ? [term] : [term, ...stemTerms(term, languages)];
+    const searchesOf = (term: string): number => popularity.searchesOf(term);
+    const { liveRows } = literal;
+    return judgeWords({ slots, judged, context, doubt, formsOf, liveRows, searchesOf }, this.#dictionaries);
+  }
+
+  #lookUp(): Promise<Literal> {
+    this.#literal ??= this.#lookUpLiteral();
+    return this.#literal;
+  }
+
+  async #lookUpLiteral(): Promise<Literal> {
+    const { slots, text, variants: written } = this.#plan;
+    const { words } = text;
+    const cuts = this.#cutsOf(words);
+    const found = new WordTerms(slots, words, [...written, ...cuts.flatMap(({ open }) => open)]);
+    const answers = this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
+    const [answer, infixes] =
+      this.#plan.infixSlots.length === 0
+        ? [await answers, NO_INFIXES_FOUND]
+        : await Promise.all([answers, this.#lookUpInfixes()]);
+    const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
+    const literal = words.map((word, i) => found.word(word, answer, infixes.get(i) ?? NO_INFIXES));
+    const known = literal.map((word, i) => knownFrequency(i, word, variants));
+    return {
+      liveRows: answer.liveRows,
+      lengths: averageLengths(answer),
+      words: literal,
+      variants,
+      known,
+      cuts: known.some(isMissing) ? this.#lookUpCuts(known) : NO_CUTS,
+    };
+  }
+
+  /** The cuts of each word, from memory where they are known. */
+  #cutsOf(words: readonly QueryWord[]): WordCuts[] {
+    const { cuts, slots } = this.#plan;
+    if (!cuts) return [];
+    return words.map((word, i) => {
+      const known = isCuttable(word)
+        ? (this.#dictionaries.cuts?.get(slots, word.terms[0] as string) ?? null)
+        : [];
+      const open = known === null ? cutsOf(word).map((terms) => splitVariant([i], terms)) : [];
+      return { word, i, known, open };
+    });
+  }
+
+  /** Those cuts that some document may have, which are remembered. */
+  #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
+    const all: FoundVariant[] = [];
+    for (const { word, i, known, open } of cuts) {
+      if (known !== null) {
+        for (const { terms, frequency } of known) all.push({ variant: splitVariant([i], terms), frequency });
+        continue;
+      }
+      const found = asked.variants(open, answer);
+      all.push(...found);
+      const told = found.map(({ variant: { terms }, frequency }) => ({ terms, frequency }));
+      this.#dictionaries.cuts?.put(this.#plan.slots, word.terms[0] as string, told);
+    }
+    return all;
+  }
+
+  /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such words. */
+  async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
+    const { infixSlots, text } = this.#plan;
+    const asked = text.words.flatMap((word, i) => {
+      const question = infixQuestion(word);
+      return question === null ? [] : [{ i, question }];
+    });
+    if (asked.length === 0) return new Map();
+    const words = asked.map(({ question }) => question);
+    const answer = await this.#dictionaries.lookUp({ slots: infixSlots, words });
+    return new Map(asked.map(({ i }, at) => [i, answer.words[at]?.infixes ?? []]));
+  }
+
+  /**
+   * Words whose typos will be wanted if other shards do not have the words either. Each shard is told of them together with
+   * the words themselves, which saves a round of messages. `#lookUpTypos` then finds the answers in the dictionaries' memory.
+   */
+  #suspects(asked: WordTerms): ExpandSuspect[] {
+    const { text, variants, scale } = this.#plan;
+    const few = this.#fewMax(scale.documents);
+    return text.words.flatMap((word, i) =>
+      word.typosMax === 0
+        ? []
+        : [
+            {
+              term: word.terms[0] as string,
+              typoPrefix: word.prefix,
+              maxTypos: word.typosMax,
+              few,
+              witnesses: asked.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
+            },
+          ],
+    );
+  }
+
+  /** Looks up the cuts of missing words. Runs at the same time as the look-up of typos, which does not depend on it. */
+  async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
+    const { text, slots } = this.#plan;
+    const loose = text.words.flatMap((word, i) =>
+      isMissing(known[i] as number) ? looseSplits(word, i) : [],
+    );
+    if (loose.length === 0) return NO_CUTS;
+    const cuts = new WordTerms(slots, [], loose);
+    return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
+  }
+
+  /** Allows more typos for a word that no document has in any form, not even with the usual number of typos. */
+  async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
+    const isLost = (word: QueryWord, i: number): boolean =>
+      isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
+    const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
+    return more.size === 0 ? typos : new Map([...typos, ...more]);
+  }
+
+  /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
+  async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
+    const wanted: { word: QueryWord; i: number; maxTypos: number }[] = [];
+    for (const [i, word] of this.#plan.text.words.entries()) {
+      const maxTypos = typosOf(word, i);
+      if (maxTypos > 0) wanted.push({ word, i, maxTypos });
+    }
+    if (wanted.length === 0) return NO_TYPOS_FOUND;
+    const words = wanted.map(
+      ({ word, maxTypos }): ExpandWord => ({
+        term: word.terms[0] as string,
+        exact: false,
+        prefix: false,
+        typoPrefix: word.prefix,
+        maxTypos,
+      }),
+    );
+    const result = await this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
+    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
+  }
+
+  #choose(literal: Literal, typos: LikelyTypos, cuts: readonly FoundVariant[]): ExpandedWords {
+    const { text, languages } = this.#plan;
+    const findings = literal.words.map(({ exact, prefix, literal, infixes }, i) => {
+      return { exact, prefix, literal, infixes, typos: typos.get(i) ?? [] };
+    });
+    const variants = cuts.length === 0 ? literal.variants : [...literal.variants, ...cuts];
+    const corrections = new Map<number, string>();
+    for (const [i, { typos }] of findings.entries()) {
+      const [best] = typos;
+      if (best !== undefined && largest(best.frequencies) > (literal.known[i] as number))
+        corrections.set(i, best.term);
+    }
+    return {
+      words: searchWords(text.words, findings, variants, languages, literal.liveRows),
+      lengths: literal.lengths,
+      typos,
+      frequencies: literal.known,
+      corrections,
+    };
+  }
+}

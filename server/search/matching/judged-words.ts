@@ -1,0 +1,145 @@
+// Weighs the near terms of a query's words by the company of its other words: asks all shards in how many documents they
+// stand together, and leaves the decision to noisy-channel.ts.
+import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
+import type { Dictionaries } from "../../question/words/dictionaries.js";
+import { inverseFrequency } from "../../question/words/inverse-frequency.js";
+import {
+  type Context,
+  costOfWord,
+  type LikelyTypo,
+  likelyTypos,
+  UNKNOWN_WORD,
+} from "../../question/words/typos/noisy-channel.js";
+import { largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
+
+/** A word by whose documents others are judged. */
+export interface ContextWord {
+  /** Its number in the query. */
+  readonly i: number;
+  /** The terms of its documents. */
+  readonly terms: readonly string[];
+  /** At most how many documents have it. */
+  readonly frequency: number;
+}
+
+/** A word that may be misspelt. */
+export interface JudgedWord extends Omit<ContextWord, "terms"> {
+  /** The terms of its documents; null when too many terms begin with it, so that only its frequency is known. */
+  readonly terms: readonly string[] | null;
+  /** The terms near to it, the best first. */
+  readonly typos: readonly RankedTypo[];
+}
+
+/** So many words are judged by company, and by so many others, the rarest ones. The rest are judged by their frequency. */
+const JUDGED_MAX = 6;
+const CONTEXT_MAX = 8;
+/** So many of a word's near terms are. */
+const CANDIDATES_MAX = 8;
+
+/** The best near term is clear when the next one costs so much more: it is 64 times less likely. */
+const CLEAR = 30;
+
+interface Request {
+  readonly slots: readonly number[];
+  readonly judged: readonly JudgedWord[];
+  readonly context: readonly ContextWord[];
+  /** Near terms are wanted that cost at most so much more than the word. */
+  readonly doubt: number;
+  /** All forms of a near term. */
+  formsOf(typo: RankedTypo): readonly string[];
+  readonly liveRows: number;
+  searchesOf(term: string): number;
+}
+
+/** The documents of a judged word and of its near terms, beside those of the query's other words. */
+interface Company {
+  readonly context: Context;
+  readonly typed: CandidateCompany;
+  /** Of the first near terms. */
+  readonly near: readonly CandidateCompany[];
+}
+
+/** The near terms that may have been meant, by the word's number. */
+export async function judgeWords(
+  request: Request,
+  dictionaries: Pick<Dictionaries, "company">,
+): Promise<ReadonlyMap<number, readonly LikelyTypo[]>> {
+  const companies = await companiesOf(request, dictionaries);
+  return new Map(
+    request.judged.map((word) => {
+      const company = companies.get(word.i) ?? withoutCompany(word, request.liveRows);
+      const costs = word.typos.map((typo, at) =>
+        costOfWord(company.near[at] ?? keepingNone(typo.frequencies, company.context), company.context),
+      );
+      const own = word.frequency === 0 ? UNKNOWN_WORD : costOfWord(company.typed, company.context);
+      const typed = { cost: own, doubt: request.doubt };
+      return [word.i, likelyTypos(word.typos, costs, typed, request.searchesOf)];
+    }),
+  );
+}
+
+/** Asks nothing when there are no words, or none to judge them by. */
+async function companiesOf(
+  { slots, judged, context, formsOf, liveRows }: Request,
+  dictionaries: Pick<Dictionaries, "company">,
+): Promise<ReadonlyMap<number, Company>> {
+  const others = rarest(context);
+  const asked = judged
+    .filter(isListed)
+    .filter((word) => !isClear(word, liveRows) && others.some(({ i }) => i !== word.i))
+    .slice(0, JUDGED_MAX)
+    .map(({ i, terms, typos }) => ({ i, sets: [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)] }));
+  if (asked.length === 0) return new Map();
+  const words = others.map(({ terms }) => terms);
+  const answer = await dictionaries.company({ slots, words, candidates: asked.flatMap(({ sets }) => sets) });
+  const weighed = answer.words.map((documents) => ({
+    documents,
+    weight: inverseFrequency(documents, answer.liveRows),
+  }));
+  const counts = answer.candidates.values();
+  return new Map(
+    asked.map(({ i, sets }) => {
+      const [typed, ...near] = sets.map(() => counts.next().value as CandidateCompany);
+      const beside = (company: CandidateCompany): CandidateCompany => ({
+        ...company,
+        together: company.together.filter((_, j) => others[j]?.i !== i),
+      });
+      return [
+        i,
+        {
+          context: { liveRows: answer.liveRows, words: weighed.filter((_, j) => others[j]?.i !== i) },
+          typed: beside(typed as CandidateCompany),
+          near: near.map(beside),
+        },
+      ];
+    }),
+  );
+}
+
+function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
+  return word.terms !== null;
+}
+
+/** Whether one near term of an unknown word is so much likelier than all others that company would seldom choose another. */
+function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
+  if (typos.length === 0) return true;
+  if (frequency > 0) return false;
+  const costs = typos.map(({ edits, frequencies }) => {
+    return edits + costOfWord({ documents: largest(frequencies), together: [] }, { liveRows, words: [] });
+  });
+  const [best = 0, second = Number.POSITIVE_INFINITY] = costs.sort((a, b) => a - b);
+  return second > best + CLEAR;
+}
+
+function rarest(context: readonly ContextWord[]): ContextWord[] {
+  return [...context].sort((a, b) => a.frequency - b.frequency || a.i - b.i).slice(0, CONTEXT_MAX);
+}
+
+function withoutCompany({ frequency }: JudgedWord, liveRows: number): Company {
+  return { context: { liveRows, words: [] }, typed: { documents: frequency, together: [] }, near: [] };
+}
+
+/** A term that was not asked about is taken for one that stands with none of the words. */
+function keepingNone(frequencies: readonly number[], { words }: Context): CandidateCompany {
+  return { documents: largest(frequencies), together: words.map(() => 0) };
+}

@@ -1,0 +1,117 @@
+// Finds the documents of a query: first as written, then with what was more likely meant, then relaxed to "any word". Each step
+// is taken only when the one before found too little. Every decision is based on global counts. The last step waits for who wants
+// it: where vectors find documents, too, these take its place.
+import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
+import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
+import type { PageWanted } from "../../fleet/reads/likely-rows.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import { Dictionaries } from "../../question/words/dictionaries.js";
+import { type ExpandedWords, WordExpander } from "./expand.js";
+import { programOf, type QueryPlan } from "./plan.js";
+
+export interface Matched {
+  /** The program that was answered; its words tell what was really searched for. */
+  readonly program: SearchProgram;
+  /** One result per shard, by its number. */
+  readonly results: readonly SearchResult[];
+  /** Documents that came with the results, by seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+  /** Null for a query without words. */
+  readonly words: ExpandedWords | null;
+  /** How many documents match all words; they may be fewer than `results` have when one word is enough there. */
+  readonly fullMatches: number;
+  /** The documents with any of the words, which are searched once; null when those of `results` are enough. */
+  readonly relax: (() => Promise<Matched>) | null;
+}
+
+const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
+
+type Attempt = Omit<Matched, "fullMatches" | "relax">;
+
+/** The page of a program's answer that will be shown. */
+export type PageOf = (program: SearchProgram) => PageWanted;
+
+/** The documents of a query: those with all words, or when these are too few those with any of them. */
+export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
+  return relaxed(await matchAllWords(plan, readView, pageOf));
+}
+
+/** The documents with any of the words, where those with all of them are too few. */
+export async function relaxed(matched: Matched): Promise<Matched> {
+  return matched.relax === null ? matched : matched.relax();
+}
+
+/** The documents with all words. */
+export async function matchAllWords(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
+  const attempt = (mode: SearchProgram["mode"], words: ExpandedWords): Promise<Attempt> => {
+    const program = programOf(plan, mode, words.words, words.lengths);
+    const live = words.words.filter((word) => word.alternatives.length > 0).length;
+    const hopeless =
+      plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
+    return hopeless
+      ? Promise.resolve(nothing(program, words, readView))
+      : runProgram(program, words, readView, pageOf);
+  };
+  if (plan.text.words.length === 0) return counted(await runProgram(plan.program, null, readView, pageOf));
+  const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
+  let words = await expander.asWritten();
+  let best = await attempt("all", words);
+  if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
+    const doubted = await expander.withDoubts(words);
+    if (doubted !== null) {
+      const corrected = await attempt("all", doubted);
+      if (matches(corrected) > 0) [words, best] = [doubted, corrected];
+    }
+  }
+  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
+  const fullMatches = matches(best);
+  let relaxing: Promise<Matched> | null = null;
+  const relax = (): Promise<Matched> => {
+    relaxing ??= attempt(plan.relaxedMode, words).then((any) => ({ ...any, fullMatches, relax: null }));
+    return relaxing;
+  };
+  return { ...best, fullMatches, relax };
+}
+
+function counted(attempt: Attempt): Matched {
+  return { ...attempt, fullMatches: matches(attempt), relax: null };
+}
+
+/** How many documents match all words, without fetching any. Requires a plan of a page without rows. */
+export async function countFull(plan: QueryPlan, readView: ReadView): Promise<number> {
+  return (await matchAllWords(plan, readView, () => NO_PAGE)).fullMatches;
+}
+
+/** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */
+export function matches({ results }: Pick<Matched, "results">): number {
+  return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
+}
+
+/** Runs a program for words that are known already. */
+export async function runProgram(
+  program: SearchProgram,
+  words: ExpandedWords | null,
+  readView: ReadView,
+  pageOf: PageOf,
+): Promise<Attempt> {
+  return { program, words, ...(await readView.searchPage(program, pageOf(program))) };
+}
+
+function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Attempt {
+  const result: SearchResult = {
+    found: 0,
+    pinnedOnly: 0,
+    rows: [],
+    facets: program.facets.map(() => []),
+    facetBounds: program.facets.map(() => 0),
+    applied: program.rules.map(() => false),
+    pinsApplied: false,
+  };
+  return {
+    program,
+    words,
+    results: Array.from({ length: readView.shards }, () => result),
+    documents: new Map(),
+  };
+}

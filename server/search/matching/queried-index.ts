@@ -1,0 +1,96 @@
+// An index as one query sees it: its record, rules, synonyms and what is popular as of one moment, in the forms that
+// queries read. Forms that take time to derive are kept until what they are derived from changes.
+import { type IndexView, viewOf } from "../../catalog/schema/index-view.js";
+import type { AnalyserOf, TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import type { IndexContents, IndexRecord } from "../../catalog/types.js";
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import { Popularity } from "../../query-log/popularity/popularity.js";
+import type { Popular } from "../../query-log/reports/popular.js";
+import { type CompiledRule, RuleCompiler } from "../../question/curate/fired-rules.js";
+import { languageStopWords } from "../../question/words/stop-words.js";
+import { SynonymMap } from "../../question/words/synonyms.js";
+import { NONE_LEFT_OUT, type Signal } from "./signals.js";
+
+export interface QueriedIndex {
+  /** A number that differs for each state of the record, its rules, its synonyms and what is popular. */
+  readonly state: number;
+  readonly record: IndexRecord;
+  readonly view: IndexView;
+  readonly analyser: TextAnalyser;
+  readonly stopWords: ReadonlySet<string>;
+  readonly rules: readonly CompiledRule[];
+  readonly synonyms: SynonymMap;
+  readonly popularity: Popularity;
+  /** Signals of the ranking that a measurement leaves out. */
+  readonly without: ReadonlySet<Signal>;
+}
+
+interface Derived extends QueriedIndex {
+  readonly contents: IndexContents;
+}
+
+/** What people search for in an index, as far as it is known. */
+export type PopularOf = (record: IndexRecord) => Popular;
+
+export class QueriedIndexes {
+  readonly #analyserOf: AnalyserOf;
+  readonly #popularOf: PopularOf;
+  readonly #ruleCompiler: RuleCompiler;
+  readonly #known = new WeakMap<IndexRecord, Derived>();
+  readonly #without: ReadonlySet<Signal>;
+  #states = 0;
+
+  constructor(
+    analyserOf: AnalyserOf,
+    popularOf: PopularOf,
+    limits: Limits,
+    log: Logger,
+    without: ReadonlySet<Signal> = NONE_LEFT_OUT,
+  ) {
+    this.#without = without;
+    this.#analyserOf = analyserOf;
+    this.#popularOf = popularOf;
+    this.#ruleCompiler = new RuleCompiler(limits, log);
+  }
+
+  of(contents: IndexContents): QueriedIndex {
+    const { record, rules, synonyms } = contents;
+    const known = this.#known.get(record);
+    const rulesKnown = known?.contents.rules === rules;
+    const synonymsKnown = known?.contents.synonyms === synonyms;
+    const popular = this.#popularOf(record);
+    const popularKnown = known?.popularity.popular === popular;
+    if (known !== undefined && rulesKnown && synonymsKnown && popularKnown) return known;
+    const view = viewOf(record);
+    const analyser = known?.analyser ?? this.#analyserOf(record);
+    const index = {
+      state: ++this.#states,
+      without: this.#without,
+      contents,
+      record,
+      view,
+      analyser,
+      stopWords: known?.stopWords ?? stopWordsOf(record, view, analyser),
+      rules:
+        known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, view, analyser),
+      synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
+      popularity:
+        known !== undefined && popularKnown
+          ? known.popularity
+          : new Popularity(popular, analyser, known?.popularity),
+    };
+    this.#known.set(record, index);
+    return index;
+  }
+}
+
+/** The stop words of the settings, and those of the languages of the index and its searchable fields. */
+function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
+  const searchable = new Set(view.searchable.map(({ field }) => field.name));
+  const codes = record.fields
+    .filter((field) => searchable.has(field.name))
+    .flatMap((field) => field.language ?? record.settings.language ?? []);
+  const words = [...record.settings.stop_words, ...[...new Set(codes)].flatMap(languageStopWords)];
+  return new Set(words.flatMap((word) => analyser.terms(word)));
+}

@@ -1,0 +1,85 @@
+// What a query asks the dictionaries about its words and their variants, as one request, and what the answer says of each.
+import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
+import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
+import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
+import type { QueryWord } from "../../question/words/query-text.js";
+import {
+  type KnownWord,
+  type KnownWords,
+  largest,
+  sumLists,
+} from "../../question/words/typos/ranked-typos.js";
+import type { Variant } from "../../question/words/variants.js";
+
+/** The terms of words and variants as one request in which each term stands once. Reads the answer back by term. */
+export class WordTerms {
+  readonly program: ExpandProgram;
+  readonly #at = new Map<string, number>();
+
+  constructor(slots: readonly number[], words: readonly QueryWord[], variants: readonly Variant[]) {
+    const wanted: ExpandWord[] = [];
+    const add = (term: string, prefix: boolean): void => {
+      const at = this.#at.get(term);
+      if (at === undefined) {
+        this.#at.set(term, wanted.length);
+        wanted.push({ term, exact: true, prefix, typoPrefix: false, maxTypos: 0 });
+      } else if (prefix) {
+        wanted[at] = { ...(wanted[at] as ExpandWord), prefix };
+      }
+    };
+    for (const { terms, prefix } of words) for (const term of terms) add(term, prefix);
+    for (const { terms, prefix } of variants) for (const term of terms) add(term, prefix);
+    this.program = { slots, words: wanted };
+  }
+
+  /** The numbers in the program of the terms of words and variants, each number once. */
+  numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
+    return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
+  }
+
+  word(
+    { terms, prefix }: QueryWord,
+    answer: KnownWords,
+    infixes: readonly InfixExpansion[],
+  ): Omit<WordFindings, "typos"> {
+    const found = this.#found(terms[0] as string, answer);
+    const range = prefix ? (found.prefix ?? null) : null;
+    const exact = this.#rarest(terms, answer);
+    const literal =
+      terms.length > 1 || range === null ? exact : largest(sumLists([found.exact, range.frequencies]));
+    return { exact, prefix: range, literal, infixes };
+  }
+
+  /** Those variants that some document may have. */
+  variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
+    const found: FoundVariant[] = [];
+    for (const variant of variants) {
+      const frequency = this.#frequency(variant, answer);
+      if (frequency > 0) found.push({ variant, frequency });
+    }
+    return found;
+  }
+
+  #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
+    if (sequence || (terms.length === 1 && !prefix)) return this.#rarest(terms, answer);
+    const lists = terms.flatMap((term) => {
+      const found = this.#found(term, answer);
+      return [found.exact, prefix ? (found.prefix?.frequencies ?? null) : null];
+    });
+    return largest(sumLists(lists));
+  }
+
+  /** The frequency of the rarest term. No more documents than that can have all the terms side by side. */
+  #rarest(terms: readonly string[], answer: KnownWords): number {
+    let rarest = Number.POSITIVE_INFINITY;
+    for (const term of terms) {
+      const { exact } = this.#found(term, answer);
+      rarest = Math.min(rarest, exact === null ? 0 : largest(exact));
+    }
+    return rarest;
+  }
+
+  #found(term: string, answer: KnownWords): KnownWord {
+    return answer.words[this.#at.get(term) as number] as KnownWord;
+  }
+}

@@ -1,0 +1,47 @@
+// Whether a query is answered by words, by vectors or by both. Pure.
+import type { SearchMode } from "../../query-log/rows/journal.js";
+import type { AskedMode } from "../../question/request/query-request.js";
+import type { QueryText } from "../../question/words/query-text.js";
+
+export interface GateQuestion {
+  readonly asked: AskedMode;
+  /** Lists documents instead of searching words. */
+  readonly browse: boolean;
+  readonly text: QueryText;
+  /** The client sorts by something else than relevance. */
+  readonly sorted: boolean;
+  /** The client sent a vector of its own. */
+  readonly hasVector: boolean;
+  /** How many documents match all words. */
+  readonly fullMatches: number;
+  /** From so many on `auto` stays with words. */
+  readonly fullMatchesMax: number;
+}
+
+const LETTERS_MIN = 3;
+const WORD_LETTERS_MIN = 3;
+const DIGIT = /\p{N}/u;
+
+/**
+ * The mode that is tried; without vectors the query stays one of words. `auto` tries both only where words find little, and
+ * never where the words are meant literally, nor under a sort by which what is merely near would come first.
+ */
+export function modeOf(question: GateQuestion): SearchMode {
+  const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;
+  if (asked === "keyword") return "keyword";
+  if (browse && !hasVector) return "keyword";
+  if (asked !== "auto") return asked;
+  if (browse || sorted || fullMatches >= fullMatchesMax) return "keyword";
+  if (text.phrases.length > 0 || text.excludes.length > 0) return "keyword";
+  return isShort(text) || isPartNumber(text) ? "keyword" : "hybrid";
+}
+
+function isShort({ terms }: QueryText): boolean {
+  return terms.reduce((letters, term) => letters + [...term].length, 0) < LETTERS_MIN;
+}
+
+/** `AB-123/4`: pieces with digits, and no word beside them. */
+function isPartNumber({ terms }: QueryText): boolean {
+  const isWord = (term: string): boolean => !DIGIT.test(term) && [...term].length >= WORD_LETTERS_MIN;
+  return terms.some((term) => DIGIT.test(term)) && !terms.some(isWord);
+}

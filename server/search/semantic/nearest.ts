@@ -1,0 +1,278 @@
+// The documents whose vectors are nearest to a query, over all shards: codes narrow them down, stored vectors decide. Each
+// step keeps the first of one total order over all shards, so the answer does not depend on their number.
+import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
+import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+
+/** So many documents with the most similar codes are looked at. */
+const CODES_MAX = 1000;
+/** For each document wanted so many are compared exactly. */
+const COMPARED_FACTOR = 2;
+/** For those that codes alone tell. */
+const SHALLOW_CODES = 200;
+
+/** A document and the shard that has it. */
+export interface PlacedDocument {
+  readonly shard: number;
+  readonly seq: number;
+}
+
+export interface NearDocument extends PlacedDocument {
+  /** Cosine. */
+  readonly similarity: number;
+}
+
+/** Documents and their shards, one in each place. Hundreds are, so they are no objects. */
+export interface DocumentPlaces {
+  readonly shards: Uint16Array;
+  readonly seqs: Float64Array;
+}
+
+export const NO_PLACES: DocumentPlaces = { shards: new Uint16Array(0), seqs: new Float64Array(0) };
+
+/** The documents that were compared with a query, each once, by ascending sequence number. */
+export interface Compared {
+  readonly seqs: Float64Array;
+  /** By place; NaN for a document without a vector. */
+  readonly cosines: Float32Array;
+  /** By place: 1 for the nearest documents. */
+  readonly isNear: Uint8Array;
+  /** By place: 1 for those that were to be compared in any case. */
+  readonly isOther: Uint8Array;
+  shardOf(seq: number): number;
+}
+
+export const NOTHING_COMPARED: Compared = {
+  seqs: new Float64Array(0),
+  cosines: new Float32Array(0),
+  isNear: new Uint8Array(0),
+  isOther: new Uint8Array(0),
+  shardOf: () => 0,
+};
+
+/** The `wanted` nearest documents among those that pass the program, and how near the others are. */
+export async function nearestDocuments(
+  readView: ReadView,
+  program: SearchProgram,
+  query: Float32Array,
+  wanted: number,
+  others: DocumentPlaces,
+): Promise<Compared> {
+  const compared = wanted * COMPARED_FACTOR;
+  const similar = Math.max(CODES_MAX, compared);
+  const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
+  const shardOf = readView.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
+  const likelySeqs = likely.seqs.slice().sort();
+  const otherSeqs = others.seqs.slice().sort();
+  const seqs = union(likelySeqs, otherSeqs);
+  const cosines = await cosinesOf(readView, query, seqs, shardOf);
+  const isNear = marked(seqs, likelySeqs);
+  keepNearest(isNear, cosines, wanted);
+  return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
+}
+
+/** How similar a document is to the query; null for one without a vector, and for one that was not compared. */
+export function similarityOf({ seqs, cosines }: Compared, seq: number): number | null {
+  const cosine = cosines[seqs.indexOf(seq)] ?? Number.NaN;
+  return Number.isNaN(cosine) ? null : cosine;
+}
+
+/** Whether a document is one of the nearest. */
+export function isNear({ seqs, isNear: marks }: Compared, seq: number): boolean {
+  return marks[seqs.indexOf(seq)] === 1;
+}
+
+/** The nearest documents, the nearest first, of equal ones the newest. */
+export function nearestFirst({ seqs, cosines, isNear, shardOf }: Compared): NearDocument[] {
+  const near: NearDocument[] = [];
+  for (let place = 0; place < seqs.length; place++) {
+    const seq = seqs[place]!;
+    if (isNear[place] === 1) near.push({ shard: shardOf(seq), seq, similarity: cosines[place]! });
+  }
+  return near.sort(bySimilarity);
+}
+
+function bySimilarity(a: NearDocument, b: NearDocument): number {
+  return b.similarity - a.similarity || b.seq - a.seq;
+}
+
+/** Leaves the marks of the `wanted` largest cosines, of equal ones the last. A document without a vector is not near. */
+function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): void {
+  const known = new Float32Array(marks.length);
+  let count = 0;
+  for (let place = 0; place < marks.length; place++)
+    if (marks[place] === 1 && !Number.isNaN(cosines[place]!)) known[count++] = cosines[place]!;
+  const least = leastOfLargest(known.subarray(0, count), wanted);
+  let equal = wanted;
+  for (let i = 0; i < count; i++) if (known[i]! > least) equal--;
+  for (let place = marks.length - 1; place >= 0; place--) {
+    const cosine = cosines[place]!; // NaN is not at least anything
+    if (marks[place] === 1 && !(cosine > least || (cosine === least && equal-- > 0))) marks[place] = 0;
+  }
+}
+
+/**
+ * The `wanted` documents that are nearest by what their codes tell of the cosine, nearest first. No stored vector is read, and
+ * the shards are asked once. It is for documents that are only shown beside an answer.
+ */
+export async function nearestByCodes(
+  readView: ReadView,
+  program: SearchProgram,
+  query: Float32Array,
+  wanted: number,
+): Promise<NearDocument[]> {
+  const similar = Math.max(SHALLOW_CODES, wanted);
+  const likely = mostLikely(await readView.nearest(program, query, similar), similar, wanted);
+  const near = Array.from(likely.seqs, (seq, place): NearDocument => {
+    return { shard: likely.shards[place]!, seq, similarity: likely.estimates[place]! };
+  });
+  return near.sort(bySimilarity);
+}
+
+/**
+ * Of the documents with the most similar codes over all shards, those with the largest estimates, in any order; of equal ones
+ * those with the largest sequence numbers.
+ */
+export function mostLikely(
+  byShard: readonly NearestResult[],
+  similarMax: number,
+  count: number,
+): SimilarCodes {
+  const similar = mostSimilar(byShard, similarMax);
+  const { shards, seqs, estimates } = similar;
+  if (estimates.length <= count) return similar;
+  const least = leastOfLargest(estimates, count);
+  const places: number[] = [];
+  const equal: number[] = [];
+  for (let place = 0; place < estimates.length; place++)
+    if (estimates[place]! >= least) (estimates[place]! > least ? places : equal).push(place);
+  equal.sort((a, b) => seqs[b]! - seqs[a]!);
+  for (const place of equal) if (places.length < count) places.push(place);
+  const likely = emptyPlaces(places.length);
+  for (let i = 0; i < places.length; i++) {
+    likely.shards[i] = shards[places[i]!]!;
+    likely.seqs[i] = seqs[places[i]!]!;
+    likely.estimates[i] = estimates[places[i]!]!;
+  }
+  return likely;
+}
+
+/** Documents with similar codes. */
+export interface SimilarCodes extends DocumentPlaces {
+  readonly estimates: Float32Array;
+}
+
+function emptyPlaces(length: number): SimilarCodes {
+  return {
+    shards: new Uint16Array(length),
+    seqs: new Float64Array(length),
+    estimates: new Float32Array(length),
+  };
+}
+
+/** The first `max` documents over all shards. Each shard's are in order: the most similar code first, then the largest seq. */
+function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
+  const [only] = byShard;
+  if (byShard.length === 1 && only!.seqs.length <= max)
+    return { shards: new Uint16Array(only!.seqs.length), seqs: only!.seqs, estimates: only!.estimates };
+  const all = byShard.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const length = Math.min(all, max);
+  const similar = emptyPlaces(length);
+  const next = byShard.map(() => 0);
+  for (let rank = 0; rank < length; rank++) {
+    let best = -1;
+    let [bestDistance, bestSeq] = [0, 0];
+    for (let shard = 0; shard < byShard.length; shard++) {
+      const { seqs, distances } = byShard[shard]!;
+      const at = next[shard]!;
+      if (at === seqs.length) continue;
+      const [distance, seq] = [distances[at]!, seqs[at]!];
+      if (best >= 0 && (distance > bestDistance || (distance === bestDistance && seq < bestSeq))) continue;
+      [best, bestDistance, bestSeq] = [shard, distance, seq];
+    }
+    similar.shards[rank] = best;
+    similar.seqs[rank] = bestSeq;
+    similar.estimates[rank] = byShard[best]!.estimates[next[best]!++]!;
+  }
+  return similar;
+}
+
+/** The least of the `count` largest numbers; of fewer numbers the least. Infinity when there are none. Hoare's FIND (1961). */
+function leastOfLargest(numbers: Float32Array, count: number): number {
+  if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
+  const parted = numbers.slice();
+  const place = Math.max(0, parted.length - count);
+  let [low, high] = [0, parted.length - 1];
+  while (low < high) {
+    const pivot = parted[(low + high) >> 1]!;
+    let [up, down] = [low, high];
+    while (up <= down) {
+      while (parted[up]! < pivot) up++;
+      while (parted[down]! > pivot) down--;
+      if (up > down) break;
+      const larger = parted[up]!;
+      parted[up++] = parted[down]!;
+      parted[down--] = larger;
+    }
+    if (place <= down) high = down;
+    else if (place >= up) low = up;
+    else break;
+  }
+  return parted[place]!;
+}
+
+function shardsOf(...all: readonly DocumentPlaces[]): Compared["shardOf"] {
+  const shards = new Map<number, number>();
+  for (const places of all)
+    for (let place = 0; place < places.seqs.length; place++)
+      shards.set(places.seqs[place]!, places.shards[place]!);
+  return (seq) => shards.get(seq)!;
+}
+
+/** Both lists are in ascending order, and so is the union. */
+function union(a: Float64Array, b: Float64Array): Float64Array {
+  const all = new Float64Array(a.length + b.length);
+  let [atA, atB, length] = [0, 0, 0];
+  while (atA < a.length && atB < b.length) {
+    const [one, other] = [a[atA]!, b[atB]!];
+    all[length++] = Math.min(one, other);
+    if (one <= other) atA++;
+    if (other <= one) atB++;
+  }
+  const rest = atA < a.length ? a.subarray(atA) : b.subarray(atB);
+  all.set(rest, length);
+  return all.subarray(0, length + rest.length);
+}
+
+/** 1 where a number of `all` is among `some`. Requires both in ascending order. */
+function marked(all: Float64Array, some: Float64Array): Uint8Array {
+  const marks = new Uint8Array(all.length);
+  let place = 0;
+  for (const one of some) {
+    while (all[place] !== one) place++;
+    marks[place] = 1;
+  }
+  return marks;
+}
+
+/** How similar each document is to the query. */
+async function cosinesOf(
+  readView: ReadView,
+  query: Float32Array,
+  seqs: Float64Array,
+  shardOf: Compared["shardOf"],
+): Promise<Float32Array> {
+  if (readView.shards === 1) return readView.similarities(0, query, seqs);
+  const places: number[][] = Array.from({ length: readView.shards }, () => []);
+  for (let place = 0; place < seqs.length; place++) places[shardOf(seqs[place]!)]!.push(place);
+  const cosines = new Float32Array(seqs.length);
+  await Promise.all(
+    places.map(async (own, shard) => {
+      if (own.length === 0) return;
+      const asked = Float64Array.from(own, (place) => seqs[place]!);
+      const told = await readView.similarities(shard, query, asked);
+      for (let i = 0; i < told.length; i++) cosines[own[i]!] = told[i]!;
+    }),
+  );
+  return cosines;
+}

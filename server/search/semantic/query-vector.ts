@@ -1,0 +1,93 @@
+// The vector of a query: that of its words by the index's own model, or one from outside, and a part of the documents that
+// words find best (pseudo relevance feedback, as Rocchio had it in 1971).
+import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
+import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import { stemTerms } from "../../question/words/variants.js";
+import type { ExpandedWords } from "../matching/expand.js";
+import type { QueryPlan } from "../matching/plan.js";
+import type { PlacedDocument } from "./nearest.js";
+
+/** Of so many documents. */
+export const FEEDBACK_DOCUMENTS = 3;
+/** Any shard can tell the vector of words; asking always the same one keeps its model warm. */
+const MODEL_SHARD = 0;
+
+/** The words of a query as the model may know them: a word that was taken for misspelt in its best spelling. */
+export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
+  const terms = new Map<string, number>();
+  const add = (term: string, weight: number): void => {
+    terms.set(term, (terms.get(term) ?? 0) + weight);
+  };
+  for (const [i, word] of text.words.entries()) {
+    const corrected = words?.corrections.get(i);
+    const weight = Math.log1p(word.count);
+    for (const term of corrected === undefined ? word.terms : [corrected]) {
+      add(term, weight);
+      for (const stem of stemTerms(term, languages)) add(stem, weight);
+    }
+  }
+  return Array.from(terms, ([term, weight]) => ({ term, weight }));
+}
+
+/**
+ * The vector of the terms, or `given`, drawn towards the documents. Null when there is neither a given one nor one of the
+ * terms. Its length is 1.
+ */
+export async function vectorOfQuery(
+  readView: ReadView,
+  terms: readonly WeightedTerm[],
+  given: Float32Array | null,
+  documents: readonly PlacedDocument[],
+): Promise<Float32Array | null> {
+  const seqs = new Map<number, number[]>([[MODEL_SHARD, []]]);
+  for (const { shard, seq } of documents) seqs.set(shard, [...(seqs.get(shard) ?? []), seq]);
+  const replies = await Promise.all(
+    Array.from(seqs, ([shard, wanted]) =>
+      readView.embed(shard, given === null && shard === MODEL_SHARD ? terms : [], wanted),
+    ),
+  );
+  const query = given ?? replies[0]?.query ?? null;
+  if (query === null) return null;
+  const mean = new Float64Array(VECTOR_SIZE);
+  for (const { vectors } of replies) addVectors(mean, vectors);
+  return sumOf(query, mean);
+}
+
+/** The vector of a document, null when it has none. */
+export async function documentVector(
+  readView: ReadView,
+  { shard, seq }: PlacedDocument,
+): Promise<Float32Array | null> {
+  const sum = new Float64Array(VECTOR_SIZE);
+  addVectors(sum, (await readView.embed(shard, [], [seq])).vectors);
+  return lengthOf(sum) === 0 ? null : Float32Array.from(sum);
+}
+
+/** The numbers have so few digits that a few records add up without rounding, so the order of shards does not matter. */
+function addVectors(sum: Float64Array, vectors: Uint8Array): void {
+  const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);
+  for (let at = 0; at < vectors.length; at += VECTOR_BYTES) {
+    const scale = view.getFloat32(at, true);
+    if (scale === 0) continue;
+    for (let i = 0; i < VECTOR_SIZE; i++) sum[i]! += scale * view.getInt8(at + 4 + i);
+  }
+}
+
+/** The query and the mean of the documents, each with length 1, added up to length 1. */
+function sumOf(query: Float32Array, mean: Float64Array): Float32Array {
+  const length = lengthOf(mean);
+  if (length > 0) for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! /= length;
+  for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! += query[i]!;
+  const whole = lengthOf(mean);
+  if (whole === 0) return query;
+  const sum = new Float32Array(VECTOR_SIZE);
+  for (let i = 0; i < VECTOR_SIZE; i++) sum[i] = mean[i]! / whole;
+  return sum;
+}
+
+function lengthOf(vector: Float64Array): number {
+  let squares = 0;
+  for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!;
+  return Math.sqrt(squares);
+}

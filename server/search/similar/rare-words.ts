@@ -1,0 +1,73 @@
+// Documents that share the rare words of a document: what is similar without vectors.
+import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { IndexScale } from "../../fleet/reads/read-index.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { Limits } from "../../ground/limits.js";
+import { readQueryRequest } from "../../question/request/query-request.js";
+import { Dictionaries } from "../../question/words/dictionaries.js";
+import { largest } from "../../question/words/typos/ranked-typos.js";
+import { WordExpander } from "../matching/expand.js";
+import { mergeResults } from "../matching/merge.js";
+import { planQuery, programOf } from "../matching/plan.js";
+import type { QueriedIndex } from "../matching/queried-index.js";
+import type { PlacedDocument } from "../semantic/nearest.js";
+
+/** Words of the document that are looked up, from its beginning. */
+const LOOKED_UP_MAX = 200;
+const RARE_WORDS_MAX = 10;
+const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
+
+/** The documents with the rarest words of `source`, best first, without itself. */
+export async function sharingRareWords(
+  readView: ReadView,
+  index: QueriedIndex,
+  source: PlacedDocument,
+  count: number,
+  filter: readonly FilterOp[],
+  scale: IndexScale,
+  limits: Limits,
+): Promise<(PlacedDocument & { readonly similarity: null })[]> {
+  const words = await rareWords(readView, index, source, limits);
+  if (words.length === 0) return [];
+  const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
+  const request = readQueryRequest(body, index.record, index.view, limits);
+  const plan = planQuery(request, { ...index, rules: [] }, limits, scale);
+  const known = await new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax)).asWritten();
+  const program = {
+    ...programOf(plan, "any", known.words, known.lengths),
+    k: count + 1,
+    sort: BY_RELEVANCE,
+    facets: [],
+    filter,
+  };
+  const found = mergeResults(await readView.search(program), program.sort, { offset: 0, count: count + 1 });
+  return found.winners
+    .filter(({ seq }) => seq !== source.seq)
+    .slice(0, count)
+    .map(({ shard, seq }) => ({ shard, seq, similarity: null }));
+}
+
+/** Words of the searchable fields that other documents have too, rarest first. */
+async function rareWords(
+  readView: ReadView,
+  { view, analyser }: QueriedIndex,
+  { shard, seq }: PlacedDocument,
+  { expansionsPerWordMax }: Limits,
+): Promise<string[]> {
+  const names = view.searchable.map(({ field }) => field.name);
+  const [stored] = await readView.fetch(shard, [seq], { fields: names });
+  if (stored === undefined || stored.document.length === 0 || names.length === 0) return [];
+  const document = JSON.parse(Buffer.from(stored.document).toString()) as Record<string, unknown>;
+  const texts = names.flatMap((name) => document[name] ?? []).filter((value) => typeof value === "string");
+  const terms = [...new Set(texts.flatMap((value) => analyser.terms(value)))].slice(0, LOOKED_UP_MAX);
+  const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));
+  const slots = view.searchable.map(({ field }) => field.slot);
+  const dictionaries = new Dictionaries(readView, expansionsPerWordMax);
+  const { words } = await dictionaries.lookUp({ slots, words: asked });
+  return terms
+    .map((term, i) => ({ term, documents: largest(words[i]?.exact ?? []) }))
+    .filter(({ documents }) => documents > 1)
+    .sort((a, b) => a.documents - b.documents)
+    .slice(0, RARE_WORDS_MAX)
+    .map(({ term }) => term);
+}

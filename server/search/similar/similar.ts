@@ -1,0 +1,114 @@
+// Documents that are similar to one of the index: the nearest by their vectors, or without vectors those that share its rare
+// words. Filters hold, ranking rules do not.
+import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type { IndexContents } from "../../catalog/types.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { Reads } from "../../fleet/reads/reads.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import { compileFilter } from "../../question/filter/filter-compile.js";
+import { readWithin, type Within } from "../../question/request/within.js";
+import { mergeResults } from "../matching/merge.js";
+import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
+import { NO_PLACES, nearestDocuments, nearestFirst, type PlacedDocument } from "../semantic/nearest.js";
+import { documentVector } from "../semantic/query-vector.js";
+import { sharingRareWords } from "./rare-words.js";
+import { readSimilarRequest, type SimilarRequest } from "./similar-request.js";
+
+/** What similar documents are found with. */
+interface Finding {
+  readonly reads: Reads;
+  readonly limits: Limits;
+  readonly queriedIndexes: QueriedIndexes;
+}
+
+/** A similar document. Without vectors it has no similarity. */
+export interface SimilarHit extends PlacedDocument {
+  readonly similarity: number | null;
+}
+
+/** `{"hits":[...],"took_ms":n}`. Throws SkeinError, SK-DOC-404 when the document does not exist. */
+export async function similarDocuments(
+  { reads, limits, queriedIndexes }: Finding,
+  contents: IndexContents,
+  id: string,
+  body: unknown,
+  filterOfAsker: string,
+): Promise<Uint8Array> {
+  const startedMs = performance.now();
+  const index = queriedIndexes.of(contents);
+  const within = readWithin(filterOfAsker, index, limits);
+  const request = readSimilarRequest(body, limits, within);
+  return reads.answer(index.record.uid, undefined, async (readView) => {
+    const source = await documentOf(readView, index, id, within);
+    const hits = await hitsFor(readView, index, source, request, reads, limits);
+    const parts = await shownHits(readView, hits, request, limits);
+    if (parts === null) return null;
+    const tookMs = Math.round(performance.now() - startedMs);
+    return Buffer.concat([Buffer.from('{"hits":['), ...parts, Buffer.from(`],"took_ms":${tookMs}}`)]);
+  });
+}
+
+async function documentOf(
+  readView: ReadView,
+  { analyser }: QueriedIndex,
+  id: string,
+  within: Within | null,
+): Promise<PlacedDocument> {
+  const ids = { op: "ids", hashes: [analyser.hash(id)] } as const;
+  const filter = within === null ? [ids] : [...within.program, ids, { op: "and" } as const];
+  const program = { ...EVERY_DOCUMENT, k: 1, filter };
+  const [found] = mergeResults(await readView.search(program), [], { offset: 0, count: 1 }).winners;
+  if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
+  return found;
+}
+
+async function hitsFor(
+  readView: ReadView,
+  index: QueriedIndex,
+  source: PlacedDocument,
+  request: SimilarRequest,
+  reads: Reads,
+  limits: Limits,
+): Promise<SimilarHit[]> {
+  if (request.perPage === 0) return [];
+  const filter = compileFilter(request.filter, index.view, index.analyser);
+  const vector = await documentVector(readView, source);
+  if (vector === null)
+    return sharingRareWords(
+      readView,
+      index,
+      source,
+      request.perPage,
+      filter,
+      reads.scale(index.record.uid),
+      limits,
+    );
+  const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, filter };
+  const compared = await nearestDocuments(readView, program, vector, request.perPage + 1, NO_PLACES);
+  return nearestFirst(compared)
+    .filter(({ seq, similarity }) => seq !== source.seq && similarity > 0)
+    .slice(0, request.perPage);
+}
+
+/** The hits as JSON. Null when a shard no longer has one of them. */
+async function shownHits(
+  readView: ReadView,
+  hits: readonly SimilarHit[],
+  { fields }: SimilarRequest,
+  { replyBytesMax: bytesMax }: Limits,
+): Promise<Uint8Array[] | null> {
+  const options = { ...(fields === null ? {} : { fields: [...fields] }), bytesMax };
+  const shown = await Promise.all(hits.map(({ shard, seq }) => readView.fetch(shard, [seq], options)));
+  const documents = shown.map(([one]) => one!.document);
+  if (documents.some(({ length }) => length === 0)) return null;
+  return documents.flatMap((document, i) => [
+    Buffer.from(i === 0 ? '{"document":' : ',{"document":'),
+    document,
+    Buffer.from(`,"similarity":${JSON.stringify(rounded(hits[i]!.similarity))}}`),
+  ]);
+}
+
+function rounded(similarity: number | null): number | null {
+  return similarity === null ? null : Math.round(similarity * 10_000) / 10_000;
+}

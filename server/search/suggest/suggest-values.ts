@@ -1,0 +1,169 @@
+// Which values of a matching document are suggested for an input, and whether they start with it. Compares words
+// in the forms in which the index holds them; pure but for the analyser.
+
+import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
+import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
+import { skuTerm, stemTerms } from "../../question/words/variants.js";
+
+export interface FittingValue {
+  /** As it is written in the document. */
+  readonly value: string;
+  readonly field: string;
+  readonly startsWithInput: boolean;
+}
+
+export interface ValueRules {
+  readonly analyser: TextAnalyser;
+  /** The words of the input, the last of which may be the beginning of a longer one. */
+  readonly input: readonly Token[];
+  /** What was searched for: the input's words with the other forms that were allowed. */
+  readonly words: readonly SearchWord[];
+  /** Numbers of the stemmers of the searched fields. */
+  readonly languages: readonly number[];
+  /** A value starts with the input also where it starts with such other forms. */
+  readonly otherForms: boolean;
+  /** Longer values are texts, nothing to offer in a search box. */
+  readonly bytesMax: number;
+}
+
+/** What a value of some words is to an input. */
+export interface Judgement {
+  /** The value has all words of the input. */
+  readonly fits: boolean;
+  readonly startsWithInput: boolean;
+}
+
+/** One searched word with all its forms. */
+interface WordForms {
+  readonly whole: ReadonlySet<string>;
+  readonly prefixes: readonly string[];
+  readonly sequences: readonly (readonly string[])[];
+}
+
+export class ValueChooser {
+  readonly #rules: ValueRules;
+  readonly #words: readonly WordForms[];
+
+  constructor(rules: ValueRules) {
+    this.#rules = rules;
+    this.#words = rules.words.map(formsOf);
+  }
+
+  /**
+   * The values with all words, in the order of the fields and elements. When the words are spread over several
+   * values: the one with most of them; of equals one with the word being typed, then the first.
+   */
+  choose(document: Readonly<Record<string, unknown>>, fields: readonly ViewField[]): FittingValue[] {
+    const complete: FittingValue[] = [];
+    let best: FittingValue | undefined;
+    let most = -1;
+    for (const field of fields) {
+      for (const value of textsOf(document, field.name)) {
+        if (Buffer.byteLength(value) > this.#rules.bytesMax) continue;
+        const tokens = this.#rules.analyser.tokens(value);
+        if (tokens.length === 0) continue;
+        const matched = this.#matchedWords(tokens);
+        const fitting = { value, field: field.name, startsWithInput: this.#startsWithInput(tokens) };
+        if (matched === this.#words.length) complete.push(fitting);
+        const score = 2 * matched + (this.#hasLast(tokens) ? 1 : 0);
+        if (score > most) [best, most] = [fitting, score];
+      }
+    }
+    if (complete.length > 0) return complete;
+    return best === undefined ? [] : [best];
+  }
+
+  startsWithInput(value: string): boolean {
+    return this.#startsWithInput(this.#rules.analyser.tokens(value));
+  }
+
+  judge(tokens: readonly Token[]): Judgement {
+    const fits = this.#words.length > 0 && this.#matchedWords(tokens) === this.#words.length;
+    return { fits, startsWithInput: fits && this.#startsWithInput(tokens) };
+  }
+
+  #matchedWords(tokens: readonly Token[]): number {
+    const plain = tokens.filter(({ parts }) => parts === 1).map(({ term }) => term);
+    const { languages } = this.#rules;
+    const terms = [
+      ...tokens.map(({ term }) => term),
+      ...plain.flatMap((term) => stemTerms(term, languages)),
+      skuTerm(plain.join("")),
+    ];
+    return this.#words.filter((word) => terms.some((term) => isForm(term, word)) || hasSequence(plain, word))
+      .length;
+  }
+
+  #startsWithInput(tokens: readonly Token[]): boolean {
+    const { input, otherForms } = this.#rules;
+    if (startsWith(tokens, 0, input, 0)) return true;
+    if (!otherForms) return false;
+    const plain = tokens.filter(({ parts }) => parts === 1);
+    return this.#words.every((word, i) => isForm(plain[i]?.term ?? "", word));
+  }
+
+  #hasLast(tokens: readonly Token[]): boolean {
+    const last = this.#rules.input.findLast(({ parts }) => parts === 1)?.term;
+    return last !== undefined && tokens.some(({ term }) => term.startsWith(last));
+  }
+}
+
+/** As the chooser judges, with the words of the input as they were typed. */
+export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
+  const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
+  const last = typed.pop();
+  if (last === undefined) return { fits: false, startsWithInput: false };
+  const startsWithInput = startsWith(value, 0, input, 0);
+  const has = (word: string): boolean => value.some(({ term }) => term === word);
+  const fits = startsWithInput || (typed.every(has) && value.some(({ term }) => term.startsWith(last)));
+  return { fits, startsWithInput };
+}
+
+function formsOf(word: SearchWord): WordForms {
+  const alternatives = word.alternatives.filter(({ sequence }) => !sequence);
+  const terms = alternatives.flatMap((alternative) => alternative.terms);
+  return {
+    whole: new Set(terms.filter((term) => !term.prefix).map((term) => term.term)),
+    prefixes: terms.filter((term) => term.prefix).map((term) => term.term),
+    sequences: word.alternatives
+      .filter(({ sequence }) => sequence)
+      .map((one) => one.terms.map(({ term }) => term)),
+  };
+}
+
+function isForm(term: string, word: WordForms): boolean {
+  return word.whole.has(term) || word.prefixes.some((prefix) => term.startsWith(prefix));
+}
+
+function hasSequence(terms: readonly string[], { sequences }: WordForms): boolean {
+  return sequences.some((sequence) =>
+    terms.some((_, start) => sequence.every((term, i) => terms[start + i] === term)),
+  );
+}
+
+/**
+ * The value's words from position `at` begin with the input's from `from`. A word and the same word written in
+ * parts are equal: a joined token steps over all its parts.
+ */
+function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
+  const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;
+  if (from === end) return true;
+  return input.some(
+    (typed) =>
+      typed.position === from &&
+      value.some((token) => {
+        if (token.position !== at) return false;
+        const next = from + typed.parts;
+        const fits = next === end ? token.term.startsWith(typed.term) : token.term === typed.term;
+        return fits && startsWith(value, at + token.parts, input, next);
+      }),
+  );
+}
+
+function textsOf(document: Readonly<Record<string, unknown>>, name: string): string[] {
+  const value = Object.hasOwn(document, name) ? document[name] : undefined;
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((text): text is string => typeof text === "string");
+}

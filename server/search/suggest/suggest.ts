@@ -1,0 +1,233 @@
+// Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the places
+// that are then still free. A list is either values of documents or, grouped, values of one field with counts; queries that people
+// searched for may stand before them. Built on the steps of a query; here is their order and what makes a list.
+import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
+import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { IndexContents } from "../../catalog/types.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import { hidingOnly } from "../../question/curate/fired-rules.js";
+import type { QueryRequest } from "../../question/request/query-request.js";
+import { readWithin } from "../../question/request/within.js";
+import { Dictionaries } from "../../question/words/dictionaries.js";
+import { countFacets } from "../facets.js";
+import { fetchHits } from "../fetch.js";
+import { WordExpander } from "../matching/expand.js";
+import { type Matched, matchQuery } from "../matching/match.js";
+import { mergeResults } from "../matching/merge.js";
+import { planQuery, type QueryPlan } from "../matching/plan.js";
+import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
+import { facetText, type Hit } from "../respond.js";
+import type { Searching } from "../search.js";
+import { NOTHING_COMPARED } from "../semantic/nearest.js";
+import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
+import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
+import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
+
+/**
+ * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always hold
+ * enough values that start with a short input, and every row costs its document.
+ */
+const ROWS_PER_SUGGESTION = [4, 20] as const;
+/** Documents read at once when those were not enough. */
+const CHUNK_ROWS = 100;
+
+export interface Suggestions {
+  readonly suggestions: readonly Suggestion[];
+  readonly took_ms: number;
+}
+
+/** What suggestions work with. */
+interface Suggesting extends Pick<Searching, "reads" | "limits"> {
+  readonly queriedIndexes: QueriedIndexes;
+}
+
+type ShownDocument = Readonly<Record<string, unknown>> & { readonly id: string };
+
+interface Task extends Pick<Searching, "reads" | "limits"> {
+  readonly index: QueriedIndex;
+  readonly request: SuggestRequest;
+  /** The words of the input. */
+  readonly input: readonly Token[];
+}
+
+/** Throws SkeinError. */
+export async function suggest(
+  { reads, limits, queriedIndexes }: Suggesting,
+  contents: IndexContents,
+  body: unknown,
+  filterOfAsker: string,
+): Promise<Suggestions> {
+  const startedMs = performance.now();
+  const queried = queriedIndexes.of(contents);
+  const index = { ...queried, rules: hidingOnly(queried.rules) };
+  const within = readWithin(filterOfAsker, index, limits);
+  const request = readSuggestRequest(body, index.record, index.view, limits, within);
+  const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
+  const suggestions =
+    task.input.length === 0
+      ? []
+      : await reads.answer(index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
+  return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
+}
+
+/** null: a document is gone from its shard. */
+async function suggestionsOf(task: Task, readView: ReadView): Promise<readonly Suggestion[] | null> {
+  const { request, input, index } = task;
+  const list = new SuggestionList(request.perPage, index.analyser);
+  for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
+    if (request.queries) await addQueries(task, readView, typos, list);
+    const complete =
+      request.fields.length === 0 || list.roundFull
+        ? true
+        : request.groupBy === null
+          ? await addValues(task, readView, typos, list)
+          : await addGroups(task, readView, typos, list, request.groupBy);
+    if (!complete) return null;
+    list.closeRound();
+    if (list.full) break;
+  }
+  return list.suggestions;
+}
+
+/** Adds popular queries: beside fields at most half of the list. */
+async function addQueries(
+  task: Task,
+  readView: ReadView,
+  typos: boolean,
+  list: SuggestionList,
+): Promise<void> {
+  const { request, index, limits } = task;
+  let places = request.fields.length === 0 ? request.perPage : Math.ceil(request.perPage / 2);
+  const judge = typos ? await tolerantJudge(task, readView) : literalJudge(task);
+  const judged = index.popularity.queries.map((query) => ({ query, ...judge(query.tokens) }));
+  for (const starting of [true, false]) {
+    for (const { query, fits, startsWithInput } of judged) {
+      if (places === 0) return;
+      if (!fits || startsWithInput !== starting) continue;
+      const { value, count } = query;
+      if (Buffer.byteLength(value) > limits.suggestionBytesMax) continue;
+      if (list.add({ value, field: LOGGED_QUERIES, count }, startsWithInput)) places--;
+    }
+  }
+}
+
+type Judge = (value: readonly Token[]) => Judgement;
+
+function literalJudge({ input }: Task): Judge {
+  return (value) => judgeLiterally(value, input);
+}
+
+async function tolerantJudge(task: Task, readView: ReadView): Promise<Judge> {
+  const plan = planOf(task, true, { perPage: 0 });
+  const dictionaries = new Dictionaries(readView, plan.typosPerWordMax);
+  const { words } = await new WordExpander(plan, dictionaries).asWritten();
+  const chooser = chooserOf(task, plan, words, true);
+  return (value) => chooser.judge(value);
+}
+
+/** Adds the values of the best documents. False: a document is gone from its shard. */
+async function addValues(
+  task: Task,
+  readView: ReadView,
+  typos: boolean,
+  list: SuggestionList,
+): Promise<boolean> {
+  const { fields } = task.request;
+  const { replyBytesMax } = task.limits;
+  const options = { fields: fields.map((field) => field.name) };
+  const bytesMax = Math.floor(replyBytesMax / readView.shards);
+  let from = 0;
+  for (const rows of windows(task)) {
+    const plan = planOf(task, typos, { perPage: rows });
+    if (plan.text.words.length === 0) return true;
+    const first = from === 0;
+    // With one shard the first documents come along with their rows; later ones are read in pieces.
+    const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
+    const matched = await matchQuery(plan, readView, () => page);
+    const { winners, found } = merged(matched, from, rows - from);
+    const chooser = chooserOf(task, plan, matched.program.words, typos);
+    for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
+      const chunk = winners.slice(at, at + CHUNK_ROWS);
+      const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
+      const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
+      if (hits === null) return false;
+      for (const document of mostClickedFirst(task, hits)) {
+        for (const { value, field, startsWithInput } of chooser.choose(document, fields))
+          list.add({ value, field, document_id: document.id }, startsWithInput);
+      }
+    }
+    if (list.roundFull || found <= rows) return true;
+    from = rows;
+  }
+  return true;
+}
+
+/** Rows up to which the documents are read, in turn. */
+function windows({ request, limits }: Task): number[] {
+  const rowsMax = limits.suggestRowsMax;
+  const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
+  return [...first.filter((rows) => rows < rowsMax), rowsMax];
+}
+
+/** Adds the values of the group field over all matching documents: most documents first. */
+async function addGroups(
+  task: Task,
+  readView: ReadView,
+  typos: boolean,
+  list: SuggestionList,
+  field: ViewField,
+): Promise<boolean> {
+  const plan = planOf(task, typos, { perPage: 0 });
+  if (plan.text.words.length === 0) return true;
+  const facets = [{ slot: field.slot, type: field.code, limit: 0 }];
+  const counted = { ...plan, program: { ...plan.program, facets } };
+  const page = { offset: 0, count: 0, options: {} };
+  const matched = await matchQuery(counted, readView, () => page);
+  const chooser = chooserOf(task, plan, matched.program.words, typos);
+  const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
+    readView.search(program),
+  );
+  for (const { value, count } of groups ?? []) {
+    if (list.roundFull) break;
+    const text = facetText(value, field);
+    list.add({ value: text, field: field.name, count }, chooser.startsWithInput(text));
+  }
+  return true;
+}
+
+function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPlan {
+  const { reads, limits, index, request } = task;
+  const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
+  const scale = reads.scale(index.record.uid);
+  const plan = planQuery(query, index, limits, scale);
+  // Words are never left out: a suggestion without them would answer another question. None goes on inside of a word.
+  return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
+}
+
+function chooserOf(task: Task, plan: QueryPlan, words: readonly SearchWord[], typos: boolean): ValueChooser {
+  return new ValueChooser({
+    analyser: task.index.analyser,
+    languages: plan.languages,
+    input: task.input,
+    words,
+    otherForms: typos,
+    bytesMax: task.limits.suggestionBytesMax,
+  });
+}
+
+function merged(matched: Matched, offset: number, count: number): ReturnType<typeof mergeResults> {
+  return mergeResults(matched.results, matched.program.sort, { offset, count });
+}
+
+/** The default sorting field stands for popularity; without one it is what people click. */
+function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ShownDocument[] {
+  const documents = hits.map(({ document }) => readDocument(document));
+  if (index.view.defaultSort !== null) return documents;
+  const clicks = ({ id }: ShownDocument): number => index.popularity.clicksOf(id);
+  return documents.sort((a, b) => clicks(b) - clicks(a));
+}
+
+function readDocument(json: Uint8Array): ShownDocument {
+  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString("utf8"));
+}

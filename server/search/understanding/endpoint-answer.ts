@@ -1,0 +1,175 @@
+// What a language model is asked about a query, and what of its answer holds. A claim must be of the right shape, name fields and
+// values that the index has, and use only words and numbers that the query has. Knows no network.
+import type { ViewField } from "../../catalog/schema/index-view.js";
+import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
+import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
+import type { Limits } from "../../ground/limits.js";
+import type { ModelQuestion } from "../../models/chat-endpoint.js";
+import type { IndexFacts } from "./facts.js";
+import { LANGUAGES } from "./languages/all.js";
+import type { Language } from "./languages/language.js";
+import { filled, labelOf, type Reading, type Rewritten, valueFilter } from "./reading.js";
+import { tokensOf, valueKeys } from "./tokens.js";
+
+const OPERATORS = ["=", "<", "<=", ">", ">="] as const;
+const VALUES_TOLD = 30;
+const FILTERS_MAX = 10;
+const WORDS_MAX = 10;
+
+/** An answer of the right shape. */
+export interface Claim {
+  readonly text: string;
+  readonly filters: readonly {
+    readonly field: string;
+    readonly operator: (typeof OPERATORS)[number];
+    readonly value: string;
+  }[];
+  readonly sort: { readonly field: string; readonly direction: "asc" | "desc" } | null;
+  readonly avoided: readonly string[];
+}
+
+const WORD = text(200);
+const CLAIM: ValueReader<Claim> = object(
+  {
+    text: required(text("queryTextBytesMax"), "The words to search for, all of them words of the query."),
+    filters: required(
+      list(
+        object(
+          { field: required(WORD), operator: required(oneOf(OPERATORS)), value: required(WORD) },
+          { unknown: "refused" },
+        ),
+        FILTERS_MAX,
+      ),
+    ),
+    sort: defaultsTo(
+      null,
+      object({ field: required(WORD), direction: required(oneOf(["asc", "desc"])) }, { unknown: "refused" }),
+    ),
+    avoided: required(list(WORD, WORDS_MAX), "Words of the query for what is not wanted."),
+  },
+  { unknown: "refused" },
+);
+
+const INSTRUCTIONS =
+  "You read what a shopper typed into the search of a shop. Answer with the words that are to be searched for, and what of the query is a filter, " +
+  "a sort or something that is not wanted. Use only fields and values that are listed, and only words and numbers of the query. " +
+  "What is no clear filter stays in the text. If nothing is one, answer with the query as text and with empty lists.";
+
+export function questionOf(query: string, facts: IndexFacts): ModelQuestion {
+  return {
+    instructions: INSTRUCTIONS,
+    input: { query, fields: facts.told(VALUES_TOLD) },
+    schemaName: "query",
+    schema: CLAIM.schema,
+  };
+}
+
+/** Throws SkeinError for what is no claim. */
+export function readClaim(answer: unknown, limits: Limits): Claim {
+  return CLAIM.read(answer, "", { limits, code: "SK-AI-503" });
+}
+
+/** The query as the model claims to read it; null when a part of the claim does not hold, or nothing was read. */
+export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritten | null {
+  const tokens = tokensOf(query);
+  // What a client has quoted or excluded is not for a model to reword.
+  if (tokens.some(({ kind }) => kind === "sealed")) return null;
+  const words = new Set(tokens.map(({ key }) => key));
+  const numbers = new Set(tokens.flatMap(({ value }) => value ?? []));
+  const kept = claim.text.trim() === "*" ? "" : claim.text.trim();
+  const areTyped = (given: string): boolean =>
+    tokensOf(given).every(({ kind, key }) => kind !== "sealed" && words.has(key));
+  if (
+    !areTyped(kept) ||
+    !claim.avoided.every((word) => word.trim() !== "" && areTyped(word) && !word.includes('"'))
+  )
+    return null;
+  const [language] = LANGUAGES;
+  const readings: Reading[] = [];
+  for (const filter of claim.filters) {
+    const reading = filterReading(filter, facts, numbers, language);
+    if (reading === null) return null;
+    readings.push(reading);
+  }
+  for (const word of claim.avoided) {
+    readings.push({
+      ...WHOLE,
+      kind: "without",
+      avoided: [word],
+      said: filled(language.sentences.avoided, { n: word }),
+      language,
+    });
+  }
+  if (claim.sort !== null) {
+    const field = facts.field(claim.sort.field);
+    if (field === null || !field.sort || field.array) return null;
+    const descending = claim.sort.direction === "desc";
+    readings.push({
+      ...WHOLE,
+      kind: "sort",
+      sort: { field, descending },
+      said: `${labelOf(field)} ${descending ? "↓" : "↑"}`,
+      language,
+    });
+  }
+  if (readings.length === 0) return null;
+  const filters = [...new Set(readings.flatMap(({ filter }) => filter ?? []))];
+  // A query of what is not wanted alone would list the whole index.
+  if (kept === "" && filters.length === 0) return null;
+  return {
+    text: kept || "*",
+    filterBy: filters.length === 0 ? null : filters.join(" && "),
+    sort: readings.find(({ sort }) => sort !== undefined)?.sort ?? null,
+    avoided: claim.avoided,
+    readings,
+  };
+}
+
+/** A claim says nothing of where in the query it was read. */
+const WHOLE = { from: 0, to: 0, doubt: null } as const;
+
+function filterReading(
+  { field: name, operator, value }: Claim["filters"][number],
+  facts: IndexFacts,
+  numbers: ReadonlySet<number>,
+  language: Language,
+): Reading | null {
+  const field = facts.field(name);
+  if (field === null || field.kind === "bool") return null;
+  if (field.kind !== "string") return numberReading(field, operator, Number(value), numbers, language);
+  const known = facts.values(valueKeys(value)).find((one) => one.field === field);
+  if (known === undefined || operator !== "=") return null;
+  return {
+    ...WHOLE,
+    kind: "value",
+    filter: valueFilter(field, known.spellings, known.subject === "colour"),
+    said: filled(language.sentences.equals, { field: labelOf(field), n: known.spellings[0] as string }),
+    language,
+  };
+}
+
+function numberReading(
+  field: ViewField,
+  operator: (typeof OPERATORS)[number],
+  value: number,
+  numbers: ReadonlySet<number>,
+  language: Language,
+): Reading | null {
+  if (!numbers.has(value) || (operator === "=" && field.kind === "int" && !Number.isInteger(value)))
+    return null;
+  const { sentences } = language;
+  const template = {
+    "=": sentences.equals,
+    "<": sentences.below,
+    "<=": sentences.upTo,
+    ">": sentences.above,
+    ">=": sentences.from,
+  }[operator];
+  return {
+    ...WHOLE,
+    kind: "range",
+    filter: `${field.name}:${operator}${value}`,
+    said: filled(template, { field: labelOf(field), n: value }),
+    language,
+  };
+}

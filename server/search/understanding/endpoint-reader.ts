@@ -1,0 +1,135 @@
+// Has queries read by a language model behind an OpenAI-compatible server that a tenant chose. Asks once, waits no longer than the
+// setting says, and remembers what was answered. What is answered is a claim: endpoint-answer.ts checks it.
+import type { Catalog } from "../../catalog/catalog.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { AddressRules } from "../../ground/outbound/addresses.js";
+import { openApiKey } from "../../models/api-keys.js";
+import { ChatEndpoint } from "../../models/chat-endpoint.js";
+import { EndpointError } from "../../models/model-server.js";
+import type { QueriedIndex } from "../matching/queried-index.js";
+import { type Claim, questionOf, readClaim } from "./endpoint-answer.js";
+import type { IndexFacts } from "./facts.js";
+
+/** After a failure the server is left alone for so long, so that not every query waits in vain. */
+const REST_MS = 2_000;
+const UNDER_WAY_MAX = 32;
+
+/** The endpoint of an index, for the state of its record. Null when it cannot be asked. */
+interface Known {
+  readonly record: IndexRecord;
+  readonly endpoint: ChatEndpoint | null;
+}
+
+export interface EndpointReaderOptions {
+  readonly catalog: Pick<Catalog, "watch">;
+  readonly secrets: Secrets;
+  readonly addresses: AddressRules;
+  readonly limits: Limits;
+}
+
+export class EndpointReader {
+  readonly #options: EndpointReaderOptions;
+  /** By index state, filter of who asks, and text, the oldest first. */
+  readonly #claims = new Map<string, Claim>();
+  readonly #underWay = new Map<string, Promise<Claim | null>>();
+  /** By uid. */
+  readonly #known = new Map<number, Known>();
+  /** Until when an index's endpoint is left alone. A changed setting is a new record. */
+  readonly #resting = new WeakMap<IndexRecord, number>();
+
+  constructor(options: EndpointReaderOptions) {
+    this.#options = options;
+    options.catalog.watch(({ indexes }) => {
+      for (const [uid, { record }] of this.#known) if (indexes.get(uid) !== record) this.#forget(uid);
+    });
+  }
+
+  /** What the model makes of a query; null when it does not say in time, or nothing that can be read. */
+  async read(
+    text: string,
+    { state, record }: QueriedIndex,
+    within: string,
+    facts: IndexFacts,
+  ): Promise<Claim | null> {
+    const key = JSON.stringify([state, within, text]);
+    const known = this.#claims.get(key);
+    if (known !== undefined) {
+      this.#claims.delete(key);
+      this.#claims.set(key, known);
+      return known;
+    }
+    const asked = this.#underWay.get(key);
+    if (asked !== undefined) return asked;
+    if (this.#underWay.size >= UNDER_WAY_MAX || Date.now() < (this.#resting.get(record) ?? 0)) return null;
+    const work = this.#ask(text, record, facts);
+    this.#underWay.set(key, work);
+    try {
+      const claim = await work;
+      if (claim !== null) this.#remember(key, claim);
+      return claim;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  /** Everything under way fails. */
+  close(): void {
+    for (const uid of this.#known.keys()) this.#forget(uid);
+  }
+
+  async #ask(text: string, record: IndexRecord, facts: IndexFacts): Promise<Claim | null> {
+    const endpoint = this.#endpointOf(record);
+    if (endpoint === null) return null;
+    try {
+      const answer = await endpoint.inTime(new AbortController().signal, (signal) =>
+        endpoint.ask(questionOf(text, facts), signal),
+      );
+      return readClaim(answer, this.#options.limits);
+    } catch (error) {
+      // What the model said is no claim: another query may be read better.
+      if (error instanceof SkeinError) return null;
+      if (!(error instanceof EndpointError)) throw error;
+      this.#resting.set(record, Date.now() + REST_MS);
+      return null;
+    }
+  }
+
+  #endpointOf(record: IndexRecord): ChatEndpoint | null {
+    const known = this.#known.get(record.uid);
+    if (known?.record === record) return known.endpoint;
+    this.#forget(record.uid);
+    const endpoint = this.#open(record);
+    this.#known.set(record.uid, { record, endpoint });
+    return endpoint;
+  }
+
+  /** Null also when the stored key cannot be read: nothing is sent without it. */
+  #open(record: IndexRecord): ChatEndpoint | null {
+    const { secrets, addresses } = this.#options;
+    const { url, model, timeout_ms: msMax } = record.settings.ai;
+    if (url === null || model === null) return null;
+    try {
+      const apiKey = openApiKey(secrets, record, "ai");
+      return new ChatEndpoint({ url: new URL(url), model, apiKey, msMax }, addresses);
+    } catch (error) {
+      if (error instanceof UnreadableSecretError) return null;
+      throw error;
+    }
+  }
+
+  #forget(uid: number): void {
+    this.#known.get(uid)?.endpoint?.close();
+    this.#known.delete(uid);
+  }
+
+  #remember(key: string, claim: Claim): void {
+    this.#claims.set(key, claim);
+    for (const oldest of this.#claims.keys()) {
+      if (this.#claims.size <= this.#options.limits.understandingAnswersMax) break;
+      this.#claims.delete(oldest);
+    }
+  }
+}

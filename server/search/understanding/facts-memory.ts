@@ -1,0 +1,161 @@
+// Remembers the facts of the indexes that were asked lately, within a number of values. Facts are those of one generation. Of a
+// large index older ones serve for a while, because counting its facets anew after each write would cost more than a value
+// that is found a few seconds late: what is read is tried on the index as it is now in any case. When they are to be counted
+// anew, that is done behind a query, which goes on with what is known.
+import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { Limits } from "../../ground/limits.js";
+import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
+
+/** Counts the most frequent values of facets over all documents that may be seen in a view. */
+export type CountValues<V> = (
+  view: V,
+  fields: readonly ViewField[],
+  valuesMax: number,
+) => Promise<FieldValues[]>;
+
+type StandingView = Pick<ReadView, "generation" | "expansions">;
+
+/** Whose facts are wanted. */
+export interface FactsQuestion<V extends StandingView> {
+  readonly record: IndexRecord;
+  readonly view: IndexView;
+  /** See Within; empty for all documents. */
+  readonly within: string;
+  readonly documents: number;
+  readonly readView: V;
+  readonly count: CountValues<V>;
+  /** Does the work with a view of its own, which may outlive the query. */
+  behind(work: (readView: V) => Promise<void>): Promise<void>;
+}
+
+export interface KnownFacts {
+  readonly facts: IndexFacts;
+  /** They are those of the view that they were asked for. */
+  readonly current: boolean;
+}
+
+interface Entry {
+  readonly within: string;
+  readonly record: IndexRecord;
+  readonly generation: number;
+  readonly gatheredAt: number;
+  readonly facts: Promise<IndexFacts>;
+  size: number;
+  /** Newer facts are being gathered. */
+  isRenewed: boolean;
+}
+
+/** An index with more documents and values than this is a large one. */
+const SMALL_MAX = 50_000;
+/** Facts of so many times the age at which they are renewed do not serve any more. */
+const TOO_OLD = 12;
+/** A value with its word takes about as much memory as so many characters. */
+const CHARACTERS_PER_VALUE = 64;
+
+/** How many values' memory an entry takes. */
+function weightOf({ size, within }: Entry): number {
+  return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
+}
+
+export class FactsMemory {
+  /** By the index's uid and `within`, the one that was not asked for the longest time first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
+  readonly #limits: Limits;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** The words by which queries may name fields of the index. */
+  names(record: IndexRecord, view: IndexView): ReadonlySet<string> {
+    let names = this.#names.get(view);
+    if (names === undefined) {
+      names = namesOfFields(record, view);
+      this.#names.set(view, names);
+    }
+    return names;
+  }
+
+  async of<V extends StandingView>(question: FactsQuestion<V>): Promise<KnownFacts> {
+    const { record, within, documents, readView } = question;
+    const key = `${record.uid} ${within}`;
+    const known = this.#entries.get(key);
+    if (known?.record === record) {
+      const current = known.generation === readView.generation;
+      const isLarge = documents + known.size > SMALL_MAX;
+      const ageMs = Date.now() - known.gatheredAt;
+      const { understandingFactsMsMax } = this.#limits;
+      if (current || (isLarge && ageMs < TOO_OLD * understandingFactsMsMax)) {
+        this.#keep(key, known);
+        if (!current && ageMs >= understandingFactsMsMax) void this.#renew(key, known, question);
+        return { facts: await known.facts, current };
+      }
+    }
+    const entry = this.#gather(question, readView);
+    // While an index is rebuilt, its facets change without a new generation.
+    if (readView.expansions !== null) this.#keep(key, entry);
+    try {
+      const facts = await entry.facts;
+      entry.size = facts.size;
+      this.#shrink();
+      return { facts, current: true };
+    } catch (error) {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      throw error;
+    }
+  }
+
+  /** Behind one query at a time. */
+  async #renew<V extends StandingView>(key: string, known: Entry, question: FactsQuestion<V>): Promise<void> {
+    if (known.isRenewed) return;
+    known.isRenewed = true;
+    try {
+      await question.behind(async (readView) => {
+        const entry = this.#gather(question, readView);
+        entry.size = (await entry.facts).size;
+        if (this.#entries.get(key) !== known || readView.expansions === null) return;
+        this.#entries.set(key, entry);
+        this.#shrink();
+      });
+    } catch {
+      // The next query tries, until one has to wait for the facts and hears why there are none.
+    } finally {
+      known.isRenewed = false;
+    }
+  }
+
+  #gather<V extends StandingView>(question: FactsQuestion<V>, readView: V): Entry {
+    const { within, record } = question;
+    const { generation } = readView;
+    const facts = this.#facts(question, readView);
+    return { within, record, generation, gatheredAt: Date.now(), facts, size: 0, isRenewed: false };
+  }
+
+  async #facts<V extends StandingView>(
+    { record, view, count }: FactsQuestion<V>,
+    readView: V,
+  ): Promise<IndexFacts> {
+    const { understandingFacetsMax, understandingFacetValuesMax } = this.#limits;
+    const fields = facetsToKnow(record, view, understandingFacetsMax);
+    const values = fields.length === 0 ? [] : await count(readView, fields, understandingFacetValuesMax);
+    return new IndexFacts(record, view, values);
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+
+  #shrink(): void {
+    let values = 0;
+    for (const entry of this.#entries.values()) values += weightOf(entry);
+    for (const [key, entry] of this.#entries) {
+      if (values <= this.#limits.understandingValuesMax) break;
+      this.#entries.delete(key);
+      values -= weightOf(entry);
+    }
+  }
+}

@@ -1,0 +1,244 @@
+// What an index is about, as far as readings need it: which field is the price, which fields are in which unit, and the values
+// of its facets. A function of the schema and of facet counts; asks nobody. A reading can name nothing that is not in here.
+import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import { LANGUAGES } from "./languages/all.js";
+import type { Language, Role } from "./languages/language.js";
+import { valueKeys } from "./tokens.js";
+import { type Unit, unitNamed } from "./units.js";
+
+/** What a facet of text is about. It decides how its values are recognised. */
+export type FacetSubject = "brand" | "colour" | "category" | "other";
+
+/** A value that a query may name. */
+export interface NamedValue {
+  readonly field: ViewField;
+  readonly subject: FacetSubject;
+  /** The spellings of the value in the index: a filter takes them all. */
+  readonly spellings: readonly string[];
+  readonly keys: readonly string[];
+  readonly documents: number;
+}
+
+/** How often a value occurs. */
+export interface ValueCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** Values of more words are titles and texts; nobody names them in passing. */
+const VALUE_WORDS_MAX = 5;
+const COLOUR_WORDS_MAX = 2;
+const FIELDS_TOLD_MAX = 50;
+/** A filter takes so many spellings of a value. */
+const SPELLINGS_MAX = 50;
+
+const NO_VALUES: readonly NamedValue[] = [];
+
+type NameOf = Role | "brand" | "colour" | "category" | "size";
+
+export class IndexFacts {
+  /** Null: the index has none, or several of which none is meant more than the others. */
+  readonly roles: Readonly<Record<Role, ViewField | null>>;
+  /** Number fields with the unit that their name has. */
+  readonly measured: readonly { readonly field: ViewField; readonly unit: Unit }[];
+  /** Documents have values of facets as these keys: exactly, and with plurals made singular. */
+  readonly #values = new Map<string, NamedValue[]>();
+  readonly #singular = new Map<string, NamedValue[]>();
+  /** Single words that may be misspelt, by their length and first letter. */
+  readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
+  readonly #named = new Map<string, ViewField[]>();
+  readonly #fields: ReadonlyMap<string, ViewField>;
+  /** Of the longest value, in keys. */
+  readonly wordsMax: number;
+  /** How many values are kept. */
+  readonly size: number;
+
+  constructor(record: IndexRecord, view: IndexView, counted: readonly FieldValues[]) {
+    const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
+    const numbers = fields.filter(({ kind, array }) => (kind === "int" || kind === "float") && !array);
+    const roleOf = (role: Role, candidates: readonly ViewField[]) => fieldOf(role, candidates);
+    this.roles = {
+      price: roleOf("price", numbers),
+      rating: roleOf(
+        "rating",
+        numbers.filter((field) => !namedFor(field, "popularity")),
+      ),
+      popularity: roleOf("popularity", numbers),
+      date: roleOf(
+        "date",
+        fields.filter(({ sort, kind }) => sort && kind !== "bool"),
+      ),
+    };
+    const taken = new Set(Object.values(this.roles));
+    this.measured = numbers
+      .filter((field) => !taken.has(field))
+      .flatMap((field) => unitsInName(field).map((unit) => ({ field, unit })));
+    for (const field of fields) {
+      if (field.kind === "bool") continue;
+      for (const name of namesOf(field)) addTo(this.#named, name, field);
+    }
+    this.#fields = new Map(fields.map((field) => [field.name, field]));
+    let wordsMax = 0;
+    let size = 0;
+    for (const { field, values } of counted) {
+      const subject = subjectOf(field, record.settings.brand_field);
+      for (const value of grouped(field, subject, values)) {
+        size++;
+        wordsMax = Math.max(wordsMax, value.keys.length);
+        addTo(this.#values, value.keys.join(" "), value);
+        addTo(this.#singular, singularKey(value.keys), value);
+        if (value.keys.length === 1 && subject !== "other") this.#addSpelled(value.keys[0]!, value);
+      }
+    }
+    this.wordsMax = wordsMax;
+    this.size = size;
+  }
+
+  /** The values that are written with these keys, or in singular instead of plural and the other way round. */
+  values(keys: readonly string[]): readonly NamedValue[] {
+    const exact = this.#values.get(keys.join(" "));
+    if (exact !== undefined) return exact;
+    // A brand is a name and has no plural.
+    return this.#singular.get(singularKey(keys))?.filter(({ subject }) => subject !== "brand") ?? NO_VALUES;
+  }
+
+  /** A field that filters and sorts can name. */
+  field(name: string): ViewField | null {
+    return this.#fields.get(name) ?? null;
+  }
+
+  /** The fields with what queries may know of them: type, and the most frequent values of facets. */
+  told(valuesMax: number): { name: string; type: string; values?: string[] }[] {
+    const values = new Map<ViewField, string[]>();
+    for (const list of this.#values.values())
+      for (const { field, spellings } of list) addTo(values, field, spellings[0]!);
+    return [...this.#fields.values()].slice(0, FIELDS_TOLD_MAX).map((field) => {
+      const known = values.get(field)?.slice(0, valuesMax);
+      return { name: field.name, type: field.type, ...(known === undefined ? {} : { values: known }) };
+    });
+  }
+
+  /** Brands, colours and categories of one word with this length and first letter. */
+  valuesLike(length: number, first: string): readonly NamedValue[] {
+    return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
+  }
+
+  /** The one field that a word names: `brand`, `size`, `farbe`. Null when it names none or several. */
+  fieldNamed(key: string): ViewField | null {
+    const fields = this.#named.get(key);
+    return fields?.length === 1 ? (fields[0] as ViewField) : null;
+  }
+
+  #addSpelled(word: string, value: NamedValue): void {
+    let byFirst = this.#spelled.get(word.length);
+    if (byFirst === undefined) {
+      byFirst = new Map();
+      this.#spelled.set(word.length, byFirst);
+    }
+    addTo(byFirst, word.charAt(0), value);
+  }
+}
+
+/** The words by which queries may name a field. */
+export function namesOfFields(record: IndexRecord, view: IndexView): ReadonlySet<string> {
+  const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
+  return new Set(fields.flatMap((field) => [...namesOf(field)]));
+}
+
+/** The counts of one facet. */
+export interface FieldValues {
+  readonly field: ViewField;
+  readonly values: readonly ValueCount[];
+}
+
+/** The facets whose values a query may name. */
+export function facetsToKnow(record: IndexRecord, view: IndexView, fieldsMax: number): ViewField[] {
+  return record.fields
+    .flatMap(({ name }) => view.field(name) ?? [])
+    .filter((field) => field.facet && field.kind === "string" && isNameable(field))
+    .slice(0, fieldsMax);
+}
+
+/** A filter can name the field; `id` means something else there. */
+function isNameable({ index, name }: ViewField): boolean {
+  return index && name !== "id" && name === name.trim() && !/[:()[\]`&|]/.test(name);
+}
+
+/** One value for all spellings with the same keys. */
+function grouped(field: ViewField, subject: FacetSubject, values: readonly ValueCount[]): NamedValue[] {
+  const byKeys = new Map<string, { keys: string[]; spellings: string[]; documents: number }>();
+  for (const { value, count } of values) {
+    const keys = valueKeys(value);
+    const most = subject === "colour" ? COLOUR_WORDS_MAX : VALUE_WORDS_MAX;
+    if (keys.length === 0 || keys.length > most || !keys.some((key) => /\p{L}/u.test(key) || key.length > 1))
+      continue;
+    const known = byKeys.get(keys.join(" "));
+    if (known === undefined) byKeys.set(keys.join(" "), { keys, spellings: [value], documents: count });
+    else if (known.spellings.length < SPELLINGS_MAX) {
+      known.spellings.push(value);
+      known.documents += count;
+    }
+  }
+  return [...byKeys.values()].map((value) => ({ field, subject, ...value }));
+}
+
+function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
+  if (field.name === brandField || namedFor(field, "brand")) return "brand";
+  if (namedFor(field, "colour")) return "colour";
+  return namedFor(field, "category") ? "category" : "other";
+}
+
+/** The field of a role: the only one that is named after it, or the one whose whole name is the role's word. */
+function fieldOf(role: Role, fields: readonly ViewField[]): ViewField | null {
+  const candidates = fields.filter((field) => namedFor(field, role));
+  if (candidates.length < 2) return candidates[0] ?? null;
+  const whole = candidates.filter((field) => wordsOf(field).length === 1);
+  return whole.length === 1 ? (whole[0] as ViewField) : null;
+}
+
+function namedFor(field: ViewField, name: NameOf): boolean {
+  return wordsOf(field).some((word) => LANGUAGES.some(({ names }: Language) => names.get(word) === name));
+}
+
+/** The words by which a query can name the field: its own name, and what the languages call such a field. */
+function namesOf(field: ViewField): Set<string> {
+  const words = wordsOf(field);
+  const own = words.length === 1 ? words : [];
+  const roles = new Set<string>();
+  for (const { names } of LANGUAGES)
+    for (const word of words) if (names.has(word)) roles.add(names.get(word) as string);
+  const called = LANGUAGES.flatMap(({ names }) =>
+    [...names].filter(([, role]) => roles.has(role)).map(([word]) => word),
+  );
+  return new Set([...own, ...called]);
+}
+
+/** `screenSize_inch` is `screen`, `size`, `inch`. */
+function wordsOf({ name }: ViewField): string[] {
+  return valueKeys(name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ").replace(/[_.\-/]+/g, " "));
+}
+
+function unitsInName(field: ViewField): Unit[] {
+  const last = wordsOf(field).at(-1);
+  const unit = last === undefined ? undefined : unitNamed(last);
+  return unit === undefined ? [] : [unit];
+}
+
+function singularKey(keys: readonly string[]): string {
+  return keys.map((key, i) => (i === keys.length - 1 ? singular(key) : key)).join(" ");
+}
+
+/** One form for both numbers of most English, French and Spanish nouns. Not always a word. */
+function singular(key: string): string {
+  if (key.length < 3 || key.endsWith("ss")) return key;
+  if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;
+  if (/(?:[sxz]|ch|sh)es$/.test(key)) return key.slice(0, -2);
+  return key.endsWith("s") ? key.slice(0, -1) : key;
+}
+
+function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,175 @@
+// The form of a language's table: the words by which a shopper names ranges, sorts and negations, and the sentences that say
+// what was done. Phrases are written as people write them; compileLanguage folds them into keys of tokens.
+import type { Comparison } from "../../../question/filter/filter-ast.js";
+import { keysOf } from "../tokens.js";
+
+/** What a sort or a range can be about without naming a field of the index. */
+export type Role = "price" | "rating" | "date" | "popularity";
+
+/** One language as it is written down. `|` separates phrases. */
+export interface LanguageTable {
+  readonly code: string;
+  /** Before a number: `under 50`. */
+  readonly before: Readonly<Record<Comparison, string>>;
+  /** Before a number too, but read only with a currency or a unit: an `iPhone Pro Max 256` is no price. */
+  readonly beforeUnit: Readonly<Record<Comparison, string>>;
+  /** After a number with a unit: `4 stars and up`. */
+  readonly after: Readonly<Record<"<=" | ">=", string>>;
+  /** Pairs, `between ... and`. */
+  readonly between: readonly (readonly [string, string])[];
+  /** Between two numbers, the last of which has a unit: `20 to 40 euro`. */
+  readonly to: string;
+  readonly about: string;
+  readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
+  readonly without: string;
+  /** Words that deny in many other ways, too: believed only when no document has all of the query's words. */
+  readonly not: string;
+  /** Look like negations and are none: `sans fil` is wireless. */
+  readonly setPhrases: string;
+  /** Ends what a negation denies, or joins what it denies. */
+  readonly and: string;
+  readonly fillers: string;
+  readonly articles: string;
+  /** Stand before a reading and mean nothing without it: `with at least 4 stars`, `in red`. */
+  readonly connectives: string;
+  /** What follows is what the thing is made to go with, and not the thing: `case for samsung`. */
+  readonly goesWith: string;
+  /** Names of fields. A field whose name has one of these is about it. */
+  readonly names: Readonly<Record<Role | "brand" | "colour" | "category" | "size", string>>;
+  /** In the order of COLOURS. */
+  readonly colours: string;
+  /** The thing that is bought comes first, and what it is like comes after: `chaussures rouges`. */
+  readonly headFirst: boolean;
+  readonly sentences: Sentences;
+}
+
+/** Templates; {} is replaced. */
+export interface Sentences {
+  readonly below: string;
+  readonly upTo: string;
+  readonly above: string;
+  readonly from: string;
+  readonly between: string;
+  readonly equals: string;
+  readonly avoided: string;
+  readonly sorted: Readonly<Record<`${Role}:${"up" | "down"}`, string>>;
+  readonly searched: string;
+  readonly browsed: string;
+}
+
+export interface Phrase<T> {
+  readonly keys: readonly string[];
+  readonly means: T;
+}
+
+/** Phrases by their first key, the longest first. */
+export type Phrases<T> = ReadonlyMap<string, readonly Phrase<T>[]>;
+
+export interface BeforeNumber {
+  readonly bound: Comparison;
+  readonly needsUnit: boolean;
+}
+
+export interface Language {
+  readonly code: string;
+  readonly before: Phrases<BeforeNumber>;
+  readonly after: Phrases<"<=" | ">=">;
+  readonly between: Phrases<readonly (readonly string[])[]>;
+  readonly to: Phrases<true>;
+  readonly about: Phrases<true>;
+  readonly sorts: Phrases<{ readonly role: Role; readonly descending: boolean }>;
+  readonly without: Phrases<{ readonly weak: boolean }>;
+  readonly setPhrases: Phrases<true>;
+  readonly and: Phrases<true>;
+  readonly fillers: Phrases<true>;
+  readonly articles: ReadonlySet<string>;
+  readonly connectives: ReadonlySet<string>;
+  readonly goesWith: ReadonlySet<string>;
+  readonly names: ReadonlyMap<string, Role | "brand" | "colour" | "category" | "size">;
+  /** Number of the colour, by its word. */
+  readonly colours: ReadonlyMap<string, number>;
+  readonly headFirst: boolean;
+  readonly sentences: Sentences;
+}
+
+const SYMBOL_BOUNDS = [
+  ["<", "<"],
+  ["<=", "< ="],
+  [">", ">"],
+  [">=", "> ="],
+] as const satisfies readonly (readonly [Comparison, string])[];
+
+export function compileLanguage(table: LanguageTable): Language {
+  const bounds = (given: Readonly<Record<string, string>>, needsUnit: boolean) =>
+    Object.entries(given).map(([bound, text]) => [text, { bound: bound as Comparison, needsUnit }] as const);
+  const symbols = SYMBOL_BOUNDS.map(([bound, text]) => [text, { bound, needsUnit: false }] as const);
+  return {
+    code: table.code,
+    before: phrases([...bounds(table.before, false), ...bounds(table.beforeUnit, true), ...symbols]),
+    after: phrases(Object.entries(table.after).map(([bound, text]) => [text, bound as "<=" | ">="])),
+    between: joined(table.between),
+    to: phrases([[table.to, true]]),
+    about: phrases([[table.about, true]]),
+    sorts: phrases(table.sorts.map(([text, role, descending]) => [text, { role, descending }])),
+    without: phrases([
+      [table.without, { weak: false }],
+      [table.not, { weak: true }],
+    ]),
+    setPhrases: phrases([[table.setPhrases, true]]),
+    and: phrases([[table.and, true]]),
+    fillers: phrases([[table.fillers, true]]),
+    articles: words(table.articles),
+    connectives: words(table.connectives),
+    goesWith: words(table.goesWith),
+    names: new Map(
+      Object.entries(table.names).flatMap(([role, text]) =>
+        [...words(text)].map((word) => [word, role as keyof LanguageTable["names"]] as const),
+      ),
+    ),
+    colours: new Map(
+      table.colours
+        .split("|")
+        .flatMap((forms, i) => forms.split(" ").map((form) => [keysOf(form).join(" "), i])),
+    ),
+    headFirst: table.headFirst,
+    sentences: table.sentences,
+  };
+}
+
+/** The longest phrase that begins at a place; `keyAt` gives the key of each place, and undefined behind the last. */
+export function phraseAt<T>(
+  table: Phrases<T>,
+  at: number,
+  keyAt: (place: number) => string | undefined,
+): Phrase<T> | null {
+  const first = keyAt(at);
+  const candidates = first === undefined ? undefined : table.get(first);
+  return candidates?.find(({ keys }) => keys.every((key, i) => keyAt(at + i) === key)) ?? null;
+}
+
+function joined(pairs: LanguageTable["between"]): Language["between"] {
+  const table = new Map<string, (readonly string[])[]>();
+  for (const [first, second] of pairs) {
+    const key = keysOf(first).join(" ");
+    table.set(key, [...(table.get(key) ?? []), keysOf(second)]);
+  }
+  return phrases([...table].map(([first, seconds]) => [first, seconds]));
+}
+
+function phrases<T>(entries: readonly (readonly [text: string, means: T])[]): Phrases<T> {
+  const table = new Map<string, Phrase<T>[]>();
+  for (const [text, means] of entries) {
+    for (const one of text.split("|")) {
+      const keys = keysOf(one);
+      if (keys.length === 0) continue;
+      const first = keys[0] as string;
+      table.set(first, [...(table.get(first) ?? []), { keys, means }]);
+    }
+  }
+  for (const list of table.values()) list.sort((a, b) => b.keys.length - a.keys.length);
+  return table;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split("|").flatMap((word) => keysOf(word)));
+}

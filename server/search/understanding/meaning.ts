@@ -1,0 +1,246 @@
+// Decides what a query means. Readings are tried on the index before they are used: a filter that finds nothing, words that documents
+// have as they stand, a value that most documents with its words do not have are no readings. A query that nothing is read
+// of is asked as it is, once. What is asked and counted comes from outside, so that this can be tested without an index.
+import { both } from "../../question/filter/filter-ast.js";
+import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
+import type { QueryRequest } from "../../question/request/query-request.js";
+import type { AiContext } from "../respond.js";
+import type { IndexFacts } from "./facts.js";
+import { LANGUAGES } from "./languages/all.js";
+import { contextOf } from "./message.js";
+import { type ReadText, readText } from "./read.js";
+import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./reading.js";
+
+/** How an index is asked. `A` is a whole attempt at a query. */
+export interface Asking<A> {
+  attempt(request: QueryRequest): Promise<A>;
+  /** How many documents an attempt finds: with any of the words when few have all. */
+  found(attempt: A): Promise<number>;
+  /** How many documents have all words. */
+  full(attempt: A): number;
+  /** How many documents have all words of a request and pass its filter. */
+  count(request: QueryRequest): Promise<number>;
+}
+
+export interface Understood<A> {
+  readonly attempt: A;
+  /** Null: the query was asked as it came. */
+  readonly context: AiContext | null;
+}
+
+export interface MeaningLimits extends FilterLimits {
+  readonly understandingTokensMax: number;
+  readonly understandingTrialsMax: number;
+}
+
+/** A query with fewer full matches than this may mean something else than it says. */
+const FEW_MATCHES = 3;
+/** A value holds when at least this part of the documents with its words passes its filter. */
+const SHARE_MIN = 0.5;
+
+/** Few full matches are a reason to guess. */
+export function isPoor(fullMatches: number): boolean {
+  return fullMatches < FEW_MATCHES;
+}
+
+export class Meaning<A> {
+  readonly #asking: Asking<A>;
+  readonly #limits: MeaningLimits;
+  #trials = 0;
+
+  constructor(asking: Asking<A>, limits: MeaningLimits) {
+    this.#asking = asking;
+    this.#limits = limits;
+  }
+
+  /** The query as its named readings say it; null when it has none that hold. */
+  async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
+    const read = readText(request.q, facts, this.#limits.understandingTokensMax);
+    if (read === null || read.named.length === 0) return null;
+    const certain = await this.#undoubted(request, read);
+    const doubtful = read.named.filter(({ doubt }) => doubt === "share");
+    const first = await this.#shared(request, read, [...read.fillers, ...certain], doubtful);
+    if (!first.some(({ kind }) => kind !== "filler")) return null;
+    const readings = await this.#shared(request, read, first, read.values);
+    if (!isSettled(rewrittenFor(request, read, readings), facts, this.#limits)) return null;
+    return this.#tried(request, read, readings);
+  }
+
+  /**
+   * The query with fewer words, when `attempt` found few documents that have them all and more have the rest: words that ask and
+   * say nothing are left out, and when no document has all words, values of facets become filters.
+   */
+  async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
+    const read = readText(request.q, facts, this.#limits.understandingTokensMax);
+    if (read === null || (read.fillers.length === 0 && read.values.length === 0)) return null;
+    const before = this.#asking.full(attempt);
+    let best = before;
+    let readings: readonly Reading[] = [];
+    const candidates = [
+      ...(read.fillers.length === 0 ? [] : [read.fillers]),
+      ...read.values
+        .filter(({ corrected }) => before === 0 && corrected === undefined)
+        .map((value) => [...read.fillers, value]),
+    ];
+    for (const candidate of candidates) {
+      const documents = await this.#count(request, read, candidate);
+      if (documents === null || documents <= best) continue;
+      [best, readings] = [documents, candidate];
+    }
+    if (readings.length === 0) return null;
+    const meant = rewrittenFor(request, read, readings);
+    if (!isSettled(meant, facts, this.#limits)) return null;
+    const better = await this.#asking.attempt(this.#requestOf(request, read, meant));
+    if (this.#asking.full(better) <= before) return null;
+    return { attempt: better, context: this.#context(meant, read, true) };
+  }
+
+  /** The query as somebody else reads it, held against the index in the same way. */
+  async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
+    const used = request.sort === null ? meant : { ...meant, sort: null };
+    const attempt = await this.#asking.attempt(requestOf(request, used, true, this.#limits));
+    if (this.#asking.full(attempt) === 0) {
+      const asTyped = await this.#asking.attempt(request);
+      if (used.sort !== null || this.#asking.full(asTyped) > 0 || (await this.#asking.found(attempt)) === 0)
+        return { attempt: asTyped, context: null };
+    }
+    const told = { text: request.q, tokens: [], language: LANGUAGES[0], guessed: true, unused: [] };
+    return { attempt, context: contextOf(used, told) };
+  }
+
+  /** Readings without the ones that documents contradict because they have the words as they stand. */
+  async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
+    const kept: Reading[] = [];
+    for (const reading of read.named) {
+      if (reading.doubt === "share") continue;
+      if (reading.doubt !== null && (await this.#isLiteral(request, read, reading))) continue;
+      kept.push(reading);
+    }
+    return kept;
+  }
+
+  async #isLiteral(request: QueryRequest, read: ReadText, reading: Reading): Promise<boolean> {
+    if (this.#spent()) return true;
+    if (reading.doubt === "all") return (await this.#asking.count(request)) > 0;
+    const words = spanText(read.text, read.tokens, reading.from, reading.to).replaceAll('"', " ");
+    const rest = keptText(read.text, read.tokens, [...read.named, ...read.fillers]);
+    return (await this.#asking.count({ ...request, q: `${rest} "${words}"`.trim(), browse: false })) > 0;
+  }
+
+  /** `base`, and those of the candidates whose filter most documents pass that have their words. */
+  async #shared(
+    request: QueryRequest,
+    read: ReadText,
+    base: readonly Reading[],
+    candidates: readonly Reading[],
+  ): Promise<readonly Reading[]> {
+    if (candidates.length === 0) return base;
+    let kept = base;
+    let before = await this.#count(request, read, kept);
+    for (const candidate of candidates) {
+      if (before === null) break;
+      if (candidate.corrected !== undefined && !(await this.#isUnknown(request, read, candidate))) continue;
+      const documents = await this.#count(request, read, [...kept, candidate]);
+      if (documents === null) break;
+      if (documents === 0 || documents < before * SHARE_MIN) continue;
+      [kept, before] = [[...kept, candidate], documents];
+    }
+    return kept;
+  }
+
+  /** No document has the word as it was typed, so it is misspelt. */
+  async #isUnknown(request: QueryRequest, read: ReadText, { from, to }: Reading): Promise<boolean> {
+    if (this.#spent()) return false;
+    const q = spanText(read.text, read.tokens, from, to);
+    return (
+      (await this.#asking.count({
+        ...request,
+        q,
+        filter: request.within?.filter ?? null,
+        numTypos: 0,
+        prefix: false,
+        browse: false,
+      })) === 0
+    );
+  }
+
+  async #tried(
+    request: QueryRequest,
+    read: ReadText,
+    readings: readonly Reading[],
+  ): Promise<Understood<A> | null> {
+    const meant = rewrittenFor(request, read, readings);
+    const attempt = await this.#asking.attempt(this.#requestOf(request, read, meant));
+    if (this.#asking.full(attempt) > 0) return { attempt, context: this.#context(meant, read, false) };
+    const asTyped = await this.#asking.attempt(request);
+    const typed = { attempt: asTyped, context: null };
+    if (this.#asking.full(asTyped) > 0) return typed;
+    // Documents with some of the words, by price, would be anything cheap: the sort is for documents with all of them.
+    const unsorted = readings.filter(({ kind }) => kind !== "sort");
+    if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
+    if (unsorted.length === readings.length)
+      return (await this.#asking.found(attempt)) === 0
+        ? typed
+        : { attempt, context: this.#context(meant, read, false) };
+    const less = rewrittenFor(request, read, unsorted);
+    const again = await this.#asking.attempt(this.#requestOf(request, read, less));
+    if ((await this.#asking.found(again)) === 0) return typed;
+    return { attempt: again, context: this.#context(less, read, false) };
+  }
+
+  #count(request: QueryRequest, read: ReadText, readings: readonly Reading[]): Promise<number | null> {
+    if (this.#spent()) return Promise.resolve(null);
+    const meant = rewrittenFor(request, read, readings);
+    return this.#asking.count(this.#requestOf(request, read, meant));
+  }
+
+  /** One more question to the index, if there are any left. */
+  #spent(): boolean {
+    return ++this.#trials > this.#limits.understandingTrialsMax;
+  }
+
+  #requestOf(request: QueryRequest, read: ReadText, meant: Rewritten): QueryRequest {
+    const last = read.tokens.length;
+    const isLastRead = meant.readings.some(({ to }) => to === last);
+    return requestOf(request, meant, isLastRead, this.#limits);
+  }
+
+  #context(meant: Rewritten, read: ReadText, guessed: boolean): AiContext {
+    const unused = read.values.filter((value) => !meant.readings.includes(value));
+    return contextOf(meant, { ...read, guessed, unused });
+  }
+}
+
+/** The rewritten query. A sort of the request wins over one that was read. */
+function rewrittenFor(
+  { sort }: QueryRequest,
+  { text, tokens }: ReadText,
+  readings: readonly Reading[],
+): Rewritten {
+  const meant = rewritten(text, tokens, readings);
+  return sort === null ? meant : { ...meant, sort: null };
+}
+
+/** Reading the rewritten text again would change nothing. */
+function isSettled({ text }: Rewritten, facts: IndexFacts, limits: MeaningLimits): boolean {
+  return text === "*" || (readText(text, facts, limits.understandingTokensMax)?.named.length ?? 0) === 0;
+}
+
+/** The request in other words. Its own filter stays in force, and its own sort wins. */
+function requestOf(
+  request: QueryRequest,
+  { text, filterBy, sort, avoided }: Rewritten,
+  isLastRead: boolean,
+  limits: FilterLimits,
+): QueryRequest {
+  return {
+    ...request,
+    q: text,
+    avoided,
+    browse: text === "*",
+    filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
+    sort: request.sort ?? (sort === null ? null : [sort]),
+    // The last word that is left was not the last one typed, so it is whole.
+    prefix: request.prefix && !isLastRead,
+  };
+}

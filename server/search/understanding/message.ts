@@ -1,0 +1,85 @@
+// Says what was made of a query: the member `ai_context` of an answer. Knows readings, and nothing of how they were tried.
+import type { AiContext } from "../respond.js";
+import type { Language } from "./languages/language.js";
+import { filled, keptText, type Reading, type Rewritten } from "./reading.js";
+import type { TextPiece } from "./tokens.js";
+
+const ALTERNATIVES_MAX = 3;
+
+export interface Told {
+  readonly text: string;
+  readonly tokens: readonly TextPiece[];
+  readonly language: Language;
+  /** Which of the readings nobody named: guessed from the words alone. */
+  readonly guessed: boolean;
+  /** Readings that were possible, and were not used. */
+  readonly unused: readonly Reading[];
+}
+
+export function contextOf(meant: Rewritten, told: Told): AiContext {
+  const { field, descending } = meant.sort ?? { field: null, descending: false };
+  return {
+    original_query: told.text,
+    rewritten_query: meant.text,
+    intent: intentOf(meant),
+    user_message: messageOf(meant, told.language),
+    alternative_queries: alternativesOf(meant, told),
+    confidence: confidenceOf(meant, told),
+    applied_filters: {
+      filter_by: meant.filterBy,
+      sort_by: field === null ? null : `${field.name}:${descending ? "desc" : "asc"}`,
+      avoided: meant.avoided,
+    },
+  };
+}
+
+/** What the query is for, by its strongest part. */
+function intentOf({ text, filterBy, sort, avoided }: Rewritten): string {
+  if (sort !== null) return "sort";
+  if (filterBy !== null) return text === "*" ? "browse" : "filter";
+  return avoided.length > 0 ? "avoid" : "search";
+}
+
+function messageOf(meant: Rewritten, { sentences }: Language): string {
+  const words = wordsOf(meant);
+  const head = words === "" ? sentences.browsed : filled(sentences.searched, { n: words });
+  const said = meant.readings.flatMap((reading) =>
+    reading.said === "" || !isUsed(reading, meant) ? [] : reading.said,
+  );
+  return said.length === 0 ? head : `${head} · ${said.join(" · ")}`;
+}
+
+/** The sort of the request wins over one that was read. */
+function isUsed(reading: Reading, { sort }: Rewritten): boolean {
+  return reading.kind !== "sort" || sort !== null;
+}
+
+/** What is searched for. */
+function wordsOf({ text }: Rewritten): string {
+  return text === "*" ? "" : text;
+}
+
+/** The words without filters, the words with those values that were taken for words, and the words taken as they are. */
+function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
+  const isValue = ({ kind }: Reading): boolean => kind === "value";
+  // A claim of a model has no places in the text.
+  const placed = meant.readings.filter(({ from, to }) => to > from);
+  const plain = keptText(
+    text,
+    tokens,
+    placed.filter((reading) => !isValue(reading)),
+  );
+  const more = keptText(text, tokens, [...placed, ...unused].filter(isDisjoint));
+  const literal = text.includes('"') ? "" : `"${text.trim()}"`;
+  const all = [wordsOf(meant), plain, more, literal].filter((query) => query !== "" && query !== meant.text);
+  return [...new Set(all)].slice(0, ALTERNATIVES_MAX);
+}
+
+function isDisjoint({ from, to }: Reading, i: number, all: readonly Reading[]): boolean {
+  return all.slice(0, i).every((other) => other.to <= from || to <= other.from);
+}
+
+function confidenceOf({ readings }: Rewritten, { guessed }: Told): string {
+  if (readings.some(({ corrected }) => corrected !== undefined) || guessed) return "low";
+  return readings.some(({ doubt }) => doubt !== null) ? "medium" : "high";
+}

@@ -1,0 +1,133 @@
+// Understands queries over an index: gathers its facts, lets readings be tried on it, and falls back to the query as it was
+// typed. Most queries end at a look at their words, and are asked once.
+
+import type { ReadView } from "../../fleet/reads/read-view.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
+import type { QueryRequest } from "../../question/request/query-request.js";
+import { countFacets } from "../facets.js";
+import { countFull, matches, relaxed } from "../matching/match.js";
+import { planQuery } from "../matching/plan.js";
+import { facetText } from "../respond.js";
+import type { AskedQuery, Attempt, Meant, Understanding } from "../search.js";
+import { claimed } from "./endpoint-answer.js";
+import { EndpointReader, type EndpointReaderOptions } from "./endpoint-reader.js";
+import { type CountValues, FactsMemory, type KnownFacts } from "./facts-memory.js";
+import { type Asking, isPoor, Meaning } from "./meaning.js";
+import { mayName } from "./read.js";
+import { tokensOf } from "./tokens.js";
+
+export class QueryUnderstanding implements Understanding {
+  readonly #memory: FactsMemory;
+  readonly #endpoints: EndpointReader;
+  readonly #limits: Limits;
+
+  constructor(options: EndpointReaderOptions) {
+    this.#limits = options.limits;
+    this.#memory = new FactsMemory(options.limits);
+    this.#endpoints = new EndpointReader(options);
+  }
+
+  /** Questions to models under way fail. */
+  close(): void {
+    this.#endpoints.close();
+  }
+
+  meant(query: AskedQuery): Promise<Meant> {
+    const { asked, index } = query;
+    if (!asked.ai || asked.browse) return asTyped(query);
+    const { provider } = index.record.settings.ai;
+    return provider === "rules" ? this.#byRules(query) : this.#byEndpoint(query);
+  }
+
+  async #byRules(query: AskedQuery): Promise<Meant> {
+    const { asked, index } = query;
+    let meaning: Meaning<Attempt> | null = null;
+    let known: KnownFacts | null = null;
+    if (mayName(asked.q, this.#memory.names(index.record, index.view))) {
+      known = await this.#facts(query);
+      meaning = this.#meaning(query);
+      const named = await orNothing(meaning.named(asked, known.facts));
+      if (named !== null) return { ...named, lasting: known.current };
+    }
+    const attempt = await query.attempt(asked);
+    if (isPoor(attempt.matched.fullMatches)) {
+      known ??= await this.#facts(query);
+      meaning ??= this.#meaning(query);
+      const guessed = await orNothing(meaning.guessed(asked, known.facts, attempt));
+      if (guessed !== null) return { ...guessed, lasting: known.current };
+    }
+    return { attempt, context: null, lasting: known?.current ?? true };
+  }
+
+  /** A model is not asked about one or two words: they name what is searched for. */
+  async #byEndpoint(query: AskedQuery): Promise<Meant> {
+    const { asked, index } = query;
+    const tokens = tokensOf(asked.q);
+    if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > this.#limits.understandingTokensMax)
+      return asTyped(query);
+    const { facts, current } = await this.#facts(query);
+    const claim = await this.#endpoints.read(asked.q, index, asked.within?.text ?? "", facts);
+    const meant = claim === null ? null : claimed(asked.q, claim, facts);
+    const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
+    if (tried !== null) return { ...tried, lasting: current };
+    // Another time the model may be there and answer.
+    return { ...(await asTyped(query)), lasting: current && claim !== null };
+  }
+
+  #meaning({ index, scale, readView, attempt }: AskedQuery): Meaning<Attempt> {
+    const count = (request: QueryRequest): Promise<number> => {
+      const counted = { ...request, ...NO_ROWS, avoided: [], facets: [] };
+      return countFull(planQuery(counted, index, this.#limits, scale), readView);
+    };
+    const asking: Asking<Attempt> = {
+      attempt,
+      count,
+      found: async ({ matched }) => matches(await relaxed(matched)),
+      full: ({ matched }) => matched.fullMatches,
+    };
+    return new Meaning(asking, this.#limits);
+  }
+
+  #facts({ asked, index, scale, readView, viewBehind }: AskedQuery): Promise<KnownFacts> {
+    const count: CountValues<ReadView> = async (counted, facets, maxFacetValues) => {
+      const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
+      const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
+      const { program } = planQuery(request, index, this.#limits, scale);
+      const results = await counted.search(program);
+      const counts = await countFacets(program, results, maxFacetValues, (one) => counted.search(one));
+      return facets.map((field, i) => ({
+        field,
+        values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
+      }));
+    };
+    const { record, view } = index;
+    const within = asked.within?.text ?? "";
+    const behind = async (work: (later: ReadView) => Promise<void>): Promise<void> => {
+      const later = await viewBehind();
+      try {
+        await work(later);
+      } finally {
+        later.release();
+      }
+    };
+    return this.#memory.of({ record, view, within, documents: scale.documents, readView, count, behind });
+  }
+}
+
+const ENDPOINT_WORDS_MIN = 3;
+const NO_ROWS = { perPage: 0, page: 1, explain: false, sort: null, highlight: [] } as const;
+
+async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
+  return { attempt: await attempt(asked), context: null, lasting: true };
+}
+
+/** What was read may ask for more than an index can do beside the query's own filter: then it is not used. */
+async function orNothing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof SkeinError && error.status === 400) return null;
+    throw error;
+  }
+}

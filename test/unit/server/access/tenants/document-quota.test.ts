@@ -1,0 +1,64 @@
+// Writes of a tenant with a quota: side by side while all of them fit, otherwise one after the other.
+import { expect, test } from "vitest";
+import { DocumentQuotas } from "../../../../../server/access/tenants/document-quota.js";
+
+/** A write in hand: `end` lets it add its documents. */
+function heldBack(): { ended: Promise<void>; end: () => void } {
+  let end!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { ended, end };
+}
+
+test("writes that fit together run together, and none of another tenant waits", () => {
+  const quotas = new DocumentQuotas(
+    () => 3,
+    () => 10,
+  );
+  const quota = quotas.of(1)!;
+  const first = quota.enter(4);
+  expect(first).not.toBeNull();
+  expect(quota.enter(4)).toBeNull();
+  expect(quotas.of(2)!.enter(7)).not.toBeNull();
+  const second = quota.enter(3);
+  expect(second).not.toBeNull();
+  first!();
+  expect(quota.enter(4)).not.toBeNull();
+});
+
+test("a write alone waits for those before it, keeps those after it back, and sees what was added", async () => {
+  let documents = 0;
+  const quota = new DocumentQuotas(
+    () => documents,
+    () => 10,
+  ).of(1)!;
+  const leave = quota.enter(6)!;
+  const order: string[] = [];
+  const held = heldBack();
+  const alone = quota.alone(async (free) => {
+    order.push(`alone ${free}`);
+    await held.ended;
+    documents += free;
+  });
+  expect(quota.enter(1)).toBeNull();
+  const next = quota.alone(async (free) => order.push(`next ${free}`));
+  await Promise.resolve();
+  expect(order).toEqual([]);
+  documents = 6;
+  leave();
+  held.end();
+  await Promise.all([alone, next]);
+  expect(order).toEqual(["alone 4", "next 0"]);
+  documents = 5;
+  expect(quota.enter(5)).not.toBeNull();
+});
+
+test("a write alone that fails lets the next one go on", async () => {
+  const quota = new DocumentQuotas(
+    () => 12,
+    () => 10,
+  ).of(1)!;
+  await expect(quota.alone(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await quota.alone(async (free) => free)).toBe(0);
+});

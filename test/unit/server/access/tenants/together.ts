@@ -1,0 +1,61 @@
+// Runs the same code in several threads that begin at the same moment. The code is JavaScript and gets modules as they are built,
+// since a thread loads no TypeScript.
+import { Worker } from "node:worker_threads";
+
+const DIST = new URL("../../../../../dist/", import.meta.url);
+
+const START = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { module, ready, threads, thread, given, source } = workerData;
+import(module).then((built) => {
+  const work = new Function("built", "given", "thread", source);
+  if (Atomics.add(ready, 0, 1) === threads - 1) {
+    Atomics.store(ready, 1, 1);
+    Atomics.notify(ready, 1);
+  } else Atomics.wait(ready, 1, 0);
+  parentPort.postMessage(work(built, given, thread));
+});
+`;
+
+/** What `source`, the body of a function of (built, given, thread), returns in each of the threads. */
+export async function inThreads<T>(
+  threads: number,
+  module: string,
+  given: unknown,
+  source: string,
+): Promise<T[]> {
+  const ready = new Int32Array(new SharedArrayBuffer(8));
+  const url = new URL(module, DIST).href;
+  return Promise.all(
+    Array.from({ length: threads }, async (_, thread) => {
+      const workerData = { module: url, ready, threads, thread, given, source };
+      const worker = new Worker(START, { eval: true, workerData });
+      const result = await new Promise<T>((resolve, reject) => {
+        worker.once("message", resolve);
+        worker.once("error", reject);
+      });
+      await worker.terminate();
+      return result;
+    }),
+  );
+}
+
+/** A thread that is doing what `source` says, and will not end by itself. `source` is the body of a function of (built, given). */
+export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
+  const url = new URL(module, DIST).href;
+  const worker = new Worker(ENDLESS, { eval: true, workerData: { module: url, given, source } });
+  await new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  return worker;
+}
+
+const ENDLESS = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { module, given, source } = workerData;
+import(module).then((built) => {
+  parentPort.postMessage("begins");
+  new Function("built", "given", source)(built, given);
+});
+`;

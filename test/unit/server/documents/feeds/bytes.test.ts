@@ -1,0 +1,249 @@
+// From compressed bytes in some encoding to text: what the bytes are is recognised, what is damaged is told from what is cut,
+// and what would never end is stopped.
+
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import { decodeText, isEncoding } from "../../../../../server/documents/feeds/charset.js";
+import { inflate } from "../../../../../server/documents/feeds/inflate.js";
+import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
+import { FeedError } from "../../../../../server/ground/errors.js";
+import { all, cut, refusal, values } from "./read.js";
+
+const TEXT = "id,title\n1,Käse – “fein” 😀\n".repeat(2000);
+const PLAIN = Buffer.from(TEXT);
+
+async function inflated(bytes: Uint8Array, header: string | null, bytesMax = 1e9, sizes: number[] = []) {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of inflate(cut(bytes, sizes), header, bytesMax)) chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof FeedError) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function decoded(
+  bytes: Uint8Array,
+  option: string | null = null,
+  type: string | null = null,
+  sizes: number[] = [],
+) {
+  const text = await decodeText(cut(bytes, sizes), type, option);
+  let all = "";
+  for await (const piece of text.pieces) all += piece;
+  return { encoding: text.encoding, text: all };
+}
+
+describe("inflate", () => {
+  test.each<[what: string, bytes: Uint8Array, header: string | null]>([
+    ["plain", PLAIN, null],
+    ["plain although declared as gzip", PLAIN, "gzip"],
+    ["gzip by header", gzipSync(PLAIN), "gzip"],
+    ["gzip by its magic bytes", gzipSync(PLAIN), null],
+    ["a .gz file that the server compressed once more", gzipSync(gzipSync(PLAIN)), "gzip"],
+    [
+      "gzip of several members",
+      Buffer.concat([gzipSync(PLAIN.subarray(0, 999)), gzipSync(PLAIN.subarray(999))]),
+      null,
+    ],
+    ["deflate with a zlib header", deflateSync(PLAIN), "deflate"],
+    ["deflate known by its first bytes", deflateSync(PLAIN), null],
+    ["raw deflate", deflateRawSync(PLAIN), "deflate"],
+    ["identity", PLAIN, "identity"],
+  ])("%s", async (_, bytes, header) => {
+    expect(await inflated(bytes, header)).toBe(TEXT);
+    expect(await inflated(bytes, header, 1e9, [1, 7, 300])).toBe(TEXT);
+  });
+
+  test("nothing at all stays nothing", async () => {
+    expect(await inflated(Buffer.alloc(0), "gzip")).toBe("");
+  });
+
+  test("data that ends early is told from damaged data", async () => {
+    const whole = gzipSync(PLAIN);
+    for (let length = 2; length < whole.length; length += 41) {
+      expect(await inflated(whole.subarray(0, length), null)).toMatch(/^SK-DS-520 the feed ended early/);
+    }
+    const damaged = Buffer.from(whole);
+    damaged.fill(0xff, 20, 60);
+    expect(await inflated(damaged, null)).toMatch(/^SK-DS-422 the feed's compressed data is damaged/);
+  });
+
+  test("a small body that becomes large is stopped at the limit", async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    expect(bomb.length).toBeLessThan(60_000);
+    expect(await inflated(bomb, null, 1_000_000)).toBe("SK-DS-413 the feed is larger than 1000000 bytes");
+    expect(await inflated(gzipSync(bomb), "gzip", 1_000_000)).toBe(
+      "SK-DS-413 the feed is larger than 1000000 bytes",
+    );
+    expect(await inflated(PLAIN, null, PLAIN.length - 1)).toMatch(/^SK-DS-413/);
+    expect(await inflated(PLAIN, null, PLAIN.length)).toBe(TEXT);
+  });
+
+  test("an encoding that nobody asked for is refused by name", async () => {
+    expect(await inflated(PLAIN, "br")).toBe(
+      'SK-DS-422 the content encoding "br" is not supported; use gzip',
+    );
+  });
+
+  test("an error of the source arrives as it is", async () => {
+    async function* failing() {
+      yield gzipSync(PLAIN).subarray(0, 100);
+      throw new FeedError("SK-DS-521", "the connection broke");
+    }
+    await expect(async () => {
+      for await (const _ of inflate(failing(), "gzip", 1e9));
+    }).rejects.toThrow("the connection broke");
+  });
+});
+
+describe("a reader that stops early", () => {
+  const options = { itemsPath: null, delimiter: null, encoding: null, itemBytesMax: 1000 };
+
+  test.each<[format: FeedFormat, start: string, item: string]>([
+    ["brandx_merchant", "<rss>", "<item><id>1</id></item>"],
+    ["csv", "id\n", "1\n"],
+    ["json", "[1", ',{"id":"1"}'],
+    ["json", "", '{"id":"1"}\n'],
+  ])("%s: ends its source", async (format, start, item) => {
+    let ended = false;
+    async function* endless() {
+      try {
+        yield Buffer.from(start);
+        for (;;) yield Buffer.from(item.repeat(1000));
+      } finally {
+        ended = true;
+      }
+    }
+    for await (const group of readFeed(
+      { chunks: inflate(endless(), null, 1e9), contentType: null },
+      { format, ...options },
+    )) {
+      if (group.length > 1) break;
+    }
+    expect(ended).toBe(true);
+  });
+
+  test.each<[format: FeedFormat, start: string, item: string]>([
+    ["brandx_merchant", "<rss>", "<item><id>1</id></item>"],
+    ["csv", "id\n", "1\n"],
+    ["json", "[1", ',{"id":"1"}'],
+  ])(
+    "%s: an error of the source arrives as it is, after the items before it",
+    async (format, start, item) => {
+      const chunks = inflate(cut(Buffer.from(start + item.repeat(200_000))), null, 300_000);
+      const { code, message } = await refusal(
+        readFeed({ chunks, contentType: null }, { format, ...options }),
+      );
+      expect([code, message]).toEqual(["SK-DS-413", "the feed is larger than 300000 bytes"]);
+      async function* breaking() {
+        yield Buffer.from(start + item.repeat(9_999));
+        throw new FeedError("SK-DS-521", "the connection broke");
+      }
+      const broken = await refusal(
+        readFeed({ chunks: breaking(), contentType: null }, { format, ...options }),
+      );
+      expect(broken.code).toBe("SK-DS-521");
+    },
+  );
+
+  test("a feed that cannot be read ends its source, too", async () => {
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) yield Buffer.from("no XML");
+      } finally {
+        ended = true;
+      }
+    }
+    const feed = { chunks: endless(), contentType: null };
+    await expect(all(readFeed(feed, { format: "brandx_merchant", ...options }))).rejects.toThrow(
+      "not XML at line 1",
+    );
+    expect(ended).toBe(true);
+  });
+});
+
+describe("encodings", () => {
+  const utf16be = (text: string) => Buffer.from(text, "utf16le").swap16();
+  const latin = Buffer.from("id,title\n1,K\xe4se \x96 \x93fein\x94 \x80\n", "latin1");
+  const LATIN = "id,title\n1,Käse – “fein” €\n";
+
+  test.each<[what: string, bytes: Buffer, encoding: string]>([
+    ["UTF-8", PLAIN, "utf-8"],
+    ["UTF-8 with a mark", Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), PLAIN]), "utf-8"],
+    ["UTF-16LE with a mark", Buffer.from(`\ufeff${TEXT}`, "utf16le"), "utf-16le"],
+    ["UTF-16LE without", Buffer.from(TEXT, "utf16le"), "utf-16le"],
+    ["UTF-16BE with a mark", utf16be(`\ufeff${TEXT}`), "utf-16be"],
+    ["UTF-16BE without", utf16be(TEXT), "utf-16be"],
+  ])("%s is recognised, whatever the chunks", async (_, bytes, encoding) => {
+    for (const sizes of [[], [1], [3, 65535, 1, 7]]) {
+      expect(await decoded(bytes, null, null, sizes)).toEqual({ encoding, text: TEXT });
+    }
+  });
+
+  test("the option comes before the declaration, that before the content type; ISO-8859-1 is windows-1252", async () => {
+    expect((await decoded(latin, "ISO-8859-1")).text).toBe(LATIN);
+    expect((await decoded(latin, null, 'text/csv; charset="windows-1252"')).text).toBe(LATIN);
+    const xml = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe4</a>', "latin1");
+    expect((await decoded(xml, null, "text/xml; charset=utf-8")).text).toContain("<a>ä</a>");
+    expect((await decoded(xml, "iso-8859-2")).text).toContain("<a>ä</a>");
+    expect((await decoded(xml, "iso-8859-7")).text).toContain("<a>δ</a>");
+  });
+
+  test("a declaration of UTF-16 in a text that is not is nothing", async () => {
+    expect((await decoded(Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ä</a>'))).encoding).toBe(
+      "utf-8",
+    );
+  });
+
+  test("a name that does not exist is refused", async () => {
+    await expect(decoded(PLAIN, null, "text/csv; charset=klingon")).rejects.toMatchObject({
+      code: "SK-DS-422",
+      message: 'the feed\'s encoding "klingon" is unknown; set the encoding',
+    });
+    expect(
+      ["utf-8", "UTF8", "latin1", "windows-1252", "shift_jis", "utf-16"].filter((name) => !isEncoding(name)),
+    ).toEqual([]);
+    expect(["klingon", "", "utf-99", "replacement"].filter(isEncoding)).toEqual([]);
+  });
+
+  test.each<[format: "csv" | "json" | "brandx_merchant", before: string, after: string]>([
+    ["csv", "id,title\n1,a\n2,b", "\n3,c\n"],
+    ["json", '[{"id":"1"},{"id":"2","title":"b', '"},{"id":"3"}]'],
+    ["json", '{"id":"1"}\n{"id":"2","title":"b', '"}\n{"id":"3"}\n'],
+    [
+      "brandx_merchant",
+      "<rss><item><id>1</id></item><item><id>2</id><title>b",
+      "</title></item><item><id>3</id></item></rss>",
+    ],
+  ])(
+    "%s: an item with bytes that are not UTF-8 fails and the others go on",
+    async (format, before, after) => {
+      const feed = (bytes: number[]) =>
+        Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
+      for (const bytes of [[0xe4], [0xc3], [0xff, 0xfe], [0xed, 0xa0, 0x80], [0xe4, 0xef, 0xbf, 0xbd]]) {
+        expect(await values(format, feed(bytes))).toEqual([
+          expect.objectContaining({ id: "1" }),
+          expect.stringContaining(
+            "item has bytes that are not UTF-8; set the encoding, for instance windows-1252",
+          ),
+          expect.objectContaining({ id: "3" }),
+        ]);
+      }
+      const own = await values(format, feed([0xef, 0xbf, 0xbd]));
+      expect(own[1]).toMatchObject({ title: "b\ufffd" });
+    },
+  );
+
+  test("UTF-16 with half a pair fails in its item, too", async () => {
+    const feed = Buffer.from('[{"id":"1"},{"id":"\ud83d"},{"id":"\ud83d\ude00\ufffd"}]', "utf16le");
+    expect(await values("json", feed)).toEqual([
+      { id: "1" },
+      "item has bytes that are not UTF-16LE; set the encoding, for instance utf-8",
+      { id: "😀\ufffd" },
+    ]);
+  });
+});

@@ -1,0 +1,177 @@
+// Vectors on the HTTP thread, with real engines and models: what it knows itself, and every reason for which a shard is asked instead.
+import { beforeAll, expect, test } from "vitest";
+import { Random } from "../../../../../bench/random.js";
+import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
+import { EngineError } from "../../../../../engine-wasm/host/engine-error.js";
+import type { EngineReader } from "../../../../../engine-wasm/host/instance/engine-reader.js";
+import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
+import type { Embedder } from "../../../../../engine-wasm/host/vectors/embedder.js";
+import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
+import {
+  type EmbedThere,
+  LocalReads,
+  type LocalView,
+} from "../../../../../server/fleet/local/local-reads.js";
+import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
+import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { LocalReadMeter } from "../../../../../server/ground/metrics/recorder.js";
+import type { WeightedTerm } from "../../../../../shards/protocol/vectors.js";
+import { plainRecords } from "../../../../oracle/vectors/codes.js";
+import { loadEngine } from "../../../engine/load-engine.js";
+import { randomQuery, randomVector } from "../../../engine/vectors/random-vectors.js";
+import { tableCosines } from "../../../engine/vectors/table-cosines.js";
+
+const module = await loadEngine();
+const workbench = module.workbench();
+const VIEW: LocalView = {
+  data: 7,
+  places: [0],
+  generation: 1,
+  oldestGeneration: 1,
+  deadline: Number.POSITIVE_INFINITY,
+};
+const SHOE: WeightedTerm[] = [{ term: "shoe", weight: 1 }];
+const random = new Random(1);
+const STORED = Array.from({ length: 10 }, () => new Uint8Array(plainRecords([randomVector(random)])));
+let model: Uint8Array;
+
+beforeAll(() => {
+  const documents = ["red shoe", "red lamp", "blue shoe", "blue lamp"].map((title, i) => ({
+    seq: i + 1,
+    raw: Buffer.from(JSON.stringify({ id: `d${i}`, title })),
+  }));
+  const fields = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX, language: 0 }];
+  const slots = [{ slot: 0, weight: 1, stemmed: false }];
+  const options = { slots, number: 1, termsMax: 100, previous: null };
+  model = module.train({ fields, analysis: PLAIN_ANALYSIS }, documents, options)!;
+});
+
+/** An index with a model in the memory of one shard, and this thread's reads of it. */
+class World {
+  readonly embedder: Embedder = module.embedder(model);
+  readonly reader: EngineReader;
+  readonly meter = new LocalReadMeter();
+  readonly turn: LocalTurn;
+  readonly local: LocalReads;
+  tables = 0;
+  lacksMemory = false;
+  readonly load = { wantsHelp: false };
+  failed = 0;
+  /** What the shard was asked. */
+  readonly asked: { readonly terms: number; readonly seqs: readonly number[] }[] = [];
+
+  constructor(turnMs = 1e9) {
+    const engine = module.engine();
+    this.reader = module.reader(engine.lend(4096, () => undefined)!);
+    engine.showModel(3);
+    this.turn = new LocalTurn(turnMs);
+    const newTable = () => {
+      this.tables++;
+      if (this.lacksMemory) throw new EngineError("memory", "No room for another WebAssembly memory");
+      return workbench.vectorTable();
+    };
+    this.local = new LocalReads(
+      { reader: () => this.reader, readerFailed: () => this.failed++ },
+      new LocalDocuments(workbench, this.turn, 0),
+      new LocalVectors(newTable, 2 ** 20),
+      this.turn,
+      this.load,
+      DEFAULT_LIMITS,
+      this.meter,
+    );
+  }
+
+  readonly there: EmbedThere = async (terms, seqs) => {
+    this.asked.push({ terms: terms.length, seqs });
+    return { query: this.embedder.query(terms), vectors: Buffer.concat(seqs.map((seq) => STORED[seq]!)) };
+  };
+
+  embed(terms: readonly WeightedTerm[], seqs: readonly number[] = []) {
+    return this.local.embed(VIEW, 0, terms, seqs, this.there);
+  }
+
+  similarities(query: Float32Array, seqs: readonly number[]) {
+    return this.local.similarities(VIEW, 0, query, seqs, this.there);
+  }
+}
+
+test("the vector of terms and vectors of documents, as a shard tells them", async () => {
+  const world = new World();
+  world.reader.takeModel(3, world.embedder.lend());
+  expect(await world.embed(SHOE, [2, 5])).toEqual({
+    query: world.embedder.query(SHOE),
+    vectors: new Uint8Array(Buffer.concat([STORED[2]!, STORED[5]!])),
+  });
+  expect(await world.embed([], [5])).toEqual({ query: null, vectors: STORED[5] });
+  const query = randomQuery(random);
+  expect(await world.similarities(query, [5, 2])).toEqual(
+    tableCosines(workbench, query, Buffer.concat([STORED[5]!, STORED[2]!])),
+  );
+  expect(world.asked).toEqual([{ terms: 0, seqs: [2, 5] }]);
+  expect([world.meter.answered, world.meter.left]).toEqual([3, 0]);
+  expect((await world.embed([{ term: "unknown", weight: 1 }]))?.query).toBeNull();
+});
+
+test("larger indexes are left to the shards, sooner while this thread wants help", () => {
+  const { load, local } = new World();
+  const taken = (): boolean[] =>
+    [20_000, 20_001, 100_000, 100_001].map((documents) => local.takes(documents));
+  expect(taken()).toEqual([true, true, true, false]);
+  load.wantsHelp = true;
+  expect(taken()).toEqual([true, false, false, false]);
+});
+
+test("a model that is not here yet is left to the shard", async () => {
+  const world = new World();
+  let wanted = 0;
+  world.reader.onModelWanted = () => wanted++;
+  for (let times = 0; times < 3; times++) expect(await world.embed(SHOE)).toBeNull();
+  expect([wanted, world.meter.left]).toEqual([1, 3]);
+  world.reader.takeModel(2, world.embedder.lend()); // one from before
+  expect(await world.embed(SHOE)).toBeNull();
+});
+
+test("a turn that is over leaves vectors to the shard, and a new one does not", async () => {
+  const world = new World(50);
+  world.reader.takeModel(3, world.embedder.lend());
+  const query = randomQuery(random);
+  await world.similarities(query, [1]);
+  world.turn.spend(50);
+  expect([await world.embed(SHOE), await world.similarities(query, [1])]).toEqual([null, null]);
+  await new Promise((resolve) => setImmediate(resolve));
+  world.turn.spend(-1e6); // however busy the machine is
+  expect((await world.embed(SHOE))?.query).toEqual(world.embedder.query(SHOE));
+});
+
+test("a query of more terms than there is scratch for is left to the shard, alone", async () => {
+  const world = new World();
+  world.reader.takeModel(3, world.embedder.lend());
+  const many = Array.from({ length: 3000 }, (_, i) => ({ term: `term number ${i}`, weight: 1 }));
+  expect(await world.embed(many)).toBeNull();
+  expect((await world.embed(SHOE))?.query).toEqual(world.embedder.query(SHOE));
+  expect(world.failed).toBe(0);
+});
+
+test("a trap in the model ends the reader", async () => {
+  const world = new World();
+  world.reader.takeModel(3, { ...world.embedder.lend(), model: 0xfffffff0 });
+  expect(await world.embed(SHOE)).toBeNull();
+  expect(world.failed).toBe(1);
+  expect(world.embedder.query(SHOE)).not.toBeNull();
+});
+
+test("vectors for which there is no memory are left to the shard, and are kept as soon as there is some", async () => {
+  const world = new World();
+  const query = randomQuery(random);
+  world.lacksMemory = true;
+  for (let times = 1; times <= 2; times++) {
+    expect(await world.similarities(query, [1, 2])).toBeNull();
+    expect(world.tables).toBe(times);
+  }
+  world.lacksMemory = false;
+  const expected = tableCosines(workbench, query, Buffer.concat([STORED[1]!, STORED[2]!]));
+  for (let times = 0; times < 2; times++) expect(await world.similarities(query, [1, 2])).toEqual(expected);
+  expect(world.asked).toHaveLength(3);
+  expect(world.failed).toBe(0);
+});

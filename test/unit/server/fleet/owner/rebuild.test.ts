@@ -1,0 +1,84 @@
+// Following an index until the shards have its schema and have re-indexed: in the background, and not for ever.
+import { expect, test } from "vitest";
+import { Locations } from "../../../../../server/catalog/schema/placement.js";
+import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
+import {
+  followRebuild,
+  type Rebuild,
+  rebuildSubject,
+  repeatSchema,
+} from "../../../../../server/fleet/owner/rebuild.js";
+import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
+import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { createLogger } from "../../../../../server/ground/log.js";
+import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { makeRecord } from "../../record.js";
+
+const log = createLogger("silent");
+
+/** An index whose shards tell these numbers of stale segments, the last one for ever. */
+function changedIndex(stale: number[]) {
+  const recorder = new Recorder();
+  const answers = new AnswerCache(0, recorder.answerCache);
+  const state = new IndexState(makeRecord(), [], 1, new Locations(1), {
+    answers,
+    recorder,
+    limits: DEFAULT_LIMITS,
+  });
+  state.rebuilding = true;
+  const jobs = new Jobs(log);
+  let free: () => void = () => undefined;
+  /** The index may be unloaded again. */
+  const freed = new Promise<void>((resolve) => (free = resolve));
+  const rebuild: Rebuild = {
+    staleSegments: async () => (stale.length > 1 ? stale.shift()! : stale[0]!),
+    wanted: () => true,
+    keep: () => free,
+    jobs,
+    log,
+  };
+  return { state, jobs, rebuild, freed, subject: rebuildSubject(state.record.uid) };
+}
+
+test("an index is rebuilding and stays loaded until nothing is stale", async () => {
+  const { state, jobs, rebuild, freed, subject } = changedIndex([2, 1, 0]);
+  await followRebuild(state, rebuild);
+  expect(state.rebuilding).toBe(true);
+  expect(jobs.has({ name: "follow a rebuild", subject })).toBe(true);
+  await freed;
+  expect(state.rebuilding).toBe(false);
+});
+
+test("nothing is followed when nothing is stale", async () => {
+  const { state, jobs, rebuild, subject } = changedIndex([0]);
+  await followRebuild(state, rebuild);
+  expect(state.rebuilding).toBe(false);
+  expect(jobs.has({ name: "follow a rebuild", subject })).toBe(false);
+});
+
+test("a rebuild that is cancelled, because the index is dropped or has a newer schema, is not followed any more", async () => {
+  const { state, jobs, rebuild, freed, subject } = changedIndex([1]);
+  await followRebuild(state, rebuild);
+  jobs.cancel(subject);
+  await freed;
+  expect(state.rebuilding).toBe(true);
+});
+
+test("a schema is told again until the shards have it, and its rebuild is followed", async () => {
+  const { state, rebuild, freed } = changedIndex([1, 0]);
+  let told = 0;
+  repeatSchema(state, rebuild, async () => {
+    told++;
+    if (told === 1) throw new Error("a shard is being restarted");
+  });
+  await freed;
+  expect([told, state.rebuilding]).toEqual([2, false]);
+});
+
+test("the stop of the server does not wait for shards that do not take a schema", async () => {
+  const { state, jobs, rebuild, freed } = changedIndex([1]);
+  repeatSchema(state, rebuild, () => Promise.reject(new Error("a shard is being restarted")));
+  await jobs.drain();
+  await freed;
+});

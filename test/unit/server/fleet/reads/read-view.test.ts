@@ -1,0 +1,64 @@
+// A read view as its callers see it; the shards' side is in test/unit/shards.
+import { expect, test } from "vitest";
+import type { CompanyProgram } from "../../../../../engine-wasm/host/programs/company-program.js";
+import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/expand-program.js";
+import { Locations } from "../../../../../server/catalog/schema/placement.js";
+import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
+import { LocalReads } from "../../../../../server/fleet/local/local-reads.js";
+import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
+import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
+import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
+import { type CallShard, ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { encodeOk } from "../../../../../shards/protocol/reply.js";
+import { loadEngine } from "../../../engine/load-engine.js";
+import { makeRecord } from "../../record.js";
+
+const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
+/** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
+const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
+
+const workbench = (await loadEngine("checked")).workbench();
+const NO_LOCAL_READS = new LocalReads(
+  { reader: () => null, readerFailed: () => undefined },
+  new LocalDocuments(workbench, new LocalTurn(1), 0),
+  new LocalVectors(() => workbench.vectorTable(), 0),
+  new LocalTurn(1),
+  { wantsHelp: false },
+  DEFAULT_LIMITS,
+  new Recorder().localReads,
+);
+
+/** A view of an empty index in one shard whose searches end at `deadline`. */
+function viewUntil(deadline: number): ReadView {
+  const recorder = new Recorder();
+  const answers = new AnswerCache(1, recorder.answerCache);
+  const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
+  const state = new IndexState(makeRecord(), standing, 1, new Locations(1), {
+    answers,
+    recorder,
+    limits: DEFAULT_LIMITS,
+  });
+  const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
+  return new ReadView(
+    state,
+    { call, local: NO_LOCAL_READS },
+    async () => undefined,
+    deadline,
+    () => undefined,
+  );
+}
+
+test("an answer that comes in time is read, one that comes after the deadline is not", async () => {
+  for (const ask of ["expand", "company"] as const) {
+    await expect(viewUntil(Date.now() + 60_000)[ask](NOTHING_ASKED)).resolves.toMatchObject([
+      { liveRows: 0 },
+    ]);
+    await expect(viewUntil(Date.now() - 1)[ask](NOTHING_ASKED)).rejects.toMatchObject({
+      code: "SK-SE-503",
+      retryAfter: 1,
+    });
+  }
+});

@@ -1,0 +1,20 @@
+// The gate through which threads send reads by themselves, shard by shard.
+import { expect, test } from "vitest";
+import { ReadGate } from "../../../../../server/fleet/threads/read-gate.js";
+
+test("a closed gate lets nobody in, and those who are inside are counted until they leave or end", () => {
+  const owner = new ReadGate(2, 3);
+  const [one, other] = [new ReadGate(2, 3, owner.shared), new ReadGate(2, 3, owner.shared)];
+  expect([one.enter(0, 1), one.enter(0, 1), other.enter(0, 2), other.enter(1, 2)]).toEqual(
+    Array(4).fill(true),
+  );
+  owner.setOpen(0, false);
+  expect([one.enter(0, 1), other.enter(0, 2), other.enter(1, 2)]).toEqual([false, false, true]);
+  expect([owner.inside(0), owner.inside(1)]).toEqual([3, 2]);
+  one.leave(0, 1);
+  owner.clear(2);
+  expect([owner.inside(0), owner.inside(1)]).toEqual([1, 0]);
+  one.leave(0, 1);
+  owner.setOpen(0, true);
+  expect([other.enter(0, 2), owner.inside(0)]).toEqual([true, 1]);
+});

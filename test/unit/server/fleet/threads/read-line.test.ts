@@ -1,0 +1,18 @@
+// The line of reads holds the process as long as a read may wait in it.
+import { MessageChannel } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { ReadLine } from "../../../../../server/fleet/threads/read-line.js";
+
+/** What keeps the event loop going. */
+const held = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
+
+test("a process that waits for nothing but a read stays until the line is closed", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const before = held();
+  const line = new ReadLine(port1);
+  const read = line.ask(Uint8Array.of(1), 0);
+  expect(held()).toBe(before + 1);
+  line.close(new Error("closed"));
+  await expect(read).rejects.toThrow("closed");
+  port2.close();
+});

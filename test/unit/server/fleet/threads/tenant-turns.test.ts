@@ -1,0 +1,79 @@
+// TenantTurns on the HTTP thread: one in each turn of the event loop, tenants one after the other.
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { inTurns, LARGE_BYTES, TenantTurns } from "../../../../../server/fleet/threads/tenant-turns.js";
+
+describe("TenantTurns", () => {
+  it("gives one turn in each turn of the event loop, the tenants one after the other", async () => {
+    const turns = new TenantTurns();
+    const given: string[] = [];
+    const waiting = [
+      [1, "a"],
+      [1, "b"],
+      [1, "c"],
+      [2, "d"],
+    ] as const;
+    const all = waiting.map(async ([tenant, name]) => {
+      await turns.next(tenant);
+      given.push(name);
+    });
+    await nextLoop();
+    expect(given.length).toBeLessThanOrEqual(1);
+    await Promise.all(all);
+    expect(given.indexOf("d")).toBe(1);
+    expect(given.filter((name) => name !== "d")).toEqual(["a", "b", "c"]);
+  });
+
+  it("gives way to queries that need no turn, until they end or need one", async () => {
+    const turns = new TenantTurns();
+    const light = turns.query(1);
+    const other = turns.query(3);
+    let given = false;
+    const turn = turns.next(2).then(() => {
+      given = true;
+    });
+    await nextLoop();
+    await nextLoop();
+    expect(given).toBe(false);
+    light.end();
+    light.end();
+    const own = other.next();
+    await turn;
+    await own;
+    other.end();
+  });
+
+  it("gives way for a short time only", async () => {
+    const turns = new TenantTurns();
+    const endless = turns.query(1);
+    for (let i = 0; i < 3; i++) await turns.next(2);
+    endless.end();
+  });
+
+  it("lets small bodies pass at once", async () => {
+    const turns = new TenantTurns();
+    expect(turns.forBytes(1, LARGE_BYTES)).toBeUndefined();
+  });
+
+  it("works step by step, with pauses when that takes long", async () => {
+    let pauses = 0;
+    const pause = async (): Promise<void> => void pauses++;
+    function* steps(ms: number): Generator<void, string> {
+      for (let i = 0; i < 5; i++) {
+        for (const until = performance.now() + ms; performance.now() < until; );
+        yield;
+      }
+      return "done";
+    }
+    expect(await inTurns(steps(3), pause)).toBe("done");
+    expect(pauses).toBe(5);
+  });
+
+  it("throws what a step throws", () => {
+    // biome-ignore lint/correctness/useYield: it ends before its first pause
+    function* broken(): Generator<void, never> {
+      throw new Error("broken");
+    }
+    expect(() => inTurns(broken(), async () => undefined)).toThrow("broken");
+  });
+});

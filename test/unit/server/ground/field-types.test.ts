@@ -1,0 +1,28 @@
+// The table of field types against its documentation and the engine's numbers.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { FIELD_TYPE_NAMES, FIELD_TYPES, typesThat } from "../../../../server/ground/field-types.js";
+
+const DOCUMENT = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8");
+
+test("the table is that of docs/api.md, in the same order", () => {
+  const rows = [
+    ...DOCUMENT.matchAll(/^\| `([a-z0-9[\]]+)` \| (an? .+|true or false) \| (\w+) \| (yes|no) \|$/gm),
+  ];
+  const documented = rows.map(([, name, takes, sort, ranks]) => ({ name, takes, sort, ranks }));
+  const table = FIELD_TYPE_NAMES.map((name) => {
+    const { takes, sortDefault, ranks } = FIELD_TYPES[name];
+    return { name, takes, sort: String(sortDefault ?? "never"), ranks: ranks ? "yes" : "no" };
+  });
+  expect(documented).toEqual(table);
+});
+
+test("every type has a number of its own in the engine", () => {
+  const codes = FIELD_TYPE_NAMES.map((name) => FIELD_TYPES[name].code);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+test("types are listed as a sentence lists them", () => {
+  expect(typesThat(({ ranks }) => ranks)).toBe("int32, int64 or float");
+  expect(typesThat(({ kind }) => kind === "bool")).toBe("bool");
+});

@@ -1,0 +1,23 @@
+// Whether an address is free, and that it is free afterwards.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../../../../../server/http/frontends/free-port.js";
+
+const HOST = "127.0.0.1";
+
+test("a port that is chosen is free, also twice", async () => {
+  const port = await freePort(HOST, 0);
+  expect(port).toBeGreaterThan(0);
+  expect(await freePort(HOST, port)).toBe(port);
+});
+
+test("a port in use and an address of others are refused in a sentence", async () => {
+  const server = createServer().listen(0, HOST);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const sentence = /^cannot listen on \S+: the address is in use or not allowed$/;
+  await expect(freePort(HOST, port)).rejects.toThrow(sentence);
+  await expect(freePort("192.0.2.1", 0)).rejects.toThrow(sentence);
+});

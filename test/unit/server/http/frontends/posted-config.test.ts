@@ -1,0 +1,11 @@
+// What of the limits of a process is divided among its front-ends.
+import { expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { limitsOfEach } from "../../../../../server/http/frontends/posted-config.js";
+
+test("each front-end keeps its part of remembered answers, and of small indexes as much as one alone", () => {
+  const each = limitsOfEach(DEFAULT_LIMITS, 4);
+  expect(each.rememberedAnswersBytesMax).toBe(DEFAULT_LIMITS.rememberedAnswersBytesMax / 4);
+  expect(each.shownDocumentsBytesMax).toBe(DEFAULT_LIMITS.shownDocumentsBytesMax);
+  expect(each.comparedVectorsBytesMax).toBe(DEFAULT_LIMITS.comparedVectorsBytesMax);
+});

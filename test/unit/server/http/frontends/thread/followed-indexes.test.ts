@@ -1,0 +1,166 @@
+// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other end of a line.
+import { MessageChannel } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import { Locations } from "../../../../../../server/catalog/schema/placement.js";
+import { type Command, EMPTY_STATE } from "../../../../../../server/catalog/state.js";
+import type { IndexRecord } from "../../../../../../server/catalog/types.js";
+import { AnswerCache } from "../../../../../../server/fleet/reads/answer-cache.js";
+import { IndexStanding } from "../../../../../../server/fleet/reads/index-standing.js";
+import { SkeinError } from "../../../../../../server/ground/errors.js";
+import { Recorder } from "../../../../../../server/ground/metrics/recorder.js";
+import { type Calls, ThreadLine } from "../../../../../../server/http/frontends/line.js";
+import type { OwnerCalls } from "../../../../../../server/http/frontends/messages.js";
+import { FollowedCatalog } from "../../../../../../server/http/frontends/thread/followed-catalog.js";
+import { FollowedIndexes } from "../../../../../../server/http/frontends/thread/followed-indexes.js";
+import { makeRecord } from "../../../record.js";
+
+const PLACE = 1;
+
+function record(uid: number, name: string): IndexRecord {
+  return { ...makeRecord(), uid, id: uid, name };
+}
+
+function openIndex(standing: IndexStanding): void {
+  standing.isOpen = true;
+}
+
+/** A front-end that knows the indexes 1 (live) and 2 (fresh), and what the owner was asked. */
+function frontEnd(open = openIndex) {
+  const standings = new Map([1, 2, 3].map((uid) => [uid, IndexStanding.make(2, uid)]));
+  const asked: string[] = [];
+  const owner: Partial<OwnerCalls> = {
+    attach(uid) {
+      asked.push(`attach ${uid}`);
+      const standing = standings.get(uid);
+      if (standing === undefined) throw new SkeinError("SK-SE-503", "damaged", { retryAfter: 60 });
+      standing.beginUse(PLACE);
+      return standing.shared;
+    },
+    async open(uid) {
+      asked.push(`open ${uid}`);
+      open(standings.get(uid)!);
+    },
+  };
+  const { port1, port2 } = new MessageChannel();
+  const line = new ThreadLine<OwnerCalls>(port1, {});
+  const other = new ThreadLine<Calls>(port2, owner as Calls);
+  onTestFinished(() => {
+    for (const end of [line, other]) end.close(new Error("the test is over"));
+  });
+  const recorder = new Recorder();
+  const catalog = new FollowedCatalog({ state: EMPTY_STATE, damagedIndexes: 0 });
+  const memories = { answers: new AnswerCache(1_000_000, recorder.answerCache), recorder };
+  const indexes = new FollowedIndexes({
+    place: PLACE,
+    locations: new Locations(2),
+    catalog,
+    owner: line,
+    memories,
+  });
+  const apply = (...commands: Command[]): void => {
+    for (const command of commands) catalog.apply(command);
+  };
+  apply({ type: "index.put", record: record(1, "live") }, { type: "index.put", record: record(2, "fresh") });
+  return { indexes, apply, asked, standing: (uid: number) => standings.get(uid)! };
+}
+
+/** The use that the owner began for the front-end ends one turn after it was told. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("the owner is asked once where an index stands, and whenever it is not open", async () => {
+  const { indexes, asked, standing } = frontEnd();
+  expect(indexes.useOpen(1)).toBeUndefined();
+  const [one, other, begun] = await Promise.all([indexes.use(1), indexes.use(1), indexes.begin(1)]);
+  expect(asked).toEqual(["attach 1", "open 1", "open 1"]);
+  await nextTurn();
+  for (const end of [one.end, other.end]) end();
+  expect(standing(1).isUsedElsewhere).toBe(true);
+  begun();
+  begun();
+  expect(standing(1).isUsedElsewhere).toBe(false);
+  indexes.useOpen(1)!.end();
+  standing(1).isOpen = false; // unloaded
+  expect(indexes.useOpen(1)).toBeUndefined();
+  expect(standing(1).isUsedElsewhere).toBe(false);
+  (await indexes.use(1)).end();
+  expect(asked.slice(3)).toEqual(["open 1"]);
+});
+
+test("an index is not let go between the answer of the owner and the first use", async () => {
+  const { indexes, standing } = frontEnd();
+  const used: boolean[] = [];
+  const end = await indexes.begin(1);
+  used.push(standing(1).isUsedElsewhere);
+  await nextTurn();
+  used.push(standing(1).isUsedElsewhere);
+  end();
+  used.push(standing(1).isUsedElsewhere);
+  expect(used).toEqual([true, true, false]);
+});
+
+test("an index that cannot be opened is refused as the owner says, and nothing of it stays in use", async () => {
+  const { indexes, apply, standing } = frontEnd(() => {
+    throw new SkeinError("SK-SE-503", "no memory", { retryAfter: 3 });
+  });
+  await expect(indexes.use(1)).rejects.toMatchObject({
+    code: "SK-SE-503",
+    message: "no memory",
+    retryAfter: 3,
+  });
+  await nextTurn();
+  expect(standing(1).isUsedElsewhere).toBe(false);
+  apply({ type: "index.put", record: record(9, "damaged") });
+  for (let time = 0; time < 2; time++)
+    await expect(indexes.use(9)).rejects.toMatchObject({ message: "damaged", retryAfter: 60 });
+  expect(() => indexes.state(9)).toThrow("the index is not open");
+});
+
+test("an index that is dropped while a request is inside goes on until that ends", async () => {
+  const { indexes, apply, asked, standing } = frontEnd();
+  const [one, other] = await Promise.all([indexes.use(1), indexes.use(1)]);
+  await nextTurn();
+  apply({ type: "index.delete", uid: 1 });
+  expect(indexes.state(1)).toBe(one.state);
+  one.end();
+  expect(indexes.state(1)).toBe(other.state);
+  other.end();
+  expect(() => indexes.state(1)).toThrow("the index is not open");
+  expect(standing(1).isUsedElsewhere).toBe(false);
+  await expect(indexes.use(1)).rejects.toThrow("does not exist any more");
+  expect(asked.filter((what) => what === "attach 1")).toHaveLength(1);
+});
+
+test("an index that nobody uses is forgotten with its record, one that is asked for meanwhile after its use", async () => {
+  const { indexes, apply } = frontEnd();
+  (await indexes.use(1)).end();
+  const asking = indexes.use(2);
+  apply({ type: "index.delete", uid: 1 }, { type: "index.delete", uid: 2 });
+  expect(() => indexes.state(1)).toThrow("the index is not open");
+  const { end } = await asking;
+  end();
+  expect(() => indexes.state(2)).toThrow("the index is not open");
+});
+
+test("a swap that drops leaves the request inside its documents, and gives the name to the others at once", async () => {
+  const { indexes, apply, standing } = frontEnd();
+  const [before, fresh] = await Promise.all([indexes.use(1), indexes.use(2)]);
+  await nextTurn();
+  apply({ type: "index.swap", uid: 1, target: 2, drop: true });
+  expect(fresh.state.record.name).toBe("live");
+  expect(indexes.state(1)).toBe(before.state);
+  expect(standing(1).isUsedElsewhere).toBe(true);
+  before.end();
+  expect(standing(1).isUsedElsewhere).toBe(false);
+  expect(() => indexes.state(1)).toThrow("the index is not open");
+  fresh.end();
+  expect(indexes.state(2).record.name).toBe("live");
+});
+
+test("an index that was asked for before its record came is found afterwards", async () => {
+  const { indexes, apply } = frontEnd();
+  await expect(indexes.use(3)).rejects.toThrow("does not exist any more");
+  apply({ type: "index.put", record: record(3, "new") });
+  const { state, end } = await indexes.use(3);
+  expect(state.record.name).toBe("new");
+  end();
+});

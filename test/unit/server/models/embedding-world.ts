@@ -1,0 +1,58 @@
+// Endpoints as the tests make them: on loopback, which the rules allow, with pauses that are noted instead of waited for and
+// without chance.
+import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
+import { Recorder } from "../../../../server/ground/metrics/recorder.js";
+import type { Clock } from "../../../../server/ground/outbound/patience.js";
+import { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
+import { ModelServer, type ModelServerOptions } from "../../../../server/models/model-server.js";
+import { VectorCache } from "../../../../server/models/vector-cache.js";
+import { TestClock } from "../ground/outbound/fetching.js";
+
+export const API_KEY = "sk-test-0123456789";
+const LOOPBACK = { allowPrivate: false, allowHosts: ["127.0.0.1"] };
+
+export interface TestEndpoint {
+  readonly endpoint: EmbeddingEndpoint;
+  readonly recorder: Recorder;
+}
+
+export function modelServer(url: string, more: Partial<ModelServerOptions> = {}): ModelServer {
+  return new ModelServer({
+    url: new URL(url),
+    path: "/embeddings",
+    apiKey: API_KEY,
+    addresses: LOOPBACK,
+    answerBytesMax: 1 << 20,
+    ...more,
+  });
+}
+
+/** Queries wait as long as it takes, unless the limits say otherwise. */
+export function endpointAt(
+  url: string,
+  limits: Partial<Limits> = {},
+  clock: Clock = new TestClock(),
+): TestEndpoint {
+  const recorder = new Recorder();
+  const endpoint = new EmbeddingEndpoint({
+    model: { name: "small", server: modelServer(url) },
+    cache: new VectorCache(1 << 20, recorder.embeddingCache).part(),
+    limits: { ...DEFAULT_LIMITS, embeddingQueryMsMax: 600_000, ...limits },
+    meters: recorder.embeddings,
+    clock,
+    random: () => 0,
+  });
+  return { endpoint, recorder };
+}
+
+/** What a promise is rejected with. */
+export function failureOf(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => {
+      throw new Error("it did not fail");
+    },
+    (error: Error) => error,
+  );
+}
+
+export const NEVER = new AbortController().signal;

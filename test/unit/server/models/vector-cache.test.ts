@@ -1,0 +1,37 @@
+// Vectors of queries that are remembered: within a number of bytes, and for their endpoint only.
+import { expect, test } from "vitest";
+import { CacheMeter } from "../../../../server/ground/metrics/recorder.js";
+import { VectorCache } from "../../../../server/models/vector-cache.js";
+
+const vector = (value: number): Float32Array => new Float32Array(512).fill(value);
+
+test("the least recently used vectors go first", () => {
+  const cache = new VectorCache(4 * 2_300, new CacheMeter()).part();
+  for (const [i, text] of ["a", "b", "c", "d"].entries()) cache.put(text, vector(i));
+  expect(cache.get("a")).toEqual(vector(0));
+  cache.put("b", vector(9)); // takes the place of its first vector
+  cache.put("e", vector(4));
+  expect(["a", "b", "c", "d", "e"].map((text) => cache.get(text)?.[0])).toEqual([0, 9, undefined, 3, 4]);
+});
+
+test("long texts count, and one that is too large drops everything but nothing breaks", () => {
+  const cache = new VectorCache(10_000, new CacheMeter()).part();
+  cache.put("a", vector(1));
+  cache.put("x".repeat(6_000), vector(2));
+  expect([cache.get("a"), cache.get("x".repeat(6_000))]).toEqual([undefined, undefined]);
+  cache.put("a", vector(3));
+  expect(cache.get("a")).toEqual(vector(3));
+});
+
+test("endpoints do not see each other's vectors but share the bytes", () => {
+  const meter = new CacheMeter();
+  const cache = new VectorCache(2 * 2_300, meter);
+  const [first, second] = [cache.part(), cache.part()];
+  first.put("a", vector(1));
+  expect(second.get("a")).toBeUndefined();
+  second.put("a", vector(2));
+  expect([first.get("a")?.[0], second.get("a")?.[0]]).toEqual([1, 2]);
+  second.put("b", vector(3));
+  expect(first.get("a")).toBeUndefined();
+  expect([meter.hits, meter.misses]).toEqual([2, 2]);
+});

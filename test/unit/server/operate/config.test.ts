@@ -1,0 +1,197 @@
+// The configuration: where values come from, and the one line a wrong one gets.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ProxyTrust } from "../../../../server/access/edge/client-address.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
+import {
+  CONFIG_OPTIONS,
+  type Config,
+  ConfigError,
+  dataDirFrom,
+  loadConfig,
+} from "../../../../server/operate/config.js";
+
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "skein-config-"));
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function load(flags: Record<string, string> = {}, env: Record<string, string> = {}, file?: unknown): Config {
+  if (file !== undefined) {
+    const text = typeof file === "string" ? file : JSON.stringify(file);
+    writeFileSync(join(directory, "skein.config.json"), text);
+  }
+  return loadConfig(flags, env, directory);
+}
+
+describe("values", () => {
+  test("have the documented defaults", () => {
+    expect(load()).toEqual({
+      host: "127.0.0.1",
+      port: 8800,
+      dataDir: join(directory, "data"),
+      snapshotDir: join(directory, "data", "snapshots"),
+      shards: null,
+      frontEnds: Math.min(16, Math.max(1, Math.floor(availableParallelism() / 2))),
+      adminKey: null,
+      metricsKey: null,
+      rankingWithout: new Set(),
+      slowQueryMs: 500,
+      durability: "fsync",
+      logLevel: "info",
+      http: "auto",
+      engine: "release",
+      cors: null,
+      trustProxy: ProxyTrust.none,
+      closedRoutes: [],
+      tls: null,
+      plans: [expect.objectContaining({ name: "default", searches_per_month: null })],
+      feeds: {
+        allowPrivate: false,
+        allowHosts: [],
+        bytesMax: 10 * 1024 ** 3,
+        msMax: 3_600_000,
+        concurrency: 2,
+      },
+      ai: { coach: null, allowPrivate: false, allowHosts: [] },
+      limits: DEFAULT_LIMITS,
+    });
+  });
+
+  test("come from the flag before the environment before the file", () => {
+    const file = { port: 1, host: "file", log_level: "warn" };
+    const config = load({ port: "3" }, { SKEIN_PORT: "2", SKEIN_HOST: "env" }, file);
+    expect([config.port, config.host, config.logLevel]).toEqual([3, "env", "warn"]);
+  });
+
+  test.each([
+    ["512MB", 512 * 1024 ** 2],
+    ["4gb", 4 * 1024 ** 3],
+    ["1.5 GB", 1.5 * 1024 ** 3],
+    ["100000000", 100_000_000],
+  ])("memory limit %s", (text, bytes) => {
+    expect(load({ memory_limit: text }).limits.memoryBytesMax).toBe(bytes);
+  });
+
+  test("plans and limits of the file", () => {
+    const config = load(
+      {},
+      {},
+      { plans: [{ name: "small", documents: 10 }], limits: { batchDocumentsMax: 5 } },
+    );
+    expect(config.plans.map((plan) => [plan.name, plan.documents])).toEqual([
+      ["default", null],
+      ["small", 10],
+    ]);
+    expect(config.limits.batchDocumentsMax).toBe(5);
+    expect(config.limits.documentBytesMax).toBe(DEFAULT_LIMITS.documentBytesMax);
+  });
+
+  test("the coach's language model", () => {
+    const url = "http://127.0.0.1:11434/v1";
+    const coach = { provider: "endpoint", url, model: "small", api_key: "key", timeout_ms: 500 };
+    expect(load({}, {}, { ai: { coach } }).ai.coach).toEqual({
+      url: new URL(url),
+      model: "small",
+      apiKey: "key",
+      msMax: 500,
+    });
+    expect(load({}, {}, { ai: { coach: { provider: "miner" } } }).ai.coach).toBeNull();
+    const allowed = { allow_private: true, allow_hosts: ["models.example"] };
+    expect(load({}, {}, { ai: allowed }).ai).toEqual({
+      coach: null,
+      allowPrivate: true,
+      allowHosts: ["models.example"],
+    });
+  });
+
+  test("signals that the ranking leaves out", () => {
+    expect(load({ ranking_without: "stems,typos" }).rankingWithout).toEqual(new Set(["typos", "stems"]));
+  });
+
+  test("one origin or several for CORS", () => {
+    expect(load({}, {}, { cors: "*" }).cors).toEqual(["*"]);
+    expect(load({}, {}, { cors: ["https://a.example"] }).cors).toEqual(["https://a.example"]);
+  });
+});
+
+describe("a wrong value names its option and what was expected", () => {
+  const cases: [Record<string, string>, Record<string, string>, unknown, RegExp][] = [
+    [{ port: "x" }, {}, undefined, /^--port must be a whole number from 0 to 65535, not "x"$/],
+    [{}, { SKEIN_PORT: "70000" }, undefined, /^SKEIN_PORT must be a whole number/],
+    [{}, { SKEIN_SHARDS: "0" }, undefined, /^SKEIN_SHARDS must be a whole number from 1/],
+    [{}, { SKEIN_SHARDS: "1.5" }, undefined, /^SKEIN_SHARDS/],
+    [{ durability: "none" }, {}, undefined, /^--durability must be one of fsync, os/],
+    [
+      {},
+      { SKEIN_RANKING_WITHOUT: "stems,all" },
+      undefined,
+      /^SKEIN_RANKING_WITHOUT must be a comma-separated list of/,
+    ],
+    [{}, { SKEIN_LOG_LEVEL: "loud" }, undefined, /^SKEIN_LOG_LEVEL must be one of/],
+    [{}, { SKEIN_MEMORY_LIMIT: "much" }, undefined, /^SKEIN_MEMORY_LIMIT must be a size/],
+    [{}, { SKEIN_MEMORY_LIMIT: "1MB" }, undefined, /at least 64MB/],
+    [{ admin_key: "short" }, {}, undefined, /^--admin-key must be 8 to 512 visible ASCII/],
+    [{}, {}, { port: "x" }, /^"port" in skein.config.json must be/],
+    [{}, {}, { prot: 1 }, /"prot" in skein.config.json is unknown/],
+    [{}, {}, { plans: [{ documents: 1 }] }, /^skein.config.json: plans\[0\].name is missing/],
+    [{}, {}, { plans: [{ name: "a" }, { name: "a" }] }, /names "a" twice/],
+    [{}, {}, { plans: [{ name: "ab" }], limits: { planNameBytesMax: 1 } }, /name is longer than 1 bytes/],
+    [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
+    [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
+    [{}, {}, { ai: { couch: {} } }, /ai.couch is unknown/],
+    [{}, {}, { ai: { allow_private: "yes" } }, /ai.allow_private must be true or false/],
+    [{}, {}, { ai: { allow_hosts: "localhost" } }, /ai.allow_hosts must be an array of strings/],
+    [{}, {}, { ai: { coach: { provider: "magic" } } }, /ai.coach.provider must be one of/],
+    [{}, {}, { ai: { coach: { provider: "endpoint", model: "m" } } }, /ai.coach must have url and model/],
+    [
+      {},
+      {},
+      { ai: { coach: { provider: "endpoint", url: "ftp://a", model: "m" } } },
+      /ai.coach.url must begin/,
+    ],
+    [{}, {}, { ai: { coach: { provider: "miner", url: "http://a" } } }, /ai.coach.url is unknown/],
+    [{}, {}, "{", /is not valid JSON: it ends too early/],
+    [{}, {}, '{"admin_key": geheim-geheim}', /^(?!.*geheim).*is not valid JSON: unexpected character/],
+    [{}, {}, '{"admin_key": 123456789}', /^(?!.*1234)"admin_key" in .* must be 8 to 512 visible ASCII/],
+    [{}, {}, "[]", /must hold a JSON object/],
+    [{ config: "absent.json" }, {}, undefined, /cannot read the configuration file .*absent.json \(ENOENT\)/],
+  ];
+  test.each(cases)("%j %j %j", (flags, env, file, message) => {
+    expect(() => load(flags, env, file)).toThrow(ConfigError);
+    expect(() => load(flags, env, file)).toThrow(message);
+  });
+
+  test.each(CONFIG_OPTIONS)("an empty $env stops the start", ({ env }) => {
+    expect(() => load({}, { [env]: "" })).toThrow(ConfigError);
+    expect(() => load({}, { [env]: "" })).toThrow(new RegExp(`^${env} must be .*, not ""$`));
+  });
+
+  test("an empty name of the file or of the data directory is none", () => {
+    expect(() => load({}, { SKEIN_CONFIG: "" })).toThrow(/configuration file .* is empty/);
+    expect(() => dataDirFrom(undefined, { SKEIN_DATA_DIR: "" })).toThrow(/^SKEIN_DATA_DIR must be/);
+    expect(dataDirFrom(undefined, {})).toBe("./data");
+    expect(dataDirFrom("flag", { SKEIN_DATA_DIR: "env" })).toBe("flag");
+  });
+
+  test("and name the file that was given", () => {
+    writeFileSync(join(directory, "other.json"), JSON.stringify({ port: "x" }));
+    expect(() => load({ config: "other.json" })).toThrow(/^"port" in other.json must be/);
+  });
+
+  test("and never shows an admin key", () => {
+    expect(() => load({ admin_key: "geheim!" })).toThrow(/^(?!.*geheim)/);
+  });
+});
+
+test("every option has a flag name, a variable and a description", () => {
+  for (const option of CONFIG_OPTIONS) {
+    expect(option.env).toBe(`SKEIN_${option.name.toUpperCase()}`);
+    expect(option.description).not.toBe("");
+  }
+});

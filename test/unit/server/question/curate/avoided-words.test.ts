@@ -1,0 +1,44 @@
+// The rules about documents with words that are not wanted: which documents they are about, and that they fit a program.
+import { beforeAll, describe, expect, it } from "vitest";
+import { RULES_MAX } from "../../../../../engine-wasm/assembly/layout.js";
+import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";
+import { avoidingRules } from "../../../../../server/question/curate/avoided-words.js";
+import { stemTerms } from "../../../../../server/question/words/variants.js";
+import { loadEngine } from "../../../engine/load-engine.js";
+import { view } from "../../record.js";
+
+const ENGLISH = 1;
+let analyser: TextAnalyser;
+
+beforeAll(async () => {
+  analyser = textAnalyser((await loadEngine()).workbench(), view);
+});
+
+describe("words that are not wanted", () => {
+  it("bury the documents that have them, or lift the others", () => {
+    const having = { op: "tokens", slot: 3, terms: ["strap"] };
+    expect(avoidingRules(["Strap"], [3], [], analyser, 0)).toEqual({
+      bury: { effect: "bury", weight: 0, filter: [having] },
+      lift: { effect: "boost", weight: 10, filter: [having, { op: "not" }] },
+    });
+  });
+
+  it("are looked for in every slot, in sequence, and alone in their other forms", () => {
+    const filter = avoidingRules(["led lamp", "straps"], [1, 2], [ENGLISH], analyser, 0)?.bury.filter ?? [];
+    const spellings = [["led", "lamp"], ["straps"], stemTerms("straps", [ENGLISH])];
+    const operands = [1, 2].flatMap((slot) => spellings.map((terms) => ({ op: "tokens", slot, terms })));
+    expect(filter.filter(({ op }) => op !== "or")).toEqual(operands);
+    expect(filter.filter(({ op }) => op === "or")).toHaveLength(operands.length - 1);
+  });
+
+  it("make no rule when there are none, and none without a field", () => {
+    expect(avoidingRules([], [1], [], analyser, RULES_MAX)).toBeNull();
+    expect(avoidingRules(["!?"], [1], [], analyser, 0)).toBeNull();
+    expect(avoidingRules(["strap"], [], [], analyser, 0)).toBeNull();
+  });
+
+  it("are refused beside as many rules as a program can have", () => {
+    expect(avoidingRules(["strap"], [1], [], analyser, RULES_MAX - 1)).not.toBeNull();
+    expect(() => avoidingRules(["strap"], [1], [], analyser, RULES_MAX)).toThrow("too many ranking rules");
+  });
+});

@@ -1,0 +1,255 @@
+// The filter language: what it means, where errors point, and that no text at all can do worse than a 400.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SkeinError } from "../../../../../server/ground/errors.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import type {
+  FilterLiteral,
+  FilterNode,
+  FilterValue,
+} from "../../../../../server/question/filter/filter-ast.js";
+import { parseFilter, parsingOfFilter } from "../../../../../server/question/filter/filter-parser.js";
+
+const parse = (text: string): FilterNode => parseFilter(text, DEFAULT_LIMITS);
+const literal = (text: string, quoted = false): FilterValue => ({
+  kind: "literal",
+  literal: { text, quoted, at: 0 },
+});
+
+const range = (low: string, high: string): FilterValue => ({
+  kind: "range",
+  low: { text: low, quoted: false, at: 0 },
+  high: { text: high, quoted: false, at: 0 },
+});
+
+/** The tree without positions. */
+function plain(node: FilterNode): unknown {
+  return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value)));
+}
+
+function pausesOf(text: string): number {
+  return [...parsingOfFilter(text, DEFAULT_LIMITS)].length;
+}
+
+function refusal(text: string): SkeinError {
+  try {
+    parse(text);
+  } catch (error) {
+    if (error instanceof SkeinError) return error;
+    throw error;
+  }
+  throw new Error(`accepted: ${text}`);
+}
+
+function print(node: FilterNode): string {
+  if (node.kind !== "clause") {
+    return node.children
+      .map((child) => (child.kind === "clause" ? print(child) : `(${print(child)})`))
+      .join(node.kind === "and" ? " && " : " || ");
+  }
+  const values = node.values.map(printValue);
+  const only = node.values.length === 1 && node.values[0]?.kind !== "range" ? values[0] : undefined;
+  return `${node.field}${node.operator}${only ?? `[${values.join(", ")}]`}`;
+}
+
+function printValue(value: FilterValue): string {
+  const text = (one: FilterLiteral): string =>
+    one.quoted ? `\`${one.text.replaceAll("`", "``")}\`` : one.text;
+  if (value.kind === "literal") return text(value.literal);
+  if (value.kind === "range") return `${value.low.text}..${value.high.text}`;
+  return `${value.comparison}${text(value.literal)}`;
+}
+
+describe("filter parser", () => {
+  it.each([
+    ["words", "title:lamp"],
+    ["ranges", "price:[1..2]"],
+    ["lists", "price:[1,2,3]"],
+    ["groups", "(title:a && title:b)"],
+  ])("pauses in long filters of %s", (_, condition) => {
+    const repeated = (connective: string): string =>
+      Array.from({ length: 1_000 }, () => condition).join(connective);
+    expect(pausesOf(condition)).toBe(0);
+    expect(pausesOf(repeated(" || "))).toBeGreaterThanOrEqual(9);
+    expect(pausesOf(repeated(" && "))).toBeGreaterThanOrEqual(9);
+  });
+
+  it("binds && tighter than ||, parentheses first", () => {
+    const shape = (node: FilterNode): string =>
+      node.kind === "clause"
+        ? node.field
+        : `(${node.children.map(shape).join(node.kind === "and" ? "&" : "|")})`;
+    expect(shape(parse("a:1 || b:2 && c:3 || d:4"))).toBe("(a|(b&c)|d)");
+    expect(shape(parse("(a:1 || b:2) && c:3"))).toBe("((a|b)&c)");
+    expect(shape(parse("((a:1))"))).toBe("a");
+  });
+
+  it.each([
+    ["brand:Sony", ":", [literal("Sony")]],
+    ["brand:= Sony Ericsson ", ":=", [literal("Sony Ericsson")]],
+    ["brand:!=`a, b] && c`", ":!=", [literal("a, b] && c", true)]],
+    ["brand:[a, `b,c` ,d e]", ":", [literal("a"), literal("b,c", true), literal("d e")]],
+    ["brand:!=[a,b]", ":!=", [literal("a"), literal("b")]],
+    ["brand:H&M", ":", [literal("H&M")]],
+    ["brand:Foo (bar) [x]", ":", [literal("Foo (bar) [x]")]],
+    ["brand:=>5", ":=", [literal(">5")]],
+    ["brand:=a:b", ":=", [literal("a:b")]],
+    ["brand:=``", ":=", [literal("", true)]],
+    ["brand:=`a``b`", ":=", [literal("a`b", true)]],
+    ["brand:=````", ":=", [literal("`", true)]],
+    ["brand:[`a```, b]", ":", [literal("a`", true), literal("b")]],
+    ["price:[0.5.. .75]", ":", [range("0.5", ".75")]],
+    ["x:10..20", ":", [literal("10..20")]],
+  ])("reads %s", (text, operator, values) => {
+    const node = parse(text);
+    expect(plain(node)).toMatchObject({ kind: "clause", operator, values });
+  });
+
+  it("mixes ranges, comparisons and values in a list", () => {
+    expect(print(parse("price : [10.5..20, >= 50 , 7,-3..-1]"))).toBe("price:[10.5..20, >=50, 7, -3..-1]");
+  });
+
+  it.each([
+    ["", 0],
+    ["price", 5],
+    ["price:", 6],
+    ["price:[1,2", 10],
+    ["price:[1,,2]", 9],
+    ["price:[1..]", 10],
+    ["price:[..2]", 7],
+    ["price:[1...3]", 8],
+    ["price:[1....3]", 8],
+    ["price:10]", 8],
+    ["price:10)", 8],
+    ["(price:10", 9],
+    ["(a:1 b:2", 8],
+    ["a:1 &&", 6],
+    ["a:1 || || b:2", 7],
+    ["a:`x", 4],
+    ["a:`x` y", 6],
+    ["a:x (y", 4],
+    [":5", 0],
+    ["a:1 && (b:2 || c)", 16],
+    ["a:\ud800", 2],
+  ])("points at the fault of %j", (text, position) => {
+    const error = refusal(text);
+    expect(error).toMatchObject({ code: "SK-SE-400", status: 400, details: { position } });
+    expect(error.message).toContain(`at position ${position}`);
+  });
+
+  it.each([
+    ["price", "filter_by: no operator after 'price' at position 5; expected ':', ':=' or ':!='"],
+    ["price:[1..]", "filter_by: a range without an upper end at position 10; expected <low>..<high>"],
+    ["a:`x` y", "filter_by: unexpected 'y' at position 6; expected '&&', '||' or the end"],
+    [
+      `a:\`x\` ${"y".repeat(39)}\u{1f600}`,
+      `filter_by: unexpected '${"y".repeat(39)}...' at position 6; expected '&&', '||' or the end`,
+    ],
+  ])("says what came and what was expected: %j", (text, sentence) => {
+    expect(refusal(text).message).toBe(sentence);
+  });
+});
+
+describe("filter parser, within its limits", () => {
+  it("takes 10,000 conditions and values, nests 100 levels and no more", () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `a:${i}`);
+    expect(parse(many.join(" || "))).toMatchObject({ kind: "or" });
+    expect(parse(`a:[${many.map((_, i) => i).join(",")}]`)).toMatchObject({ kind: "clause" });
+    expect(refusal(Array(30_000).fill("a:1").join("&&")).message).toContain("20000");
+    expect(parse(`${"(".repeat(100)}a:1${")".repeat(100)}`)).toMatchObject({ kind: "clause" });
+    expect(refusal(`${"(".repeat(101)}a:1${")".repeat(101)}`).details).toMatchObject({ position: 100 });
+    expect(refusal("(".repeat(900_000)).status).toBe(400);
+    expect(refusal("a".repeat(2_000_000)).message).toContain("1048576 bytes");
+  });
+});
+
+describe("filter parser, for any filter and any text", () => {
+  it("reads back what is printed", () => {
+    const text = fc.string({ unit: "grapheme", minLength: 0, maxLength: 8 });
+    const number = fc
+      .integer({ min: -99, max: 99 })
+      .map((value): FilterLiteral => ({ text: `${value}`, quoted: false, at: 0 }));
+    const value: fc.Arbitrary<FilterValue> = fc.oneof(
+      text.map((word) => literal(word, true)),
+      fc.record({ kind: fc.constant("range" as const), low: number, high: number }),
+    );
+    const compared: fc.Arbitrary<FilterValue> = fc.record({
+      kind: fc.constant("comparison" as const),
+      comparison: fc.constantFrom("<", ">", "<=", ">=" as const),
+      literal: number,
+    });
+    const field = fc.constantFrom("a", "preis", "größe", "a b", "x-y", "名");
+    const clause: fc.Arbitrary<FilterNode> = fc.oneof(
+      fc.record({
+        kind: fc.constant("clause" as const),
+        field,
+        at: fc.constant(0),
+        operator: fc.constantFrom(":", ":=", ":!=" as const),
+        values: fc.array(value, { minLength: 1, maxLength: 3 }),
+      }),
+      fc.record({
+        kind: fc.constant("clause" as const),
+        field,
+        at: fc.constant(0),
+        operator: fc.constant(":" as const),
+        values: fc.array(compared, { minLength: 1, maxLength: 2 }),
+      }),
+    );
+    const { tree } = fc.letrec<{ tree: FilterNode }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        clause,
+        fc.record({
+          kind: fc.constantFrom("and", "or" as const),
+          children: fc.array(tie("tree"), { minLength: 2, maxLength: 4 }),
+        }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (node) => {
+        expect(plain(parse(print(node)))).toEqual(plain(node));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("answers any text with a tree or a 400 whose position is inside it", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        "a",
+        ":",
+        ":=",
+        ":!=",
+        "&&",
+        "||",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "`",
+        "..",
+        ">",
+        "<=",
+        " ",
+        "5",
+        "true",
+      ),
+      fc.string({ unit: "binary", maxLength: 4 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const text = pieces.join("");
+        try {
+          parse(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(SkeinError);
+          const position = (error as SkeinError).details?.position as number;
+          expect(position).toBeGreaterThanOrEqual(0);
+          expect(position).toBeLessThanOrEqual(text.length);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

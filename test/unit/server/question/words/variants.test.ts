@@ -1,0 +1,174 @@
+// Which other spellings a query is searched in, with the engine's own analyser: joined and split words, part
+// numbers, stems, words of scripts without spaces, synonyms.
+import { beforeAll, describe, expect, it } from "vitest";
+import type { EngineModule } from "../../../../../engine-wasm/host/instance/engine-module.js";
+import { stem } from "../../../../../engine-wasm/host/stemmer.js";
+import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";
+import type { SynonymGroup } from "../../../../../server/catalog/types.js";
+import { type QueryText, readQueryText } from "../../../../../server/question/words/query-text.js";
+import { SynonymMap } from "../../../../../server/question/words/synonyms.js";
+import {
+  cutsOf,
+  looseSplits,
+  stemTerms,
+  type Variant,
+  variantsOf,
+} from "../../../../../server/question/words/variants.js";
+import { loadEngine } from "../../../engine/load-engine.js";
+import { view } from "../../record.js";
+
+let analyser: TextAnalyser;
+
+beforeAll(async () => {
+  const engine: EngineModule = await loadEngine();
+  analyser = textAnalyser(engine.workbench(), view);
+});
+
+const read = (q: string, stopWords: string[] = []): QueryText =>
+  readQueryText(q, analyser, {
+    prefix: true,
+    typos: { numTypos: 2, minLength1: 4, minLength2: 8, onNumbers: false },
+    stopWords: new Set(stopWords),
+    wordsMax: 64,
+  });
+
+/** `covers:terms`, + between terms that stand side by side, * for a prefix. */
+const shown = ({ covers, terms, sequence, prefix }: Variant): string =>
+  `${covers.join("")}:${terms.join(sequence ? "+" : "|")}${prefix ? "*" : ""}`;
+
+function variants(
+  q: string,
+  { languages = [] as number[], groups = [] as SynonymGroup[], sku = false } = {},
+): string[] {
+  return variantsOf(read(q), languages, new SynonymMap(groups, analyser), sku).map(shown);
+}
+
+const group = (type: SynonymGroup["type"], synonyms: string[], root: string | null = null): SynonymGroup => ({
+  id: 1,
+  index: 1,
+  type,
+  synonyms,
+  root,
+  enabled: true,
+  created_at: "",
+  updated_at: "",
+});
+
+describe("joined and split words", () => {
+  it("joins what was typed with a hyphen, and neighbours", () => {
+    expect(variants("wi-fi")).toEqual(expect.arrayContaining(["01:wifi*", "01:wifi"]));
+    expect(variants("wi fi")).toEqual(["01:wifi"]);
+    expect(variants("AB 123 4")).toEqual(
+      expect.arrayContaining(["01:ab123", "012:ab1234", "012:ab1234*", "12:1234*"]),
+    );
+    expect(variants("big red dog")).not.toContain("012:bigreddog");
+  });
+
+  it("joins once what is typed many times", () => {
+    expect(variants("ab-1/".repeat(800), { sku: true }).length).toBeLessThan(50);
+    expect(variants("wi-fi-".repeat(600))).toEqual([...new Set(variants("wi-fi-".repeat(600)))]);
+  });
+
+  it("does not join over a stop word, a quote or a letter that is still typed", () => {
+    const joined = (q: string, stop: string[] = []): string[] =>
+      variantsOf(read(q, stop), [], new SynonymMap([], analyser), false).map(shown);
+    expect(joined("pin up", ["up"])).toEqual([]);
+    expect(joined('"ab" cd')).toEqual([]);
+    expect(joined("for m")).toEqual([]);
+  });
+
+  it("cuts words in two, and between letters and digits", () => {
+    const cuts = (q: string): string[] => cutsOf(read(q).words[0]!).map((terms) => terms.join("+"));
+    expect(cuts("wifi")).toEqual(["wi+fi"]);
+    expect(cuts("tshirt")).toEqual(["t+shirt", "ts+hirt", "tsh+irt", "tshi+rt"]);
+    expect(cuts("iphone15")).toEqual(["iphone+15"]);
+    expect(cuts("ab123")).toEqual(["ab+123", "ab+1+23", "ab+12+3"]);
+    expect(cuts("a1b2")).toEqual(["a+1+b+2", "a+1b2", "a1+b2", "a1b+2"]);
+    expect(cuts("2024")).toEqual([]);
+    expect(cuts('"wifi"')).toEqual([]);
+  });
+
+  it("cuts a number anywhere when asked to", () => {
+    const [word] = read("ab12").words;
+    expect(looseSplits(word!, 0).map(shown)).toEqual([
+      "0:a+b12",
+      "0:a+b+12",
+      "0:a+b1+2",
+      "0:ab+12",
+      "0:ab+1+2",
+      "0:ab1+2",
+    ]);
+  });
+
+  it("takes the whole query for a part number where there is a field of them", () => {
+    expect(variants("AB-123/4", { sku: true })).toEqual(
+      expect.arrayContaining(["012:\u0002ab1234", "012:\u0002ab1234*"]),
+    );
+    expect(variants("red shirt", { sku: true })).toContain("01:\u0002redshirt");
+    expect(variants("red shirt", { sku: true })).not.toContain("01:\u0002redshirt*");
+    expect(variants('"AB-123"', { sku: true })).toEqual([]);
+  });
+});
+
+describe("scripts without spaces", () => {
+  it("cuts them into words whose characters stand together", () => {
+    expect(read("東京都の天気").words.map((word) => word.terms.join(""))).toEqual([
+      "東京",
+      "都",
+      "の",
+      "天気",
+    ]);
+    expect(read("iPhone15ケース").words.map((word) => word.terms.join(""))).toEqual(["iphone15", "ケース"]);
+  });
+
+  it("lets Korean particles follow", () => {
+    expect(read("노트북 가방").words.map((word) => word.prefix)).toEqual([true, true]);
+  });
+});
+
+describe("stems", () => {
+  it("are one variant per word, none for numbers", () => {
+    expect(variants("red printers", { languages: [1] })).toEqual(
+      expect.arrayContaining([`0:${stemTerms("red", [1])[0]}`, `1:\u0001!${stem(1, "printers")}`]),
+    );
+    expect(stemTerms("ab12", [1])).toEqual([]);
+  });
+});
+
+describe("synonyms", () => {
+  it("stand for each other, phrases side by side", () => {
+    const groups = [group("multi_way", ["TV", "Television set", "tv"])];
+    expect(variants("tv", { groups })).toEqual(["0:television+set"]);
+    expect(variants("cheap television set", { groups })).toContain("12:tv");
+  });
+
+  it("stand once for what is typed many times, and for so many stretches as a program can hold", () => {
+    const others = Array.from({ length: 99 }, (_, i) => `other${i}`);
+    const groups = ["a", "b", "c"].map((letter) =>
+      group("one_way", ["shoe", ...others.map((other) => other + letter)], "shoe"),
+    );
+    expect(variants("shoe ".repeat(800), { groups })).toEqual([...new Set(variants("shoe", { groups }))]);
+    expect(variants("shoe", { groups }).filter((one) => one.includes("other"))).toHaveLength(200);
+
+    const words = Array.from(
+      { length: 60 },
+      (_, i) => `word${String.fromCharCode(97 + (i % 26))}${i > 25 ? "x" : ""}${i > 51 ? "y" : ""}`,
+    );
+    const stretches = words.flatMap((word, i) => [word, words.slice(0, i + 2).join(" ")]);
+    const many = stretches.map((stretch) => group("one_way", [stretch, "zebra"], stretch));
+    const standIns = variants(words.join(" "), { groups: many }).filter((one) => one.endsWith(":zebra"));
+    expect(standIns).toHaveLength(100);
+  });
+
+  it("go one way from the root, and not at all when disabled", () => {
+    const groups = [group("one_way", ["trousers", "jeans"], "trousers")];
+    expect(variants("trousers", { groups })).toContain("0:jeans");
+    expect(variants("jeans", { groups })).not.toContain("0:trousers");
+    expect(variants("trousers", { groups: [{ ...groups[0]!, enabled: false }] })).not.toContain("0:jeans");
+  });
+
+  it("take their forms with them in a language", () => {
+    const groups = [group("multi_way", ["sofa", "couches"])];
+    expect(variants("sofa", { groups, languages: [1] })).toContain(`0:couches|\u0001!${stem(1, "couches")}`);
+  });
+});

@@ -1,0 +1,168 @@
+// Whatever is typed: a reading names only fields and values that the index has, keeps only words that were typed, and reading the
+// rewritten query again changes nothing.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
+import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
+import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
+import { editsWithin } from "../../../../../server/search/understanding/edits.js";
+import { claimed, readClaim } from "../../../../../server/search/understanding/endpoint-answer.js";
+import { Meaning } from "../../../../../server/search/understanding/meaning.js";
+import { readText } from "../../../../../server/search/understanding/read.js";
+import type { Reading } from "../../../../../server/search/understanding/reading.js";
+import { tokensOf } from "../../../../../server/search/understanding/tokens.js";
+import { analyser } from "../../record.js";
+import { factsOf, RECORD, SHOP_FIELDS, SHOP_VALUES, VIEW } from "./shop.js";
+
+const FACTS = factsOf();
+const TOKENS_MAX = DEFAULT_LIMITS.understandingTokensMax;
+const WORDS =
+  'under over between and from to 50 20 40 4 1,299.99 55 $ € euro dollars stars inch " + - < >= m cm without ohne sans sin no not ' +
+  "cheapest newest best rated günstigste moins cher mejor valorados red rot noir shoes shoe adidas adidsa hp 4k size brand color " +
+  'farbe for with in the a show me please shirt belt buckle -strap "blue suede" ohne, or . ; ` 🙂 ' +
+  "new balance orange wine running knife sets without, 1/2 tn-2110 16gb under50 50under";
+
+const typed = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .array(fc.constantFrom(...WORDS.split(" ")), { maxLength: 12 })
+      .map((words) => words.join(" ")),
+  },
+  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 80 }) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+);
+
+const askable = (text: string): boolean =>
+  text.trim() !== "" && text.trim() !== "*" && !/\p{Surrogate}/u.test(text);
+const wordsOf = (text: string): string[] =>
+  tokensOf(text).flatMap(({ kind, key }) => (kind === "word" ? [key] : []));
+
+/** An index in which everything is found, but no words as they stand, so that every reading holds. */
+function credulous(): Meaning<QueryRequest> {
+  return new Meaning<QueryRequest>(
+    {
+      attempt: (request) => Promise.resolve(request),
+      found: async () => 9,
+      full: () => 9,
+      count: ({ q, filter }) => Promise.resolve(q.includes('"') && filter === null ? 0 : 9),
+    },
+    { ...DEFAULT_LIMITS, understandingTrialsMax: 1_000 },
+  );
+}
+
+function checkReadings(text: string, readings: readonly Reading[]): void {
+  const { length } = tokensOf(text);
+  for (const { from, to, filter, sort, kind } of readings) {
+    expect(0 <= from && from < to && to <= length, `${kind} lies in the text`).toBe(true);
+    if (sort !== undefined) expect(SHOP_FIELDS.map(({ name }) => name)).toContain(sort.field?.name);
+    if (filter === undefined) continue;
+    const node = parseFilter(filter, DEFAULT_LIMITS);
+    expect(compileFilter(node, VIEW, analyser).length).toBeGreaterThan(0);
+    if (node.kind !== "clause" || VIEW.field(node.field)?.kind !== "string") continue;
+    for (const value of node.values)
+      expect(SHOP_VALUES[node.field]).toContain(value.kind === "literal" ? value.literal.text : null);
+  }
+}
+
+describe("any text", () => {
+  it("has readings of what the index has", () => {
+    fc.assert(
+      fc.property(typed, (text) => {
+        const read = readText(text, FACTS, TOKENS_MAX);
+        if (read === null) return;
+        checkReadings(text, [...read.named, ...read.values, ...read.fillers]);
+        const places = [...read.named, ...read.fillers].sort((a, b) => a.from - b.from);
+        for (const [i, { to }] of places.entries())
+          expect(places[i + 1]?.from ?? to).toBeGreaterThanOrEqual(to);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it("is rewritten with its own words, once", async () => {
+    await fc.assert(
+      fc.asyncProperty(typed.filter(askable), async (text) => {
+        const request = readQueryRequest({ q: text }, RECORD, VIEW, DEFAULT_LIMITS);
+        const context = (await credulous().named(request, FACTS))?.context ?? null;
+        if (context === null) return;
+        const { rewritten_query: query } = context;
+        const known = new Set(wordsOf(text));
+        for (const word of wordsOf(query)) expect(known).toContain(word);
+        expect(readText(query, FACTS, TOKENS_MAX)?.named ?? []).toEqual([]);
+        const again = await credulous().named({ ...request, q: query }, FACTS);
+        expect(again?.context ?? null).toBeNull();
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+it("any claim of a model is refused or holds", () => {
+  const word = fc.constantFrom(
+    ...WORDS.split(" "),
+    "price",
+    "title",
+    "created_at",
+    "nothing",
+    "Adidas",
+    "Red",
+    "-9",
+    "1e3",
+  );
+  const claim = fc.record({
+    text: typed,
+    filters: fc.array(
+      fc.record({ field: word, operator: fc.constantFrom("=", "<", "<=", ">", ">="), value: word }),
+      { maxLength: 3 },
+    ),
+    sort: fc.option(fc.record({ field: word, direction: fc.constantFrom("asc", "desc") })),
+    avoided: fc.array(word, { maxLength: 2 }),
+  });
+  fc.assert(
+    fc.property(typed, claim, (text, answer) => {
+      let read: ReturnType<typeof readClaim>;
+      try {
+        read = readClaim(answer, DEFAULT_LIMITS);
+      } catch (error) {
+        expect(error).toMatchObject({ code: "SK-AI-503" });
+        return;
+      }
+      const meant = claimed(text, read, FACTS);
+      if (meant === null) return;
+      if (meant.filterBy !== null)
+        expect(compileFilter(parseFilter(meant.filterBy, DEFAULT_LIMITS), VIEW, analyser)).not.toEqual([]);
+      const known = new Set(wordsOf(text));
+      for (const kept of wordsOf(meant.text)) expect(known).toContain(kept);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+it("the distance of words is that of a table filled in full", () => {
+  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 7 });
+  fc.assert(
+    fc.property(word, word, fc.integer({ min: 0, max: 3 }), (a, b, most) => {
+      expect(editsWithin(a, b, most)).toBe(distance(a, b) <= most);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+function distance(a: string, b: string): number {
+  const d = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++) {
+      d[i]![j] = Math.min(
+        d[i - 1]![j]! + 1,
+        d[i]![j - 1]! + 1,
+        d[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        d[i]![j] = Math.min(d[i]![j]!, d[i - 2]![j - 2]! + 1);
+    }
+  return d[a.length]![b.length]!;
+}

@@ -1,0 +1,217 @@
+// When a reading is used: it is tried on an index, here a list of titles, and dropped where the index speaks against it.
+import { describe, expect, it } from "vitest";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import type { FilterNode } from "../../../../../server/question/filter/filter-ast.js";
+import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
+import type { IndexFacts } from "../../../../../server/search/understanding/facts.js";
+import { Meaning } from "../../../../../server/search/understanding/meaning.js";
+import { valueKeys } from "../../../../../server/search/understanding/tokens.js";
+import { factsOf, RECORD, VIEW } from "./shop.js";
+
+interface Product {
+  readonly title: string;
+  readonly brand?: string;
+  readonly color?: string;
+  readonly category?: string;
+  readonly price?: number;
+}
+
+const FACTS = factsOf();
+
+/** Asks a list of products: words match whole words of any member, a phrase matches words that stand together. */
+class Shop {
+  asked: string[] = [];
+  constructor(private readonly products: readonly Product[]) {}
+
+  meaning(limits = DEFAULT_LIMITS): Meaning<QueryRequest> {
+    return new Meaning<QueryRequest>(
+      {
+        attempt: (request) => {
+          this.asked.push(request.q);
+          return Promise.resolve(request);
+        },
+        found: async (request) => this.matching(request, "some"),
+        full: (request) => this.matching(request, "every"),
+        count: (request) => Promise.resolve(this.matching(request, "every")),
+      },
+      limits,
+    );
+  }
+
+  private matching({ q, filter, browse }: QueryRequest, how: "every" | "some"): number {
+    const parts = browse ? [] : [...q.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)];
+    return this.products.filter((product) => {
+      const text = ` ${Object.values(product).map(String).flatMap(valueKeys).join(" ")} `;
+      const has = ([, , phrase, word]: readonly string[]) =>
+        text.includes(` ${valueKeys(phrase ?? word ?? "").join(" ")} `);
+      const words = parts.filter(([, minus]) => minus === "");
+      const denied = parts.filter(([, minus]) => minus === "-");
+      return (words.length === 0 || words[how](has)) && !denied.some(has) && passes(product, filter);
+    }).length;
+  }
+}
+
+function passes(product: Product, node: FilterNode | null): boolean {
+  if (node === null) return true;
+  if (node.kind !== "clause") return node.children.every((child) => passes(product, child));
+  const value = product[node.field as keyof Product];
+  return (
+    value !== undefined &&
+    node.values.some((wanted) => {
+      if (wanted.kind === "literal") return String(value) === wanted.literal.text;
+      if (wanted.kind === "range")
+        return Number(value) >= Number(wanted.low.text) && Number(value) <= Number(wanted.high.text);
+      const limit = Number(wanted.literal.text);
+      return wanted.comparison.startsWith("<") ? Number(value) < limit : Number(value) > limit;
+    })
+  );
+}
+
+const ask = (q: string, more: object = {}): QueryRequest =>
+  readQueryRequest({ q, ...more }, RECORD, VIEW, DEFAULT_LIMITS);
+const named = async (shop: Shop, q: string, more: object = {}, facts: IndexFacts = FACTS) =>
+  (await shop.meaning().named(ask(q, more), facts))?.context ?? null;
+
+const SHOES: readonly Product[] = [
+  { title: "runner", brand: "Adidas", color: "Red", category: "Shoes", price: 40 },
+  { title: "walker", brand: "Adidas", color: "Red", category: "Shoes", price: 90 },
+  { title: "jumper", brand: "HP", color: "Black", category: "Shoes", price: 30 },
+];
+
+describe("a query that names a filter", () => {
+  it("becomes one, and says so", async () => {
+    expect(await named(new Shop(SHOES), "red shoes under 50")).toEqual({
+      original_query: "red shoes under 50",
+      rewritten_query: "*",
+      intent: "browse",
+      user_message: "All results · price below 50 · color: Red · category: Shoes",
+      alternative_queries: ["red shoes", '"red shoes under 50"'],
+      confidence: "medium",
+      applied_filters: {
+        filter_by: "price:<50 && color:`Red` && category:=`Shoes`",
+        sort_by: null,
+        avoided: [],
+      },
+    });
+  });
+
+  it("is said in the language of the query", async () => {
+    const shop = new Shop([
+      { title: "Gürtel Leder", price: 20 },
+      { title: "Gürtel", price: 90 },
+    ]);
+    const context = await named(shop, "Gürtel ohne Schnalle unter 50 Euro");
+    expect(context?.user_message).toBe(
+      "Ergebnisse für „Gürtel“ · mit „Schnalle“ weiter hinten · price unter 50",
+    );
+    expect(context?.rewritten_query).toBe("Gürtel");
+    expect(context?.applied_filters.avoided).toEqual(["Schnalle"]);
+    expect(context?.intent).toBe("filter");
+  });
+
+  it("is asked as it came when nothing would be found", async () => {
+    const shop = new Shop(SHOES);
+    expect(await named(shop, "boots under 50")).toBeNull();
+    expect(await named(shop, "shoes under 10")).toBeNull();
+  });
+
+  it("keeps its words when documents have them as they stand", async () => {
+    const belts = [{ title: "belt without buckle" }, { title: "belt buckle" }, { title: "belt" }];
+    expect(await named(new Shop(belts), "belt without buckle")).toBeNull();
+    expect((await named(new Shop(belts.slice(1)), "belt without buckle"))?.applied_filters.avoided).toEqual([
+      "buckle",
+    ]);
+    const vitamins = [{ title: "vitamins for women over 50" }, { title: "vitamins women", price: 60 }];
+    expect(await named(new Shop(vitamins), "vitamins women over 50")).toBeNull();
+    expect((await named(new Shop(vitamins), "vitamins women over $50"))?.applied_filters.filter_by).toBe(
+      "price:>50",
+    );
+  });
+
+  it("takes no value that most documents with its words do not have", async () => {
+    const cases = [
+      { title: "case for HP", brand: "Adidas", price: 10 },
+      { title: "HP case sleeve", brand: "Adidas", price: 10 },
+      { title: "case large for HP", brand: "Adidas", price: 10 },
+      { title: "case", brand: "HP", price: 10 },
+    ];
+    expect((await named(new Shop(cases), "hp case under 50"))?.applied_filters.filter_by).toBe("price:<50");
+    expect((await named(new Shop(cases.slice(2)), "hp case under 50"))?.applied_filters.filter_by).toBe(
+      "price:<50 && brand:=`HP`",
+    );
+  });
+
+  it("corrects a value only when no document has the word as it is typed", async () => {
+    const facts = FACTS;
+    const wrong = await named(new Shop(SHOES), "adidsa runner under 50", {}, facts);
+    expect(wrong?.applied_filters.filter_by).toBe("price:<50 && brand:=`Adidas`");
+    expect(wrong?.confidence).toBe("low");
+    const other = new Shop([...SHOES, { title: "adidsa runner", price: 20 }]);
+    expect((await named(other, "adidsa runner under 50"))?.applied_filters.filter_by).toBe("price:<50");
+  });
+
+  it("keeps the filter and the sort of the request", async () => {
+    const shop = new Shop(SHOES);
+    const request = ask("cheapest adidas", { filter_by: "price:>50", sort: "rating:desc" });
+    const meant = await shop.meaning().named(request, FACTS);
+    expect(meant?.attempt.sort?.map(({ field }) => field?.name)).toEqual(["rating"]);
+    expect(meant?.context?.applied_filters.sort_by).toBeNull();
+    expect(meant?.attempt.filter).toMatchObject({ kind: "and" });
+    expect(meant?.attempt.typed).toBe("cheapest adidas");
+  });
+
+  it("sorts only documents with all words", async () => {
+    const shop = new Shop([
+      { title: "red lamp", price: 5 },
+      { title: "blue sofa", price: 50 },
+    ]);
+    expect(await named(shop, "cheapest sofa")).not.toBeNull();
+    expect(await named(shop, "cheapest red sofa")).toBeNull();
+  });
+
+  it("is tried a bounded number of times", async () => {
+    let counted = 0;
+    const meaning = new Meaning<QueryRequest>(
+      {
+        attempt: (request) => Promise.resolve(request),
+        found: async () => 1,
+        full: () => 1,
+        count: () => Promise.resolve(++counted),
+      },
+      { ...DEFAULT_LIMITS, understandingTrialsMax: 2 },
+    );
+    await meaning.named(ask("red adidas 4k shoes under 50"), FACTS);
+    expect(counted).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("a query with few full matches", () => {
+  const guess = async (shop: Shop, q: string) => {
+    const meaning = shop.meaning();
+    const request = ask(q);
+    return (await meaning.guessed(request, FACTS, request))?.context ?? null;
+  };
+
+  it("loses the words that only ask", async () => {
+    const context = await guess(
+      new Shop([{ title: "wireless charger" }]),
+      "i am looking for a wireless charger",
+    );
+    expect(context).toMatchObject({
+      rewritten_query: "wireless charger",
+      intent: "search",
+      confidence: "low",
+    });
+  });
+
+  it("takes a value when more documents have it than its words", async () => {
+    const shop = new Shop([{ title: "runner", category: "Shoes" }]);
+    expect((await guess(shop, "runner shoe"))?.applied_filters.filter_by).toBe("category:=`Shoes`");
+    expect(await guess(shop, "runner shoes")).toBeNull();
+  });
+
+  it("stays as it is otherwise", async () => {
+    expect(await guess(new Shop([]), "i am looking for a wireless charger")).toBeNull();
+    expect(await guess(new Shop([{ title: "show me the money" }]), "show me the money")).toBeNull();
+  });
+});
