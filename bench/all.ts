@@ -4,7 +4,7 @@
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
-import { builtFile } from "../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../engine-wasm/host/runtime/built-files.js";
 
 interface Options {
   readonly generated: string;

@@ -75,7 +75,7 @@ const MODULES = [
   "bench/load/server-process",
   "bench/load/settle",
   "bench/machine",
-  "engine-wasm/host/instance/discards",
+  "engine-wasm/host/runtime/discards",
   "server/ground/errors",
   "server/ground/fault",
   "server/access/tenants/month-counts",

@@ -2,7 +2,7 @@
 // (protocol/fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
 // stack (docs/adr/0014-fair-turns.md). Answers are sent together, but none is kept back for long behind a slow one.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { discardBuffer } from "../engine-wasm/host/instance/discards.js";
+import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";
 import { Frames, readFrames } from "./protocol/line.js";
 

@@ -1,8 +1,8 @@
 // The views of a shard's database that a backup is being written from, by the backup's id. Writing happens in
 // slices between requests.
 import type { Turns } from "./index/turns.js";
+import type { WrittenBackup } from "./protocol/backup.js";
 import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
-import type { WrittenBackup } from "./protocol/operations/backup.js";
 import { writeBackupFile } from "./storage/backup-file.js";
 import type { Store, StoreView } from "./storage/store.js";
 

@@ -1,6 +1,7 @@
 // One message in, one reply out: decodes, calls the shard, encodes. No logic. Never throws: whatever goes wrong
 // is an error reply.
 import type { IndexShard } from "./index/index-shard.js";
+import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
@@ -16,8 +17,7 @@ import {
 import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import { decodeAllSeqs, decodeExport, encodeAllSeqsReply, encodeExportReply } from "./protocol/export.js";
 import { decodeFetch, decodeGet, encodeFetchReply } from "./protocol/fetch.js";
-import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/operations/backup.js";
-import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/operations/move.js";
+import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/move.js";
 import { Op } from "./protocol/ops.js";
 import { decodePage, encodePageReply } from "./protocol/page.js";
 import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";

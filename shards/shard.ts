@@ -34,7 +34,7 @@ import {
   SHARD_VERSION,
   ShardError,
 } from "./protocol/errors.js";
-import type { StoredPage, StoredRequest } from "./protocol/operations/move.js";
+import type { StoredPage, StoredRequest } from "./protocol/move.js";
 import type { NumberedModel } from "./protocol/vectors.js";
 import { DocumentCache } from "./query/document-cache.js";
 import { storedStanding } from "./segments/stored-standing.js";

@@ -2,7 +2,7 @@
 // JSON and sends the same number of bytes, one after the other with the same client. The same query again and again is
 // answered from memory; queries with different filters are not.
 
-import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { Connection, requestBytes } from "./connection.js";

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { importFile } from "../load/bulk-import.js";

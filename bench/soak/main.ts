@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import { ServerProcess } from "../load/server-process.js";
 import { machineCard } from "../machine.js";
 import { ADMIN_KEY, SoakLoad } from "./load.js";

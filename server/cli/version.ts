@@ -1,7 +1,7 @@
 // The version in package.json.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_FOLDER } from "../../engine-wasm/host/instance/built-files.js";
+import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";
 
 export const VERSION = readVersion();
 

@@ -1,7 +1,7 @@
 // The thread of the coach, started by the first analysis and ended when there is none for a while. The only file that knows it.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import { withDeadline } from "../ground/jobs/deadline.js";
 import type { Logger } from "../ground/log.js";
 import type { Analysis } from "./analyse.js";

@@ -20,13 +20,13 @@ import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";
 import { IndexShop } from "../coach/index-shop.js";
 import { Intake } from "../documents/ingest/intake-pool.js";
-import { Room } from "../documents/ingest/room.js";
 import { FeedPool } from "../documents/sources/feed-pool.js";
 import { Previews } from "../documents/sources/preview.js";
 import { Runs } from "../documents/sources/runs.js";
 import { Sources } from "../documents/sources/sources.js";
 import { AnswerCache } from "../fleet/reads/answer-cache.js";
 import { OWNER_PLACE } from "../fleet/reads/index-standing.js";
+import { Headroom } from "../ground/data-dir/headroom.js";
 import { Secrets } from "../ground/data-dir/secrets.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger, type Logger } from "../ground/log.js";
@@ -150,8 +150,16 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   });
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments, calls } = cluster;
-  const room = new Room(dataDir, limits);
-  const spreading = new Spreading({ ...parts, catalog, indexes, writes, calls, room, onSpread: onWritten });
+  const headroom = new Headroom(dataDir, limits);
+  const spreading = new Spreading({
+    ...parts,
+    catalog,
+    indexes,
+    writes,
+    calls,
+    headroom,
+    onSpread: onWritten,
+  });
   const trainer = new TrainerPool(engine, log);
   undo.push(() => trainer.stop());
   const intake = new Intake({ engine, workbench, limits, log });
@@ -221,7 +229,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     nowMs: () => performance.now(),
     log,
   });
-  const ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
+  const ingest = { workbench, intake, headroom, byteQuotas, reads, writes, limits, log, recorder };
   const runs = new Runs({
     ...ingest,
     catalog,

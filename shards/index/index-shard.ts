@@ -1,13 +1,13 @@
 // One index in one shard: ties its reader, writer and maintenance to one state and one engine instance. Its
 // owner replaces it as a whole after a fault.
 
-import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
+import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
 import type { IndexStats, OpenReply, ShardSchema, VectorPolicy } from "../protocol/control.js";
 import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
-import type { AdoptRequest } from "../protocol/operations/move.js";
+import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
 import type { UnseenRequest } from "../protocol/unseen.js";

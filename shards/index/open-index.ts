@@ -1,7 +1,8 @@
 // Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and what
 // a crash may have left behind. Nothing is rebuilt.
-import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
+
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
 import type { ShardSchema, VectorPolicy } from "../protocol/control.js";
 import { DeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";

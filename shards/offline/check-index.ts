@@ -1,7 +1,7 @@
 // Whether the parts of one index fit together: every live row has its document, every document its row, ids and
 // sequence numbers are unique, nothing is left over. Works on what index-contents has read.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import type { OfflineIndex } from "../protocol/operations/offline.js";
+import type { OfflineIndex } from "../protocol/offline.js";
 import { describeKey, documentKey, manifestKey, schemaKey, vectorKey } from "../storage/keyspace.js";
 import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";

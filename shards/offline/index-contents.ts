@@ -3,7 +3,7 @@
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { ShardSchema } from "../protocol/control.js";
-import type { LostDocument } from "../protocol/operations/offline.js";
+import type { LostDocument } from "../protocol/offline.js";
 import { decodeDeadDocuments, decodeReleasedDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeDocument, idOfDamaged, isChecked } from "../segments/document-record.js";

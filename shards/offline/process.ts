@@ -1,7 +1,7 @@
 // The entry of the process that checks or repairs one shard: LevelDB may end its process when it meets damage that it
 // has not foreseen, and then only this one is gone. One job in, one report out. No logic.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
-import type { OfflineJob } from "../protocol/operations/offline.js";
+import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";
 
 process.once("message", (job) => {

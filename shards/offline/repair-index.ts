@@ -5,7 +5,7 @@ import type { EngineModule } from "../../engine-wasm/host/instance/engine-module
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
 import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";
 import type { ShardSchema } from "../protocol/control.js";
-import type { IndexRepair, LostDocument } from "../protocol/operations/offline.js";
+import type { IndexRepair, LostDocument } from "../protocol/offline.js";
 import { decodeDocument, encodeDocument, isChecked } from "../segments/document-record.js";
 import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
 import { putSchema } from "../segments/schema-record.js";

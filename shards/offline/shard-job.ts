@@ -1,7 +1,7 @@
 // Checks or repairs one shard's database of a server that is stopped: its files, then every index in it.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { IndexReport, OfflineJob, ShardReport } from "../protocol/operations/offline.js";
+import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
 import { EVERY_KEY, indexesFrom, uidOfKey } from "../storage/keyspace.js";
 import { hasDatabase, levelDamage } from "../storage/level-reader/level-files.js";
 import { LevelStore } from "../storage/level-store.js";

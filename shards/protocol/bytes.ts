@@ -1,6 +1,6 @@
 // Sequential little-endian reading and writing of message bytes. Every read is checked against the end of
 // the message: a short or long message is a ShardError, never a wrong value. Knows no message.
-import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 /** Sequence numbers, generations and counts that may pass 2^32 travel as f64 and must be whole. */

@@ -8,7 +8,7 @@
 //
 // Table code by hand: field n has vtable offset 4 + 2n. ON DISK - never renumber, only append.
 import { Builder, ByteBuffer } from "flatbuffers";
-import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { DamagedBytesError, ENVELOPE_MANIFEST, seal, unseal } from "../storage/envelope.js";
 
 const MANIFEST_VERSION = 1;

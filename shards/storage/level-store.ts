@@ -4,8 +4,8 @@ import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
-import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
-import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+import { discardBuffer } from "../../engine-wasm/host/runtime/discards.js";
+import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { cutTables, levelDamage, noteClosed } from "./level-reader/level-files.js";
 import {
   type BatchOptions,

@@ -1,6 +1,6 @@
 // One buffer for values that are made one after the other. Making a value overwrites the one before it.
 
-import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 
 export class Scratch {
   #bytes = Buffer.alloc(0);

@@ -3,7 +3,7 @@
 // all or nothing.
 import { describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../engine-wasm/assembly/layout.js";
-import { encodeAdopt } from "../../shards/protocol/operations/move.js";
+import { encodeAdopt } from "../../shards/protocol/move.js";
 import { Action } from "../../shards/protocol/ops.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import { NO_VECTORS, SCHEMA, type TestDocument, TestShard, UID } from "../unit/shards/harness.js";

@@ -1,6 +1,6 @@
 // The engines that the build leaves in dist/engine, with their Unicode table.
 import { readFile } from "node:fs/promises";
-import { builtFile } from "./built-files.js";
+import { builtFile } from "../runtime/built-files.js";
 import { EngineModule } from "./engine-module.js";
 
 /** `checked`: the engine with assertions, which tests run. */

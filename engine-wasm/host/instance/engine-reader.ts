@@ -1,10 +1,11 @@
 // Reads the index of an engine that belongs to another thread, in the same memory, beside that thread. Of the state of a kernel nothing is
 // shared: the marks of the arena are variables of this instance, and its scratch is a region of its own.
+
+import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
 import type { QueryTerm } from "../vectors/query-terms.js";
 import type { EngineInstance, SnapshotQuestion, WorkLeft } from "../wasm/memory.js";
 import { Board } from "./board.js";
-import { discardMemory } from "./discards.js";
 import type { LentMemory } from "./sharing.js";
 
 const LARGE_BYTES = 8 * 1024 * 1024;

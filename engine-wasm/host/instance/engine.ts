@@ -4,10 +4,10 @@
 // so an instance that wastes much is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
+import { discardMemory } from "../runtime/discards.js";
 import { CodeRegions, type CodesOf } from "../vectors/codes.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import type { PublishedSnapshot } from "./board.js";
-import { discardMemory } from "./discards.js";
 import { Merge, type MergeEntry } from "./merge.js";
 import { type Region, Renewal } from "./renewal.js";
 import { type LentMemory, Sharing } from "./sharing.js";

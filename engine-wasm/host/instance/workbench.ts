@@ -20,11 +20,11 @@ import {
   type SplitLines,
   type SplitResult,
 } from "../programs/split-result.js";
+import { discardMemory } from "../runtime/discards.js";
 import { queryVector, vectorOf, vectorOfJson } from "../vectors/outside-vectors.js";
 import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
-import { discardMemory } from "./discards.js";
 
 /** Memory that a workbench may hold between two calls, and while it has nothing to do for longer. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;

@@ -16,7 +16,7 @@ import {
   TYPE_STRINGS,
 } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
-import { finished } from "../steps.js";
+import { finished } from "../runtime/steps.js";
 import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
 
 /**

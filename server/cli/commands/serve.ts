@@ -3,7 +3,7 @@
 
 import { isatty } from "node:tty";
 import { Command } from "commander";
-import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
+import { collectWhenIdle } from "../../../engine-wasm/host/runtime/discards.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../operate/config.js";
 import { CliError } from "../failure.js";

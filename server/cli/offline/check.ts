@@ -1,7 +1,7 @@
 // `skein check` and `skein repair`: what is stored in the data directory of a stopped server, verified and made whole.
 // Owns only what is printed; server/operate/offline does the work.
 import { Command } from "commander";
-import type { IndexReport, ShardReport } from "../../../shards/protocol/operations/offline.js";
+import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { messageOf } from "../../documents/formats/input-error.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { dataDirFrom } from "../../operate/config.js";

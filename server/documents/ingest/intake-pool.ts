@@ -1,10 +1,10 @@
 // The intake thread, started by the first large batch and ended when it has nothing to do for a while. Small
 // batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
 import { Piscina } from "piscina";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
-import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
+import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Action } from "../../../shards/protocol/ops.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";

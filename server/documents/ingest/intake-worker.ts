@@ -2,9 +2,9 @@
 // prepare, hands the messages back by moving their buffers; refusals of the whole body travel as plain data.
 import { workerData } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
-import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Action } from "../../../shards/protocol/ops.js";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import { type PreparedWrite, type PrepareLimits, prepareBody, prepareLines } from "./prepare.js";

@@ -1,6 +1,6 @@
 // Cuts a byte stream into batches of whole NDJSON lines. Blank lines are skipped. A line over the limit is reported and
 // dropped piece by piece without being held. Holds at most one batch and one line. Knows nothing of documents.
-import { keepShape } from "../../../engine-wasm/host/instance/kept-shapes.js";
+import { keepShape } from "../../../engine-wasm/host/runtime/kept-shapes.js";
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -11,6 +11,7 @@ import type { IndexRecord } from "../../catalog/types.js";
 import type { WriteEntry, Writes } from "../../fleet/owner/writes.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { asDocumentError } from "../../fleet/threads/shard-errors.js";
+import type { Headroom } from "../../ground/data-dir/headroom.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
@@ -18,14 +19,13 @@ import type { Recorder } from "../../ground/metrics/recorder.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import type { Intake } from "./intake-pool.js";
 import { divided, type PreparedWrite } from "./prepare.js";
-import type { Room } from "./room.js";
 import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
 /** What documents on their way in work with. */
 export interface Ingest {
   readonly workbench: Workbench;
   readonly intake: Intake;
-  readonly room: Room;
+  readonly headroom: Headroom;
   readonly byteQuotas: ByteQuotas;
   readonly reads: Reads;
   readonly writes: Writes;
@@ -133,7 +133,7 @@ async function writeAllowed(
   places: Places,
   prepared: PreparedWrite,
 ): Promise<Written> {
-  if (prepared.action !== Action.DELETE) ingest.room.check();
+  if (prepared.action !== Action.DELETE) ingest.headroom.check();
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
   const { failures, unchanged, kept, refused } = messages.length === 0 ? NOTHING_SENT : await send();

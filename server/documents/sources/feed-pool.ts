@@ -2,8 +2,8 @@
 // that knows them. A thread that ends, for instance because its heap is full, fails its run and nothing else.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { FeedError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
 import type {

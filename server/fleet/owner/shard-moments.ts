@@ -6,7 +6,7 @@ import {
   encodeBackupTake,
   encodeBackupWrite,
   type WrittenBackup,
-} from "../../../shards/protocol/operations/backup.js";
+} from "../../../shards/protocol/backup.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Logger } from "../../ground/log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";

@@ -20,7 +20,7 @@ import {
   type SearchResult,
   seqsOfResult,
 } from "../../../engine-wasm/host/programs/search-result.js";
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
 import {
   decodeAllSeqsReply,

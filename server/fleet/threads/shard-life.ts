@@ -3,8 +3,8 @@
 // must keep its order; the reads have a line of their own, and so have memories that are borrowed. This is the only file of the server's threads that knows Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
 import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
 import { ReadLine } from "./read-line.js";

@@ -1,6 +1,6 @@
 // A request that came to a front-end, as the owner answers it: one more kind of exchange beside those of the two HTTP libraries.
 
-import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
+import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import { BodyQueue, declaredLength } from "../body-queue.js";
 import { closeStream, Exchange } from "../exchange.js";
 import {

@@ -1,6 +1,6 @@
 // One life of a front-end's thread, from its start to its end, and the requests that it has forwarded.
 import { MessageChannel, Worker } from "node:worker_threads";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ExchangeContext, HttpHandler } from "../port.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import { ThreadLine } from "./line.js";

@@ -1,6 +1,7 @@
 // The whole route table. A test compares it with the OpenAPI document.
 import type { Route } from "../router.js";
 import { analyticsRoutes } from "./analytics.js";
+import { auditRoutes } from "./audit.js";
 import { coachRoutes } from "./coach.js";
 import { copySwapRoutes } from "./copy-swap.js";
 import { documentRoutes } from "./documents.js";
@@ -9,7 +10,6 @@ import { indexRoutes } from "./indexes.js";
 import { keyRoutes } from "./keys.js";
 import { metricsRoutes } from "./metrics.js";
 import { openapiRoutes } from "./openapi.js";
-import { auditRoutes } from "./operator/audit.js";
 import { queryRoutes } from "./query.js";
 import { ruleRoutes } from "./rules.js";
 import { snapshotRoutes } from "./snapshots.js";

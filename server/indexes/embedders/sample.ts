@@ -1,6 +1,6 @@
 // The documents that a model is trained on: those with the smallest hashes of their ids, which is as good as drawing lots, and
 // the same for any number of shards and any order in which the documents came.
-import { discardMemory } from "../../../engine-wasm/host/instance/discards.js";
+import { discardMemory } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 

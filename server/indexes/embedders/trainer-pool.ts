@@ -1,8 +1,8 @@
 // The thread of the trainer, which lives as long as a training: its memory is given back before vectors are made. The only file
 // that knows it.
 import { Piscina } from "piscina";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { withDeadline } from "../../ground/jobs/deadline.js";
 import type { Logger } from "../../ground/log.js";
 import type { TrainingTask } from "./training-task.js";

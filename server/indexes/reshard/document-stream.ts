@@ -5,7 +5,7 @@ import {
   encodeStored,
   type MovedDocument,
   type StoredPage,
-} from "../../../shards/protocol/operations/move.js";
+} from "../../../shards/protocol/move.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { AskShard } from "./new-part.js";

@@ -2,7 +2,7 @@
 // their vectors. Nobody may write to the index meanwhile. What the targets have counts for nothing until somebody decides so.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js";
-import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/operations/move.js";
+import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../../shards/protocol/vectors.js";
 import { viewOf } from "../../catalog/schema/index-view.js";

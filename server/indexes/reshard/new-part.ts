@@ -1,6 +1,6 @@
 // The part of an index in a shard to which documents move. It is filled by messages of bounded size, of which a few are under way at
 // a time.
-import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/operations/move.js";
+import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";

@@ -7,13 +7,13 @@ import type { OpenReply } from "../../../shards/protocol/control.js";
 import { openReply } from "../../../shards/protocol/reply.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/types.js";
-import type { Room } from "../../documents/ingest/room.js";
 import { type IndexState, indexSubject } from "../../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import type { Writes } from "../../fleet/owner/writes.js";
 import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
+import type { Headroom } from "../../ground/data-dir/headroom.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Limits } from "../../ground/limits.js";
@@ -26,7 +26,7 @@ export interface SpreadingOptions {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly calls: ShardCalls;
-  readonly room: Room;
+  readonly headroom: Headroom;
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax" | "spreadWaitMsMax">;
@@ -128,13 +128,13 @@ export class Spreading {
   }
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
-    const { indexes, limits, room, log } = this.#options;
+    const { indexes, limits, headroom, log } = this.#options;
     if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
     const startedMs = performance.now();
     try {
       const { state, end } = await indexes.use(uid);
       try {
-        room.check(COPY_BYTES_FACTOR * (await this.#homeBytes(state)));
+        headroom.check(COPY_BYTES_FACTOR * (await this.#homeBytes(state)));
         const done = await state.writing.quiet(limits.spreadWaitMsMax, () => this.#move(state, signal));
         if (done === undefined) throw new Error("the writes under way did not end");
         const tookMs = Math.round(performance.now() - startedMs);

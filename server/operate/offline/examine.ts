@@ -3,8 +3,8 @@
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
-import type { IndexReport, OfflineJob, ShardReport } from "../../../shards/protocol/operations/offline.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
+import type { IndexReport, OfflineJob, ShardReport } from "../../../shards/protocol/offline.js";
 import { OtherVersionError } from "../../../shards/storage/envelope.js";
 import { hasDatabase, levelDamage } from "../../../shards/storage/level-reader/level-files.js";
 import { Catalog } from "../../catalog/catalog.js";

@@ -2,7 +2,7 @@
 // the thread ends, its tasks fail and the next task starts another one, which finds in the journal what was stored.
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/types.js";
 import type { Logger } from "../../ground/log.js";
 import type { LogMeter } from "../../ground/metrics/recorder.js";
-import type { AskedBy } from "../../question/request/asker.js";
 import { Chunk, type JournalEvent } from "../rows/journal.js";
 import { type QueryId, QueryIds } from "../rows/query-ids.js";
 import { tookStep } from "../rows/took.js";
 import { LogStorageError } from "./analytics-pool.js";
-import type { People } from "./people.js";
+import type { AskedBy, People } from "./people.js";
 
 /** A row waits at most so long until it is sent. It is durable within a second. */
 const CHUNK_MS = 250;

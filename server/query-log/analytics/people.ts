@@ -8,6 +8,14 @@ const KNOWN_MAX = 20_000;
 const HASH_BYTES = 6;
 const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };
 
+/** Who a query says is asking, and whether it is logged. */
+export interface AskedBy {
+  /** Empty when the query does not say. */
+  readonly user: string;
+  readonly session: string;
+  readonly logged: boolean;
+}
+
 export interface NamedPerson {
   readonly kind: "user" | "session";
   readonly name: string;

@@ -1,7 +1,7 @@
 // Compiles a filter tree under a schema into postfix operations of the engine. The only place that knows what a value's
 // text means for a field's type. Knows nothing of queries, because exports and deletions by filter use it as well.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";

@@ -4,7 +4,7 @@
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside stand for one
 // Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
 

@@ -4,6 +4,7 @@ import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
+import type { AskedBy } from "../../query-log/analytics/people.js";
 import { queryRules } from "./query-lists.js";
 
 export const ASKER_MEMBERS = {
@@ -12,14 +13,6 @@ export const ASKER_MEMBERS = {
   analytics: defaultsTo(true, flag(), "Whether the query is logged."),
 };
 const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
-
-/** How a query names who asks. */
-export interface AskedBy {
-  /** Empty when it does not say. */
-  readonly user: string;
-  readonly session: string;
-  readonly logged: boolean;
-}
 
 export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
 

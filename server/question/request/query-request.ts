@@ -2,7 +2,7 @@
 // Wrong types are refused by name, numbers out of range are clamped, unknown parameters are ignored; a
 // legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
 
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import {
   type IndexView,
   isSearchable,

@@ -4,7 +4,7 @@
 
 import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
 /** A row of the page and where its document lives. */
 export interface Winner {

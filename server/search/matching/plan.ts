@@ -9,7 +9,7 @@ import type {
   SearchWord,
   SortKey,
 } from "../../../engine-wasm/host/programs/search-program.js";
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexScale } from "../../fleet/reads/read-index.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";

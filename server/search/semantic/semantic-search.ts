@@ -2,7 +2,7 @@
 // those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
-import { finished } from "../../../engine-wasm/host/steps.js";
+import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";

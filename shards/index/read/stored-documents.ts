@@ -1,10 +1,5 @@
 // Reads the live documents of an index and their vectors from the database a page at a time, whether the index is open or not.
-import {
-  type MovedVector,
-  movedBytes,
-  type StoredPage,
-  type StoredRequest,
-} from "../../protocol/operations/move.js";
+import { type MovedVector, movedBytes, type StoredPage, type StoredRequest } from "../../protocol/move.js";
 import { decodeDeadDocuments } from "../../segments/dead-documents.js";
 import { decodeDocument } from "../../segments/document-record.js";
 import { decodeManifest } from "../../segments/manifest.js";

@@ -2,7 +2,7 @@
 // deleting documents nobody can see, giving memory and disk back. Decides what is next; the jobs themselves are in
 // merge-job, reindex-job, renewal-job and compaction-job. A job that fails is told to the owner and tried again after a while.
 
-import { collect } from "../../../engine-wasm/host/instance/discards.js";
+import { collect } from "../../../engine-wasm/host/runtime/discards.js";
 import { chooseMerge, type MergeCandidate, type MergeChoice } from "../../segments/merge-policy.js";
 import { StoreWriteError } from "../../storage/store.js";
 import { LARGE_LOOK_MS } from "../large-work.js";

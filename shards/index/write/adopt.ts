@@ -1,7 +1,7 @@
 // Takes over documents from other shards with the sequence numbers they have: they were accepted long
 // ago, so nothing is looked up and nothing can be refused. For documents that nobody reads or writes here yet.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
-import type { AdoptRequest, MovedDocument } from "../../protocol/operations/move.js";
+import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
 import { documentPuts } from "../../segments/document-puts.js";
 import { newVectors } from "../../vectors/new-vectors.js";

@@ -7,7 +7,7 @@ import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
+import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
 import type { Transport } from "./transports.js";

@@ -4,7 +4,7 @@
 import { Agent, type Server } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { PACKAGE_FOLDER } from "../../../engine-wasm/host/instance/built-files.js";
+import { PACKAGE_FOLDER } from "../../../engine-wasm/host/runtime/built-files.js";
 import { shownPrefix } from "../../../server/access/tenants/keys.js";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import {

@@ -1,6 +1,6 @@
 // Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
 // reply comes no faster than the client takes it. Knows nothing of routes.
-import { discardBuffer } from "../../../../engine-wasm/host/instance/discards.js";
+import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import type { HttpReply, HttpRequest } from "../../port.js";
 import { READ_HEADERS } from "../../port.js";
 import { carried, type ThreadLine } from "../line.js";

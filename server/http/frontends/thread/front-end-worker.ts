@@ -1,7 +1,7 @@
 // The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
 import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
-import { collectWhenIdle } from "../../../../engine-wasm/host/instance/discards.js";
+import { collectWhenIdle } from "../../../../engine-wasm/host/runtime/discards.js";
 import type { FrontEndData } from "../messages.js";
 import { Pulse } from "../pulse.js";
 import { startFrontEnd } from "./front-end.js";

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";
 
-const MODULE = new URL("../../../../dist/engine-wasm/host/instance/discards.js", import.meta.url).href;
+const MODULE = new URL("../../../../dist/engine-wasm/host/runtime/discards.js", import.meta.url).href;
 const THREADS = 16;
 const ROUNDS = effort(3, 8);
 

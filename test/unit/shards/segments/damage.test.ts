@@ -17,7 +17,7 @@ import { ClassicLevel } from "classic-level";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runJob } from "../../../../shards/offline/shard-job.js";
 import { encodeOpen } from "../../../../shards/protocol/control.js";
-import type { OfflineJob, ShardReport } from "../../../../shards/protocol/operations/offline.js";
+import type { OfflineJob, ShardReport } from "../../../../shards/protocol/offline.js";
 import { Action } from "../../../../shards/protocol/ops.js";
 import { decodeEmptyReply } from "../../../../shards/protocol/reply.js";
 import { seal } from "../../../../shards/storage/envelope.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runJob } from "../../../../shards/offline/shard-job.js";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
-import type { ShardReport } from "../../../../shards/protocol/operations/offline.js";
+import type { ShardReport } from "../../../../shards/protocol/offline.js";
 import { Action } from "../../../../shards/protocol/ops.js";
 import * as keys from "../../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";

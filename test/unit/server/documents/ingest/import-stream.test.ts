@@ -7,11 +7,11 @@ import { loadEngine } from "../../../../../engine-wasm/host/instance/engine-file
 import { ByteQuotas } from "../../../../../server/access/tenants/byte-quota.js";
 import { importDocuments } from "../../../../../server/documents/ingest/import-stream.js";
 import { Intake } from "../../../../../server/documents/ingest/intake-pool.js";
-import { Room } from "../../../../../server/documents/ingest/room.js";
 import type { Ingest } from "../../../../../server/documents/ingest/write.js";
 import { type Cluster, startCluster } from "../../../../../server/fleet/owner/cluster.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
+import { Headroom } from "../../../../../server/ground/data-dir/headroom.js";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -50,14 +50,14 @@ describe("import of lines without documents", () => {
     });
     const { reads, writes } = cluster;
     const intake = new Intake({ engine, workbench, limits, log });
-    const room = new Room(dataDir, limits);
+    const headroom = new Headroom(dataDir, limits);
     const byteQuotas = new ByteQuotas({
       limitsOf: () => ({ diskBytes: null, memoryBytes: null }),
       measure: async () => [],
       nowMs: () => 0,
       log,
     });
-    ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
+    ingest = { workbench, intake, headroom, byteQuotas, reads, writes, limits, log, recorder };
   });
 
   afterAll(async () => {

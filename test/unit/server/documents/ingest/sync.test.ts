@@ -11,11 +11,11 @@ import { DocumentQuotas } from "../../../../../server/access/tenants/document-qu
 import { getDocument } from "../../../../../server/documents/ingest/documents.js";
 import { Intake } from "../../../../../server/documents/ingest/intake-pool.js";
 import { prepareSynced, type SyncedDocument } from "../../../../../server/documents/ingest/prepare.js";
-import { Room } from "../../../../../server/documents/ingest/room.js";
 import { type Ingest, writeBatch, writePrepared } from "../../../../../server/documents/ingest/write.js";
 import { type Cluster, startCluster } from "../../../../../server/fleet/owner/cluster.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
+import { Headroom } from "../../../../../server/ground/data-dir/headroom.js";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -134,14 +134,14 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     });
     const { reads, writes } = cluster;
     const intake = new Intake({ engine, workbench, limits, log });
-    const room = new Room(dataDir, limits);
+    const headroom = new Headroom(dataDir, limits);
     const byteQuotas = new ByteQuotas({
       limitsOf: () => ({ diskBytes: bytesMax, memoryBytes: null }),
       measure: async () => [{ diskBytes: 1, memoryBytes: 0 }],
       nowMs: () => 0,
       log,
     });
-    ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
+    ingest = { workbench, intake, headroom, byteQuotas, reads, writes, limits, log, recorder };
   });
 
   afterAll(async () => {

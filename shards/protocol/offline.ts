@@ -1,6 +1,6 @@
 // What the commands that work on a stopped server's data directory ask of the process that reads one shard's
 // database, and what it answers. Sent by Node between processes, which clones these objects.
-import type { ShardSchema } from "../control.js";
+import type { ShardSchema } from "./control.js";
 
 export interface OfflineIndex {
   uid: number;

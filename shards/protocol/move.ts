@@ -6,11 +6,11 @@
 //          reply    u8 0
 //   A vector is u32 origin and a vector record (docs/FORMATS.md); without bytes: there is none.
 //   STORED_MODEL request u8 op, u32 uid; reply as that of MODEL_OF
-import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
-import { type MessageReader, MessageWriter } from "../bytes.js";
-import { SHARD_BAD_MESSAGE, ShardError } from "../errors.js";
-import { Op, REPLY_OK } from "../ops.js";
-import { openReply } from "../reply.js";
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
 
 /** A live document with the sequence number it keeps for ever. */
 export interface MovedDocument {

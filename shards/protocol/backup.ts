@@ -2,11 +2,11 @@
 // streams it to a file; DROP lets go of it and ends a running WRITE.
 //   TAKE {id} -> {}      WRITE {id, path} -> BackupFileSums      DROP {id} -> {}
 import { pack } from "msgpackr/pack";
-import { type MessageReader, MessageWriter } from "../bytes.js";
-import { readObject } from "../control.js";
-import { SHARD_BAD_MESSAGE, ShardError } from "../errors.js";
-import { Op } from "../ops.js";
-import { encodeOk, openReply } from "../reply.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
+import { readObject } from "./control.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op } from "./ops.js";
+import { encodeOk, openReply } from "./reply.js";
 
 export interface WrittenBackup {
   readonly bytes: number;

@@ -1,17 +1,17 @@
-// Refuses documents while memory or disk are short. It does so before anything is sent to a shard, so a refusal leaves
-// nothing half done. Reads go on, and writes are taken again as soon as there is room.
+// Refuses writes while memory or disk space is short. The check comes before anything is sent to a shard, so a refused
+// write leaves nothing half done. Reads continue, and writes are accepted again as soon as space is free.
 import { statfsSync } from "node:fs";
-import { SkeinError } from "../../ground/errors.js";
-import type { Limits } from "../../ground/limits.js";
+import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
-/** The free bytes of the disk are asked for no more often than this. */
+/** Minimum interval between two looks at the free disk space. */
 const DISK_MS = 250;
 
-export class Room {
+export class Headroom {
   readonly #dataDir: string;
   readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
-  /** The last known free bytes of the disk under the data directory. */
+  /** Free bytes of the disk under the data directory when last measured. */
   #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {
@@ -19,7 +19,7 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** Throws SK-SYS-503 while there is no room, for something of so many bytes if it is given. */
+  /** Throws SK-SYS-503 while memory or disk is short; the disk must have `diskBytes` beyond its reserve. */
   check(diskBytes = 0): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
     if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
