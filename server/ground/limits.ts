@@ -1,6 +1,6 @@
 // Every limit of the service in one place, units last. Knows nothing of who enforces them.
 
-/** What clients send and get: beyond it a request is refused or its number clamped. docs/api.md lists these. */
+/** What clients send and get: beyond it a request is refused or its number clamped. docs/limits.md lists these. */
 export const REQUEST_LIMITS = {
   // HTTP
   jsonBodyBytesMax: 1024 * 1024,
@@ -185,7 +185,7 @@ export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
 /** The limits in force. Bytes, milliseconds or counts, as the last word of each name says. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
-/** Bounds of single values that are the same on every server. docs/api.md lists these, too. */
+/** Bounds of single values that are the same on every server. docs/limits.md lists these, too. */
 export const FIXED_LIMITS = {
   // catalog
   languageBytesMax: 20,

@@ -1,4 +1,4 @@
-// docs/api.md lists the limits of requests as they are.
+// docs/limits.md lists the limits of requests as they are.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FIXED_LIMITS, REQUEST_LIMITS } from "../../../../server/ground/limits.js";
@@ -11,11 +11,9 @@ function numberOf(shown: string): number {
   return Number(digits.replaceAll(",", "")) * (unit === undefined ? 1 : (UNITS[unit] ?? Number.NaN));
 }
 
-test("the tables of docs/api.md have every limit of requests with its value, in the order of server/ground/limits.ts", () => {
-  const text = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8").split(
-    "\n## Limits\n",
-  )[1];
-  const rows = [...(text ?? "").matchAll(/^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$/gm)];
+test("the tables of docs/limits.md have every limit of requests with its value, in the order of server/ground/limits.ts", () => {
+  const text = readFileSync(new URL("../../../../docs/limits.md", import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$/gm)];
   expect(rows.map(([, name, shown]) => [name, numberOf(shown!)])).toEqual(
     Object.entries({ ...REQUEST_LIMITS, ...FIXED_LIMITS }),
   );
