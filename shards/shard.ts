@@ -4,6 +4,7 @@
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
+import { Lane } from "../engine-wasm/host/runtime/lane.js";
 import type { Embedder } from "../engine-wasm/host/vectors/embedder.js";
 import { VectorSlots } from "../engine-wasm/host/vectors/vector-slots.js";
 import { BackupViews } from "./backup-views.js";
@@ -11,7 +12,6 @@ import { DroppedIndexes } from "./dropped-indexes.js";
 import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
-import { Lane } from "./index/lane.js";
 import type { LargeWork } from "./index/large-work.js";
 import { storedDocuments } from "./index/read/stored-documents.js";
 import { Turns } from "./index/turns.js";
@@ -171,7 +171,7 @@ export class Shard {
         .add(uid)
         .catch((error: unknown) => report(`index ${uid}: its disk space is not given back yet`, error));
     });
-    if (lane.empty) this.#lanes.delete(uid);
+    if (lane.size === 0) this.#lanes.delete(uid);
   }
 
   /** A page of the documents of an index to which nobody writes. */

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";
+import { Lane } from "../../engine-wasm/host/runtime/lane.js";
 import {
   DamagedBytesError,
   ENVELOPE_CATALOG,
@@ -63,8 +64,9 @@ export class Catalog {
   /** Records that are damaged, one sentence each, and how many of them are of indexes. They stay stored as they are. */
   readonly damage: CatalogDamage;
   readonly #store: Store;
+  /** Changes, and work that keeps them waiting. */
+  readonly #lane = new Lane();
   #state: CatalogState;
-  #last: Promise<unknown> = Promise.resolve();
   readonly #watchers: ((state: CatalogState) => void)[] = [];
   #follow: Follow = nobody;
 
@@ -115,9 +117,7 @@ export class Catalog {
    * throw to change nothing. Resolves with the new state once it is on disk.
    */
   change(decide: (state: CatalogState) => Command): Promise<CatalogState> {
-    const run = this.#last.then(() => this.#run(decide));
-    this.#last = run.catch(() => undefined);
-    return run;
+    return this.#lane.run(() => this.#run(decide));
   }
 
   /** Calls the watcher with each new state, once it is on disk. */
@@ -135,14 +135,12 @@ export class Catalog {
    * stored. The caller closes it.
    */
   frozen<T>(work: (state: CatalogState, view: () => StoreView) => Promise<T>): Promise<T> {
-    const run = this.#last.then(() => work(this.#state, () => this.#store.view()));
-    this.#last = run.catch(() => undefined);
-    return run;
+    return this.#lane.run(() => work(this.#state, () => this.#store.view()));
   }
 
   /** Waits for running changes and closes the database. */
   async close(): Promise<void> {
-    await this.#last;
+    await this.#lane.idle();
     await this.#store.close();
   }
 

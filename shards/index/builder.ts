@@ -3,7 +3,7 @@
 // and reads have theirs.
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import { Lane } from "./lane.js";
+import { Lane } from "../../engine-wasm/host/runtime/lane.js";
 import type { Turns } from "./turns.js";
 
 export class Builder {
@@ -19,7 +19,7 @@ export class Builder {
 
   /** See Workbench.rest. Does nothing while there are builds. */
   rest(): void {
-    if (this.#lane.empty) this.#workbench.rest();
+    if (this.#lane.size === 0) this.#workbench.rest();
   }
 
   /** Like Workbench.build. */

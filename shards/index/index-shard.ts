@@ -4,6 +4,7 @@
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
+import { Lane } from "../../engine-wasm/host/runtime/lane.js";
 import type { IndexStats, OpenReply, ShardSchema, VectorPolicy } from "../protocol/control.js";
 import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
@@ -24,7 +25,6 @@ import type {
 } from "../protocol/vectors.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import type { NumberedLoan } from "../vectors/index-model.js";
-import { Lane } from "./lane.js";
 import type { LargeWork } from "./large-work.js";
 import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";

@@ -6,6 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { discardBuffer } from "../../engine-wasm/host/runtime/discards.js";
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
+import { Lane } from "../../engine-wasm/host/runtime/lane.js";
 import { cutTables, levelDamage, noteClosed } from "./level-reader/level-files.js";
 import {
   type BatchOptions,
@@ -59,7 +60,7 @@ export class LevelStore implements Store {
   readonly #location: string;
   readonly #db: ClassicLevel<Uint8Array, Uint8Array>;
   /** The last write. Writes run one by one, because LevelDB loses what follows a torn record when it reads its log again. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Lane();
   /** After a failed write, the operations that undo it once the database is open again. Null when no write has failed. */
   #failed: StoreOp[] | null = null;
   #retryAtMs = 0;
@@ -220,7 +221,7 @@ export class LevelStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#last;
+    await this.#writes.idle();
     const first = !this.#closed;
     this.#closed = true;
     await this.#db.close();
@@ -228,12 +229,10 @@ export class LevelStore implements Store {
   }
 
   #inOrder(work: () => Promise<void>): Promise<void> {
-    const run = this.#last.then(async () => {
+    return this.#writes.run(async () => {
       if (this.#failed !== null) await this.#recover(this.#failed);
       await work();
     });
-    this.#last = run.catch(() => undefined);
-    return run;
   }
 
   /**

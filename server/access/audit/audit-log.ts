@@ -1,6 +1,7 @@
 // The audit log: a line for each change, on disk before the change is answered. The only writer of its files, which it keeps by
 // size. A process that ends may leave a torn line; the next line begins anew, and a reader leaves the torn one out.
 import { type FileHandle, open } from "node:fs/promises";
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
 import { fault } from "../../ground/fault.js";
 import type { Limits } from "../../ground/limits.js";
@@ -40,7 +41,7 @@ export class AuditLog {
   #seq: number | null = null;
   #waiting: NewEntry[] = [];
   #group: Promise<void> | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lane = new Lane();
 
   constructor(options: Options) {
     this.#options = options;
@@ -53,14 +54,14 @@ export class AuditLog {
   append(entry: NewEntry): Promise<void> {
     this.#waiting.push(entry);
     // What comes while others are written is written together afterwards.
-    this.#group ??= this.#alone(() => this.#writeWaiting());
+    this.#group ??= this.#lane.run(() => this.#writeWaiting());
     return this.#group;
   }
 
   /** Newest first. Throws what the system says of files that cannot be read. */
   async read(filter: AuditFilter, limit: number, signal: AbortSignal): Promise<AuditPage> {
     // Opened between two writes, so that none is renamed meanwhile.
-    const files = await this.#alone(() => this.#openAll());
+    const files = await this.#lane.run(() => this.#openAll());
     try {
       return await readPage(files, filter, limit, signal);
     } finally {
@@ -70,14 +71,7 @@ export class AuditLog {
 
   /** Waits for the lines under way. */
   async close(): Promise<void> {
-    await this.#alone(() => this.#closeFile());
-  }
-
-  /** Runs the work when all earlier work is done. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(work);
-    this.#last = run.catch(() => undefined);
-    return run;
+    await this.#lane.run(() => this.#closeFile());
   }
 
   async #writeWaiting(): Promise<void> {

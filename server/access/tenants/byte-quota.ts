@@ -1,6 +1,7 @@
 // How many bytes of disk and of memory a tenant may take. What its indexes take is measured now and then, and the bytes of
 // documents that were accepted since are added, so no write waits for a measurement unless it seems not to fit. Tenants
 // whose plan limits no bytes are never measured. Knows no shard and no document.
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
 
@@ -78,8 +79,7 @@ class TenantBytes {
   #underWay = 0;
   #measuring: Promise<void> | null = null;
   /** Writes that wait for a measurement, or for a write that does. */
-  #waiting = 0;
-  #lastWaiting: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Lane();
 
   constructor(tenant: number, options: ByteQuotasOptions) {
     this.#tenant = tenant;
@@ -88,18 +88,16 @@ class TenantBytes {
 
   /** Writes wait, so that a later one must not begin before them. */
   get waits(): boolean {
-    return this.#waiting > 0;
+    return this.#waiting.size > 0;
   }
 
-  run<T>(bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
+  async run<T>(bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
     if (!this.waits && this.#isDecided(bytes)) return this.#begin(bytes, write);
-    this.#waiting++;
-    const decided = this.#lastWaiting.then(() => (this.#isDecided(bytes) ? undefined : this.#measure()));
-    this.#lastWaiting = decided;
-    return decided.then(() => {
-      this.#waiting--;
-      return this.#begin(bytes, write);
+    const { answer } = await this.#waiting.run(async () => {
+      if (!this.#isDecided(bytes)) await this.#measure();
+      return { answer: this.#begin(bytes, write) }; // the next one does not wait for the answer
     });
+    return answer;
   }
 
   /** Whether the write can be let in or refused by what is known. */

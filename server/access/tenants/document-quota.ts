@@ -1,5 +1,6 @@
 // How many documents a tenant may have, exact while its writes run side by side. Writes that fit whatever they add run
 // together. One that might not fit runs alone, when it is known how many documents there are. Knows no document.
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 
 export interface DocumentQuota {
   /** Takes room for so many documents until the returned function is called; null: run the write `alone`. */
@@ -40,12 +41,11 @@ class TenantWrites {
   #inside = 0;
   #onIdle: (() => void) | null = null;
   /** Writes that run alone or wait to. */
-  #alone = 0;
-  #lastAlone: Promise<unknown> = Promise.resolve();
+  readonly #alone = new Lane();
 
   /** Null while a write runs alone or waits to: later ones come after it. */
   enter(documents: number): (() => void) | null {
-    if (this.#alone > 0) return null;
+    if (this.#alone.size > 0) return null;
     this.#inside++;
     this.reserved += documents;
     return () => {
@@ -56,15 +56,10 @@ class TenantWrites {
   }
 
   alone<T>(work: () => Promise<T>): Promise<T> {
-    this.#alone++;
-    const done = this.#lastAlone
-      .then(() => this.#idle())
-      .then(work)
-      .finally(() => {
-        this.#alone--;
-      });
-    this.#lastAlone = done.catch(() => undefined);
-    return done;
+    return this.#alone.run(async () => {
+      await this.#idle();
+      return work();
+    });
   }
 
   #idle(): Promise<void> {

@@ -5,6 +5,7 @@
 // to suspect.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
@@ -38,7 +39,8 @@ export class Quarantine {
   #emptied: (() => void) | null = null;
   /** Ends with the trial that runs; the other reads wait for it. */
   #trial: Promise<void> | null = null;
-  #lane: Promise<void> = Promise.resolve();
+  /** Suspects, one at a time. */
+  readonly #trials = new Lane();
 
   constructor(shard: number, gate: ReadGate, limits: Limits, log: Logger) {
     this.#shard = shard;
@@ -63,7 +65,7 @@ export class Quarantine {
     const print = fingerprint(subject);
     for (;;) {
       this.#check(print);
-      if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
+      if (this.#suspects.has(print)) return this.#trials.run(() => this.#runSuspect(print, subject, send));
       if (this.#trial === null) return this.#runFree(subject, send);
       await this.#trial;
     }
@@ -116,16 +118,6 @@ export class Quarantine {
     if (--this.#inside > 0) return;
     this.#emptied?.();
     this.#emptied = null;
-  }
-
-  /** Runs the suspects one at a time. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#lane.then(work);
-    this.#lane = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
   }
 
   #blame(print: string, subject: Subject, { life }: ShardEndedError): void {

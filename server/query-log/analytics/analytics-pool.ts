@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
@@ -31,8 +32,7 @@ export class AnalyticsPool {
   /** The directory was there at the start. Only the thread makes one, so nobody has to look again. */
   readonly #found: boolean;
   #pool: Piscina | null = null;
-  #reports: Promise<unknown> = Promise.resolve();
-  #reportsWaiting = 0;
+  readonly #reports = new Lane();
 
   /** `location`: the directory of the log's database. */
   constructor(location: string, log: Logger) {
@@ -66,16 +66,8 @@ export class AnalyticsPool {
 
   /** As `run`, when those before it are done. Throws SK-AN-503 when too many wait. */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
-    if (this.#reportsWaiting >= REPORTS_WAITING_MAX)
-      throw unavailable("too many reports wait for their turn");
-    this.#reportsWaiting++;
-    const run = this.#reports.then(() => this.run(task));
-    this.#reports = run.catch(() => undefined);
-    try {
-      return await run;
-    } finally {
-      this.#reportsWaiting--;
-    }
+    if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports wait for their turn");
+    return this.#reports.run(() => this.run(task));
   }
 
   /** Closes the log and ends the thread. All tasks must have ended. */

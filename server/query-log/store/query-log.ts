@@ -4,6 +4,7 @@
 // What changes a log runs in turns, one after the other: applying rows, checkpoints, rollups, deletions. A turn changes the
 // state in memory only in one go, at its end. So a reader that plans without a pause sees one state. The blocks of its plan may be
 // gone when it comes to them (BlockGoneError); then it plans again.
+import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { type BackupFileSums, writeBackupFile } from "../../../shards/storage/backup-file.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
@@ -33,9 +34,9 @@ export class QueryLog {
   readonly damage: string[] = [];
   /** The least recently used first. */
   readonly #logs = new Map<number, LogState>();
-  #turn: Promise<unknown> = Promise.resolve();
-  /** The last chunk on its way to the journal. */
-  #stored: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Lane();
+  /** Chunks on their way to the journal. */
+  readonly #journaling = new Lane();
   #nextJournal = 1;
   /** The journal up to this number is applied. */
   #applied = 0;
@@ -73,22 +74,21 @@ export class QueryLog {
 
   /** When this resolves, the rows are durable and reports know them. Throws StoreWriteError when they could not be stored. */
   async append(chunk: Uint8Array, nowMs: number): Promise<void> {
-    const stored = this.#stored.then(() => this.#journal(chunk));
-    this.#stored = stored.catch(() => undefined);
-    await (await stored).applied;
+    const { applied } = await this.#journaling.run(() => this.#journal(chunk));
+    await applied;
     if (this.#openSinceMs === 0) this.#openSinceMs = nowMs;
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
 
   /** The state of a log as of the turns that are over. */
   async state(log: number): Promise<LogState> {
-    await this.#turn;
+    await this.#turns.idle();
     return this.#load(log);
   }
 
   /** Makes blocks of all open rows. Throws StoreWriteError. */
   checkpoint(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const upTo = this.#applied;
       const parts = [...this.#logs.values()]
         .map((state) => checkpointOf(state, this.blocks))
@@ -125,7 +125,7 @@ export class QueryLog {
 
   /** Deletes all of a log. */
   drop(log: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#forget(log);
       await this.store.clear(logRange(log));
     });
@@ -133,12 +133,12 @@ export class QueryLog {
 
   /** Runs the work between turns. It must change the state of the log in one go, and nothing when it throws. */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => work(await this.#load(log)));
+    return this.#turns.run(async () => work(await this.#load(log)));
   }
 
   /** Writes all logs as of now to a new file. `pause` is awaited now and then; if it throws, the writing ends with its error. */
   async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
-    await this.#turn;
+    await this.#turns.idle();
     const view = this.store.view();
     try {
       return await writeBackupFile(path, view, pause);
@@ -148,8 +148,8 @@ export class QueryLog {
   }
 
   async close(): Promise<void> {
-    await this.#stored;
-    await this.#turn;
+    await this.#journaling.idle();
+    await this.#turns.idle();
     await this.store.close();
   }
 
@@ -157,7 +157,7 @@ export class QueryLog {
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
-    return { applied: this.#inTurn(() => this.#apply(number, chunk)) };
+    return { applied: this.#turns.run(() => this.#apply(number, chunk)) };
   }
 
   /** Rows that are damaged are left out. */
@@ -185,7 +185,7 @@ export class QueryLog {
   async #rollUp(log: number, nowMs: number): Promise<void> {
     const state = await this.state(log);
     const store = async (rollUp: RollUp): Promise<void> => {
-      await this.#inTurn(async () => {
+      await this.#turns.run(async () => {
         if (this.#logs.get(log) !== state || !rollUp.isCurrent()) return;
         await this.store.batch(rollUp.ops, { sync: false });
         rollUp.stored();
@@ -231,11 +231,5 @@ export class QueryLog {
       next = found === null ? null : logRange(found).to;
     }
     return logs;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#turn.then(work);
-    this.#turn = run.catch(() => undefined);
-    return run;
   }
 }

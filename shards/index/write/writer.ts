@@ -1,5 +1,7 @@
 // The write side of one index: a queue. Everything that waits while a batch is being synced goes into the next
 // commit together, yet every request keeps its own failures, and its generation its own snapshot.
+
+import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
 import type { UnseenRequest } from "../../protocol/unseen.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
@@ -7,7 +9,6 @@ import { hasInternalMembers } from "../../query/internal.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
 import { newVectors, type WrittenDocument } from "../../vectors/new-vectors.js";
-import type { Lane } from "../lane.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
 import { findVersions } from "../stored-versions.js";

@@ -1,5 +1,5 @@
 // Bytes of a plan: what was measured and what was accepted since, which writes wait for a measurement, and in which order they begin.
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 
@@ -137,13 +137,20 @@ describe("a measurement", () => {
   test("keeps the order of the writes that wait for it", async () => {
     hold();
     const order: number[] = [];
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     const writes = [90, 1, 20, 2].map((bytes, i) =>
       write(bytes, async () => {
         order.push(i);
+        await ended; // a measurement has not seen it before
       }),
     );
     expect(order).toEqual([]);
     release!();
+    await vi.waitFor(() => expect(order).toHaveLength(3));
+    end();
     const refusals = await Promise.all(writes);
     expect(refusals.map((refused) => refused === null)).toEqual([true, true, false, true]);
     expect(order).toEqual([0, 1, 3]);
