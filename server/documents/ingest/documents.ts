@@ -68,9 +68,10 @@ export async function deleteWhere(
 ): Promise<number> {
   if (filterBy.trim() === "")
     throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression");
-  const filter = compileDocumentFilter(ingest, record, filterBy);
+  const compile = (current: IndexRecord): Uint8Array =>
+    encodeSearch(filterProgram(compileDocumentFilter(ingest, current, filterBy)));
   try {
-    return await ingest.writes.deleteWhere(record.uid, encodeSearch(filterProgram(filter)));
+    return await ingest.writes.deleteWhere(record.uid, compile);
   } catch (error) {
     throw asDocumentError(error);
   }

@@ -1,5 +1,6 @@
 // Follows an index whose schema has changed until all shards know the new one and no segment is of an older one.
 import { setTimeout as sleep } from "node:timers/promises";
+import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Logger } from "../../ground/log.js";
 import type { IndexState } from "./index-state.js";
@@ -16,6 +17,7 @@ export interface Rebuild {
 
 const POLL_MS = 200;
 const REPEAT_MS = 1_000;
+const WAIT_LOOK_MS = 20;
 
 /** The subject of the jobs that bring an index to its schema. */
 export function rebuildSubject(uid: number): string {
@@ -46,6 +48,19 @@ export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Pr
     }
     await poll(state, rebuild, signal);
   });
+}
+
+/** Resolves once no segment is of an older schema, or the index is gone. Throws SK-SYS-503 at the deadline. */
+export async function rebuilt(
+  state: IndexState,
+  wanted: Rebuild["wanted"],
+  deadlineMs: number,
+): Promise<void> {
+  while (state.rebuilding && wanted()) {
+    if (performance.now() > deadlineMs)
+      throw new SkeinError("SK-SYS-503", "the index is being re-indexed; retry", { retryAfter: 5 });
+    await sleep(WAIT_LOOK_MS);
+  }
 }
 
 async function look(state: IndexState, { staleSegments }: Rebuild): Promise<void> {

@@ -9,15 +9,17 @@ import {
 } from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../../shards/protocol/write.js";
 import type { Location } from "../../catalog/schema/placement.js";
+import type { IndexRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Logger } from "../../ground/log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
-import type { IndexState } from "./index-state.js";
+import { type IndexState, indexSubject } from "./index-state.js";
 import type { OpenIndexes } from "./open-indexes.js";
 import { QuietWrites } from "./quiet-writes.js";
+import { rebuilt } from "./rebuild.js";
 import { WriteGate } from "./write-gate.js";
 
 /** What became of a write, document by document. */
@@ -37,9 +39,13 @@ export interface WriteEntry {
   readonly leave: () => void;
 }
 
+/** Maximum time a deletion by filter waits for documents to be re-indexed. */
+const REBUILD_WAIT_MS_MAX = 30_000;
+
 export class Writes {
   readonly #indexes: OpenIndexes;
   readonly #calls: ShardCalls;
+  readonly #jobs: Jobs;
   readonly #gate = new WriteGate();
   readonly #quiet: QuietWrites;
   readonly #onWritten: (uid: number) => void;
@@ -54,6 +60,7 @@ export class Writes {
     this.#onWritten = onWritten;
     this.#indexes = indexes;
     this.#calls = calls;
+    this.#jobs = jobs;
     this.#quiet = new QuietWrites({
       find: (uid) => indexes.find(uid),
       tell: (shards, encode, decode) => calls.each(shards, encode, decode),
@@ -112,9 +119,26 @@ export class Writes {
     };
   }
 
-  /** Deletes the documents that match a search program; the number deleted, visible when resolved. */
-  deleteWhere(uid: number, program: Uint8Array): Promise<number> {
-    return this.#delete(uid, (stamp) => encodeDeleteWhere({ ...stamp, program }));
+  /**
+   * Deletes the documents that match the search program compiled for the index's record; resolves to the number deleted
+   * once the deletion is visible. A segment of another schema than the program's would match wrong documents, so the
+   * deletion waits for a rebuild and then takes its turn with the changes of the index. Throws SK-SYS-503 when the
+   * wait is too long.
+   */
+  async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
+    const job = { name: "delete by filter", subject: indexSubject(uid) };
+    const deadlineMs = performance.now() + REBUILD_WAIT_MS_MAX;
+    for (;;) {
+      const { record } = this.#indexes.state(uid);
+      const program = compile(record);
+      await this.#rebuilt(uid, deadlineMs);
+      const deleted = await this.#jobs.run(job, async () => {
+        const state = this.#indexes.state(uid);
+        if (state.rebuilding || state.record.schemaVersion !== record.schemaVersion) return undefined;
+        return this.#delete(uid, (stamp) => encodeDeleteWhere({ ...stamp, program }));
+      });
+      if (deleted !== undefined) return deleted;
+    }
   }
 
   /**
@@ -160,6 +184,16 @@ export class Writes {
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);
+  }
+
+  /** The index is open while it is re-indexed. */
+  async #rebuilt(uid: number, deadlineMs: number): Promise<void> {
+    const { state, end } = await this.#indexes.use(uid);
+    try {
+      await rebuilt(state, () => this.#indexes.find(uid) === state, deadlineMs);
+    } finally {
+      end();
+    }
   }
 
   /** A deletion in every shard of the index under one generation. */

@@ -6,6 +6,7 @@ import {
   followRebuild,
   type Rebuild,
   rebuildSubject,
+  rebuilt,
   repeatSchema,
 } from "../../../../../server/fleet/owner/rebuild.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
@@ -81,4 +82,18 @@ test("the stop of the server does not wait for shards that do not take a schema"
   repeatSchema(state, rebuild, () => Promise.reject(new Error("a shard is being restarted")));
   await jobs.drain();
   await freed;
+});
+
+test("a deletion waits until nothing is stale", async () => {
+  const { state, rebuild } = changedIndex([2, 1, 0]);
+  await followRebuild(state, rebuild);
+  await rebuilt(state, () => true, Number.POSITIVE_INFINITY);
+  expect(state.rebuilding).toBe(false);
+});
+
+test("a deletion that waits too long is refused, and one whose index is gone does not wait", async () => {
+  const { state } = changedIndex([1]);
+  const refused = rebuilt(state, () => true, performance.now());
+  await expect(refused).rejects.toMatchObject({ code: "SK-SYS-503", retryAfter: 5 });
+  await rebuilt(state, () => false, Number.POSITIVE_INFINITY);
 });
