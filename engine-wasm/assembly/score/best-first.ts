@@ -1,5 +1,5 @@
-// Rows that may be among the best, taken out with the most promising first. The most that text match and bonus can be
-// together decides, and of equal rows the newest comes first. Knows numbers, not how they were computed.
+// A heap of candidate rows, taken out most promising first: by their upper bound on text match plus bonus,
+// newest first among equals. Knows numbers, not how they were computed.
 //
 //   entry: | f64 bound | u32 row | u32 number of the row where it was scored |
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -16,13 +16,13 @@ function before(entry: usize, bound: f64, row: u32): bool {
   return own > bound || (own == bound && Mem.u32At(entry + ENTRY_ROW) > row);
 }
 
-/** The rows of one search that may be among the best, and room to find the k-th largest number. In scratch. */
+/** The candidate rows of one search, with scratch space to find the k-th largest number. In scratch. */
 @unmanaged
 export class BestFirst {
   entries: usize;
   capacity: u32;
   held: u32;
-  largest: usize; // f64: a heap, the smallest on top
+  largest: usize; // f64: a heap, smallest on top
   largestRoom: u32;
 
   static make(): BestFirst {
@@ -33,7 +33,7 @@ export class BestFirst {
     this.held = 0;
   }
 
-  /** Puts a row in; `ready` must follow before rows are taken out. */
+  /** Adds a row. Call `ready` before taking rows out. */
   add(bound: f64, row: u32, number: u32): void {
     if (this.held == this.capacity) this.grow();
     const entry = this.entries + <usize>this.held * ENTRY_BYTES;
@@ -54,12 +54,12 @@ export class BestFirst {
     return this.held;
   }
 
-  /** The number of the i-th row that was put in. Valid until `ready`. */
+  /** Number of the i-th row added. Valid until `ready`. */
   numberAt(i: u32): u32 {
     return Mem.u32At(this.entries + <usize>i * ENTRY_BYTES + ENTRY_NUMBER);
   }
 
-  /** Makes a heap of the rows. */
+  /** Turns the rows into a heap. */
   ready(): void {
     for (let i = this.held >> 1; i > 0; i--)
       this.sink(i - 1, Mem.v128At(this.entries + <usize>(i - 1) * ENTRY_BYTES));
@@ -81,7 +81,7 @@ export class BestFirst {
     return Mem.u32At(this.entries + ENTRY_NUMBER);
   }
 
-  /** Takes the first row out. */
+  /** Removes the first row. */
   drop(): void {
     const bound = CHECKED ? this.bound() : 0;
     this.held--;
@@ -90,7 +90,7 @@ export class BestFirst {
       assert(this.held == 0 || this.bound() <= bound, "rows are taken out the most promising first");
   }
 
-  /** Puts an entry in place of number i or below. */
+  /** Puts an entry at position i and lets it sink to its place. */
   private sink(i: u32, entry: v128): void {
     const bound = f64x2.extract_lane(entry, 0);
     const row = <u32>i32x4.extract_lane(entry, 2);
@@ -109,7 +109,9 @@ export class BestFirst {
     Mem.putV128(this.entries + <usize>i * ENTRY_BYTES, entry);
   }
 
-  /** The k-th largest of `count` numbers at `values`, -Infinity when there are fewer. NaN counts as no number. */
+  /**
+   * Returns the k-th largest of `count` numbers at `values`, or -Infinity if there are fewer. Ignores NaN.
+   */
   kthLargest(values: usize, count: u32, k: u32): f64 {
     if (k == 0 || count < k) return -Infinity;
     if (k > this.largestRoom) {

@@ -1,6 +1,6 @@
-// The rows of a range that may still be among the best. They are chosen by the bounds of their scores and offered with the
-// most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts decides which rows are looked at
-// in which order.
+// The rows of a range that may still be among the best. They are chosen by upper bounds on their scores and
+// offered most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts decides the
+// order in which rows are visited.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNextWord } from "../memory/bitset";
@@ -19,18 +19,18 @@ import { ALL_WORDS } from "./row-state";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const ROWS_ASKED: u32 = 32; // with more rows that may enter, it is found out which of them can get a bonus of place
-const POSTINGS_A_ROW: u64 = 256; // ... unless that means reading so many postings for each of them
-const PART_FIRST: u32 = 4096; // rows of a range that are offered at a time: those of a part know the worst row kept
-const PART_GROWTH: u32 = 16; // of the parts before, so that ties with it are sieved
-const SCORE_MARGIN: f64 = 0.000001; // a bound in scores is so much lower than the one in text matches
+const ROWS_ASKED: u32 = 32; // with more candidates, look up which of them can get a place bonus
+const POSTINGS_A_ROW: u64 = 256; // ... unless that reads more than this many postings per candidate
+const PART_FIRST: u32 = 4096; // rows offered at a time, so that later parts know the worst row kept
+const PART_GROWTH: u32 = 16; // growth of the parts, so that ties with the worst row are sieved
+const SCORE_MARGIN: f64 = 0.000001; // a bound on scores is lower than the one on text matches by this much
 
-/** Set bits below `bit`. */
+/** Number of set bits below `bit`. */
 function rankOf(bits: u64, bit: u64): u32 {
   return <u32>popcnt(bits & (((<u64>1) << bit) - 1));
 }
 
-/** The rows of a range that may be among the best. In scratch. */
+/** The candidate rows of a range. In scratch. */
 @unmanaged
 export class Candidates {
   program: SearchProgram;
@@ -40,10 +40,10 @@ export class Candidates {
   words: WordScores;
   near: NearLists;
   queue: BestFirst;
-  growing: bool; // the range at hand has more rows than all before
+  growing: bool; // the current range has more rows than all earlier ones together
   scored: Numbered; // rows of a range that are scored
   chosen: usize; // bitset: rows of a range that may enter
-  chosenBefore: usize; // the same of the pass before, whose rows are perhaps being scored
+  chosenBefore: usize; // the same from the previous pass, whose rows may be being scored now
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
     const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));
@@ -57,14 +57,14 @@ export class Candidates {
     return made;
   }
 
-  /** Begins with a segment of `rows` rows; `scored` and the bitset `chosen` are room to work in. */
+  /** Starts a segment of `rows` rows. `scored` and the bitset `chosen` are working space. */
   beginSegment(scored: Numbered, chosen: usize, rows: u32): void {
     this.scored = scored;
     this.chosen = chosen;
     this.chosenBefore = scratch(Bits.bytes(rows));
   }
 
-  /** Offers the rows of the range that may enter, the newest part first. */
+  /** Offers the rows of the range that may enter, newest part first. */
   offerParts(state: u32): void {
     const scored = this.scored;
     const top = this.top;
@@ -84,7 +84,7 @@ export class Candidates {
     }
   }
 
-  /** The least sum with which a row may be among the best, as far as the scores tell. */
+  /** The smallest sum with which a row may be among the best, as far as scores tell. */
   leastSum(state: u32): f64 {
     const top = this.top;
     const kept = top.leastSum();
@@ -93,7 +93,7 @@ export class Candidates {
     return score > -Infinity ? max(kept, this.signals.textMatch(score, state)) : kept;
   }
 
-  /** Empties the rows of the range that may enter. */
+  /** Clears the candidates of the range. */
   begin(): void {
     const scored = this.scored;
     const other = this.chosen;
@@ -104,13 +104,13 @@ export class Candidates {
     this.queue.clear();
   }
 
-  /** The score that a row must have to reach a sum without a bonus. */
+  /** The score a row without a bonus needs to reach a sum. */
   scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
     return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
   }
 
-  /** Finds out which rows of the range can get a bonus when many would ask. */
+  /** Looks up which rows of the range can get a bonus, if there are many candidates. */
   findRowsWithBonus(scores: usize, least: f64, state: u32): void {
     const scored = this.scored;
     const signals = this.signals;
@@ -122,8 +122,8 @@ export class Candidates {
   }
 
   /**
-   * Chooses the rows of [from, to) whose bound is not below `least` as those that may enter. It looks closer only at rows
-   * that score enough.
+   * Selects the rows of [from, to) whose bound reaches `least` as candidates. Only rows that score enough get
+   * a closer look.
    */
   addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
     const scored = this.scored;
@@ -132,7 +132,7 @@ export class Candidates {
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
-    const plainCut = asked ? cut : cut - bonus; // of rows without a bonus when it is known which have one
+    const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if it is known which have one
     const tied = top.isFull() && least == top.leastSum(); // the least sum is that of the worst row kept
     const end = Bits.words(to);
     for (
@@ -147,7 +147,7 @@ export class Candidates {
       const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
       let picked = withBonus;
       if (!allBelow(at, count, plainCut)) picked = all;
-      let ties: u64 = 0; // with the worst row kept
+      let ties: u64 = 0; // ties with the worst row kept
       for (; picked != 0; picked &= picked - 1) {
         const i = rankOf(all, ctz(picked));
         const score = Mem.f64At(at + ((<usize>i) << 3));
@@ -172,7 +172,7 @@ export class Candidates {
     }
   }
 
-  /** Whether no row of `some` (bit i stands for row `from` + i) could enter with this sum. */
+  /** True if no row of `some` (bit i stands for row `from` + i) could enter with this sum. */
   private noneEnters(some: u64, from: u32, sum: f64): bool {
     for (; some != 0; some &= some - 1) if (this.top.wouldEnter(from + <u32>ctz(some), sum, 0)) return false;
     return true;
@@ -183,7 +183,7 @@ export class Candidates {
     this.queue.add(bound, row, number);
   }
 
-  /** Whether no row that may enter could score more with the alternatives that were left out. */
+  /** True if no candidate could score more with the alternatives that were left out. */
   allScored(): bool {
     const words = this.words;
     const queue = this.queue;
@@ -195,8 +195,8 @@ export class Candidates {
   }
 
   /**
-   * Offers the rows of [from, to) that may enter. `states` are those of the rows by number; 0 means that all are in `state` and have
-   * every word.
+   * Offers the rows of [from, to) that may enter. `states` holds the states of the rows by number; 0 means
+   * that all are in `state` and have every word.
    */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;

@@ -1,7 +1,7 @@
-// The ranking signal "closeness": for every two words in a row the best pair of positions in one field. Only rows with
-// several words get it. Value: `of`, which reads positions and so is asked only about rows that may be among the best, in
-// any order. Bounds: `most` for any row, `bound` for a row of which it is known which words it has. Explanation: `sumOf`, the
-// value without its weight.
+// The ranking signal "closeness": for each pair of neighbouring words in a row, the best pair of positions in
+// one field. Only rows with several words get it. Value: `of`, which reads positions, so it is computed only
+// for rows that may be among the best, in any order. Bounds: `most` for any row, `bound` for a row whose
+// words are known. Explanation: `sumOf`, the value without its weight.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -11,12 +11,12 @@ import { ALL_WORDS, hasWord, wordsMatched } from "./row-state";
 
 const GAP_MAX: u32 = 8;
 
-/** How close the words stand in the rows of the segment at hand. In scratch. */
+/** Closeness of the words in the rows of the current segment. In scratch. */
 @unmanaged
 export class Closeness {
   program: SearchProgram;
   near: NearLists;
-  most: f64; // the most that it can add to a score
+  most: f64; // the most it can add to a score
 
   static make(program: SearchProgram, near: NearLists): Closeness {
     const made = changetype<Closeness>(scratchZeroed(offsetof<Closeness>()));
@@ -26,22 +26,22 @@ export class Closeness {
     return made;
   }
 
-  /** Whether rows of this state have words that can be close. */
+  /** True if rows of this state have words that can be close. */
   applies(state: u32): bool {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }
 
-  /** The most that it can add to the score of rows of such a state with these words. */
+  /** The most it can add to the score of rows in this state with these words. */
   bound(state: u32, words: u64): f64 {
     return this.applies(state) ? this.program.proximityWeight * this.sumMost(words) : 0;
   }
 
-  /** What it adds to the score of a row with these words to whose state it applies. */
+  /** What it adds to the score of a row with these words. It must apply to the row's state. */
   of(row: u32, words: u64): f64 {
     return this.program.proximityWeight * this.sumOf(row, words);
   }
 
-  /** The most that `sumOf` can answer, summed in the same order. */
+  /** Upper bound on `sumOf`, summed in the same order. */
   private sumMost(words: u64): f64 {
     const count = this.program.wordCount;
     let sum: f64 = 0;
@@ -49,7 +49,7 @@ export class Closeness {
     return sum;
   }
 
-  /** Sum over neighbouring words, of those that the row has, of min(weights) * closeness in the row. */
+  /** Sum of min(weights) * closeness over neighbouring words that the row has. */
   sumOf(row: u32, words: u64): f64 {
     const program = this.program;
     const near = this.near;
@@ -58,7 +58,7 @@ export class Closeness {
     this.near.positions.clear();
     let sum: f64 = 0;
     let leftCount: u32 = 0;
-    let leftWord: u32 = 0; // the word after the one whose runs are on the left; 0 for none
+    let leftWord: u32 = 0; // the word after the one whose runs are on the left; 0 = none
     for (let i: u32 = 1; i < program.wordCount; i++) {
       if (!this.isPair(words, i)) continue;
       if (leftWord != i) leftCount = near.runs(program.wordAt(i - 1), row, left);
@@ -73,12 +73,12 @@ export class Closeness {
     return sum;
   }
 
-  /** Whether the word and the one before it are among these. */
+  /** True if both the word and the one before it are among `words`. */
   private isPair(words: u64, word: u32): bool {
     return hasWord(words, word - 1) && hasWord(words, word);
   }
 
-  /** What the word and the one before it count when they stand side by side. */
+  /** Contribution of the word and the one before it if they are adjacent. */
   private weightOf(word: u32): f64 {
     return min(this.program.wordAt(word - 1).weight, this.program.wordAt(word).weight);
   }
@@ -102,7 +102,7 @@ export class Closeness {
     const bFirst = Mem.u32At(b + 4);
     const bEnd = Mem.u32At(b + 8);
     let best: f64 = 0;
-    let next = bFirst; // the first position of b behind p
+    let next = bFirst; // first position of b after p
     for (let i = Mem.u32At(a + 4); i < aEnd; i++) {
       const p = Mem.u32At(near.positions.at(i));
       while (next < bEnd && Mem.u32At(near.positions.at(next)) <= p) next++;

@@ -1,7 +1,7 @@
-// Many scores compared with one cut. Knows numbers, not which rows they are of.
+// Compares many scores with one cut. Knows numbers, not the rows they belong to.
 import { Mem } from "../memory/mem";
 
-/** All of the numbers are below the cut. */
+/** True if all numbers are below the cut. */
 export function allBelow(numbers: usize, count: u32, cut: f64): bool {
   const cuts = f64x2.splat(cut);
   const end = numbers + ((<usize>count) << 3);
@@ -11,7 +11,7 @@ export function allBelow(numbers: usize, count: u32, cut: f64): bool {
   return i64x2.all_true(below) && (at == end || Mem.f64At(at) < cut);
 }
 
-/** How many scores are not below the cut. */
+/** Number of scores not below the cut. */
 export function countFrom(scores: usize, scored: u32, cut: f64): u32 {
   let count: u32 = 0;
   for (let i: usize = 0; i < <usize>scored; i++) count += Mem.f64At(scores + (i << 3)) < cut ? 0 : 1;

@@ -1,5 +1,6 @@
-// The posting lists whose positions count for closeness, as copies of the cursors that scoring moves on. Reads
-// positions, so it is asked only about rows that may be among the best, in any order.
+// The posting lists whose positions count for closeness. These are copies of cursors, because scoring moves
+// the originals on. Reading positions is expensive, so callers ask only about rows that may be among the
+// best, in any order.
 
 import { checkDeadline } from "../env";
 import { listAt } from "../match/alternative-lists";
@@ -22,38 +23,38 @@ import {
 
 export const RUN_BYTES: usize = 12; // u32 slot index, u32 first and end of the positions
 
-const LISTS_PROBED: u32 = 8; // a word with more lists notes which of them each row is in
-const SEEK_ABOVE: u32 = 12; // with so many postings for each row that may be asked about, rows are sought in a list
-const LISTS_A_CHECK: u32 = 63; // of the deadline
-const RUNS_A_CHECK: u32 = 1023; // of the deadline
+const LISTS_PROBED: u32 = 8; // for a word with more lists, note which of them contain each row
+const SEEK_ABOVE: u32 = 12; // above this many postings per row, seek rows in a list instead of scanning it
+const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
+const RUNS_A_CHECK: u32 = 1023; // between two looks at the deadline
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
-const LINKS_BYTES: usize = 0x4000; // links are taken from scratch by so much
+const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this size
 
 function copyCursor(word: Word, from: Cursor): void {
-  const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // one behind the other
+  const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // copies lie one after the other
   Mem.copy(changetype<usize>(copy), changetype<usize>(from), CURSOR_BYTES);
   cursorRestart(copy);
   copy.rowBuffer = 0;
   word.nearCount++;
 }
 
-/** The lists of the segment at hand that count for closeness. In scratch. */
+/** Lists of the current segment that count for closeness. In scratch. */
 @unmanaged
 export class NearLists {
   program: SearchProgram;
   positions: Positions;
-  asked: Numbered; // the rows that may be asked about, numbered when that is needed
+  asked: Numbered; // the rows that may be asked about, numbered when needed
   bits: usize;
   from: u32;
   to: u32;
-  opened: bool; // near lists of the segment at hand
-  linked: bool; // for the rows that may be asked about
-  buffers: usize; // room for the runs of two words
+  opened: bool; // whether the near lists of the current segment are open
+  linked: bool; // whether rows that may be asked about are linked
+  buffers: usize; // space for the runs of two words
   linkBuffer: usize;
   freeLink: usize;
   linksEnd: usize;
-  asks: u32; // of lists about rows
-  /** Room that the runs of one word take at most; good once `runBuffers` was called for the segment. */
+  asks: u32; // lookups of a row in a list so far
+  /** Maximum bytes of the runs of one word. Valid once `runBuffers` was called for the segment. */
   runBytes: usize;
 
   static make(program: SearchProgram): NearLists {
@@ -63,13 +64,16 @@ export class NearLists {
     return made;
   }
 
-  /** Begins with a new segment; the lists of the words must be open. */
+  /** Starts a new segment; the lists of the words must be open. */
   beginSegment(): void {
     this.opened = false;
     this.linked = false;
   }
 
-  /** Names the rows that may be asked about from now on: those of `some` in [first, end), bounds as for `numberRows`. */
+  /**
+   * Names the rows that may be asked about from now on: those of `some` in [first, end), with bounds as for
+   * `numberRows`.
+   */
   ask(some: usize, first: u32, end: u32): void {
     this.bits = some;
     this.from = first;
@@ -77,14 +81,14 @@ export class NearLists {
     this.linked = false;
   }
 
-  /** Opens the lists; returns room for the runs of two words, `runBytes` each. */
+  /** Opens the lists. Returns space for the runs of two words, `runBytes` each. */
   runBuffers(): usize {
     if (!this.opened) this.open();
     if (!this.linked) this.link();
     return this.buffers;
   }
 
-  /** Copies the cursors that count for closeness: scoring moves its own past the rows asked about. */
+  /** Copies the cursors that count for closeness, because scoring moves its own past the rows asked about. */
   private open(): void {
     const program = this.program;
     let most: u32 = 0;
@@ -105,7 +109,7 @@ export class NearLists {
     this.opened = true;
   }
 
-  /** Links the lists of the words that have many. */
+  /** Links the lists of words that have many lists. */
   private link(): void {
     const program = this.program;
     let numbered = false;
@@ -125,7 +129,10 @@ export class NearLists {
     this.linked = true;
   }
 
-  /** Makes, for every row that may be asked about, a chain of the word's lists that have it. Asking each list would take too long. */
+  /**
+   * Builds, for each row that may be asked about, a chain of the word's lists that contain it. Asking each
+   * list would take too long.
+   */
   private linkRows(word: Word): void {
     word.nearLinks = scratchZeroed((<usize>this.asked.count) << 2);
     for (let i: u32 = 0; i < word.nearCount; i++) {
@@ -174,7 +181,9 @@ export class NearLists {
     this.freeLink += LINK_BYTES;
   }
 
-  /** Reads the positions of a word in the row, one run for each list that has it. Returns the number of runs. */
+  /**
+   * Reads the positions of a word in the row, one run per list that contains it. Returns the number of runs.
+   */
   runs(word: Word, row: u32, runs: usize): u32 {
     let count: u32 = 0;
     if (word.nearLinks != 0) {
@@ -194,7 +203,7 @@ export class NearLists {
     return count;
   }
 
-  /** Reads the positions of one list in the row into a run; 0 when it has none. */
+  /** Reads the positions of one list in the row into a run. Returns 0 if it has none. */
   private readRun(cursor: Cursor, row: u32, run: usize): u32 {
     if ((++this.asks & RUNS_A_CHECK) == 0) checkDeadline();
     if (!cursorFind(cursor, row)) return 0;

@@ -1,6 +1,6 @@
-// The ranking signal "place": a bonus for a field that starts with the words of the query, and a larger one for a field
-// that consists of them. Only rows with every word get it. Value: `of`, which reads positions. Bounds: `most` for rows of a
-// state, `bound` for one row. Explanation: `explain`.
+// The ranking signal "place": a bonus for a field that starts with the words of the query, and a larger one
+// for a field that consists of them. Only rows with every word get it. Value: `of`, which reads positions.
+// Bounds: `most` for rows of a state, `bound` for one row. Explanation: `explain`.
 
 import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
@@ -15,17 +15,17 @@ import { NearLists, RUN_BYTES } from "./near-lists";
 import { isExact, wordsMatched } from "./row-state";
 import { Starts } from "./starts";
 
-/** Where the words stand in the fields of the segment at hand. In scratch. */
+/** Place bonuses in the current segment. In scratch. */
 @unmanaged
 export class PlaceBonus {
   program: SearchProgram;
   ranking: RankProgram;
   near: NearLists;
   starts: Starts;
-  given: bool; // there are such bonuses
-  wholes: bool; // rows of the segment at hand may consist of the words
+  given: bool; // whether the query gives place bonuses
+  wholes: bool; // whether rows of the current segment may consist of the words
   norms: usize; // u32 address by slot index, 0 = no document has a value
-  reached: usize; // u32 by slot index: words that stand at their places so far
+  reached: usize; // u32 by slot index: words found at their places so far
 
   static make(program: SearchProgram, near: NearLists): PlaceBonus {
     const made = changetype<PlaceBonus>(scratchZeroed(offsetof<PlaceBonus>()));
@@ -40,7 +40,7 @@ export class PlaceBonus {
     return made;
   }
 
-  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
   beginSegment(used: usize, summary: usize): void {
     const slots = this.program.slots;
     this.wholes = this.given && this.mayHaveWholes(summary);
@@ -51,7 +51,7 @@ export class PlaceBonus {
     }
   }
 
-  /** False when the first word is only in fields that are longer than the query in every row. */
+  /** False if, in every row, the first word occurs only in fields longer than the query. */
   private mayHaveWholes(summary: usize): bool {
     if (this.program.wordCount == 0) return false;
     const word = this.program.wordAt(0);
@@ -66,19 +66,19 @@ export class PlaceBonus {
     return false;
   }
 
-  /** Whether rows of this state may get a bonus of place. */
+  /** True if rows of this state may get a place bonus. */
   applies(state: u32): bool {
     return this.given && wordsMatched(state) == this.program.wordCount;
   }
 
-  /** The most that rows of such a state can get. */
+  /** The most that rows of this state can get. */
   most(state: u32): f64 {
     if (!this.applies(state)) return 0;
     const starts = this.ranking.startsBonus;
     return isExact(state) && this.wholes ? max(starts, this.ranking.wholeBonus) : starts;
   }
 
-  /** The most that `of` can answer for the row; it reads no positions. */
+  /** Upper bound on `of` for the row, without reading positions. */
   bound(row: u32, state: u32): f64 {
     const ranking = this.ranking;
     if (!this.applies(state) || !this.starts.mayStart(row)) return 0;
@@ -93,20 +93,21 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** The rows of a word of a bitset that may get the bonus. Valid where `starts` knows them. */
+  /** Rows in one word of a bitset that may get the bonus. Valid where `starts` knows them. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
 
-  /** Whether the slot with this index has as many tokens as the query has words. */
+  /** True if the slot has as many tokens as the query has words. */
   private isWhole(index: u32, row: u32): bool {
     const lengths = <usize>Mem.u32At(this.norms + ((<usize>index) << 2));
     return lengths != 0 && this.starts.lengthIsWords(Mem.u8At(lengths + row));
   }
 
   /**
-   * The larger of `starts`, when the words stand at the first places of a queried slot in their order, and `whole`,
-   * when such a slot has no further tokens and the row has every word as written. A row with a `bound` of 0 gets none; it is not to be asked about.
+   * Returns `whole` if a queried slot consists of the words and the row has every word as written, else
+   * `starts` if the words are at the first places of such a slot, in order. Must not be called for a row with
+   * a `bound` of 0, which gets no bonus.
    */
   of(row: u32, state: u32): f64 {
     const program = this.program;
@@ -136,10 +137,13 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Counts word `word` for the slot of a run that has it at position `word`, when all words before are there. */
+  /**
+   * Counts word `word` for the slot of a run that has it at position `word`, if all earlier words are in
+   * place.
+   */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);
-    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // another run of the slot was there
+    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // another run of the slot had it
     const end = Mem.u32At(run + 8);
     for (let i = Mem.u32At(run + 4); i < end; i++) {
       const position = Mem.u32At(this.near.positions.at(i));
@@ -151,7 +155,7 @@ export class PlaceBonus {
     return false;
   }
 
-  /** PLACE_* that a bonus which `of` answered stands for. */
+  /** The PLACE_* that a bonus returned by `of` stands for. */
   explain(bonus: f64): u32 {
     return bonus > this.ranking.startsBonus ? PLACE_WHOLE : bonus > 0 ? PLACE_STARTS : 0;
   }

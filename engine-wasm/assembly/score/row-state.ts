@@ -1,5 +1,5 @@
-// The state of a row, which decides before its score: how many words it has, their typos, and whether all are as written.
-// It is one u32 per row, made where words are scored and read where bounds are computed.
+// The state of a row, which ranks before its score: how many words it has, their typos, and whether all are
+// as written. One u32 per row, written when words are scored and read when bounds are computed.
 
 import { textMatchOf } from "../rank/final-key";
 
@@ -9,16 +9,16 @@ export const TYPOS_COUNTED: u32 = 15;
 export const INEXACT: u32 = 0x100;
 export const MATCHED: u32 = 0x10000;
 
-/** The state of a row that has `words` words with this many typos together. */
+/** State of a row that has `words` words with `typos` typos in total. */
 export function rowState(words: u32, typos: u32, exact: bool): u32 {
   return (MATCHED * words) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
-/** Every word. The words that a row has are a bit each; those from the 65th on have none and count as had. */
+/** Every word. Each word of a row is one bit; words from the 65th on have no bit and count as present. */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;
 
-/** The bit of the query's word with this index. */
+/** The bit of the query word with this index. */
 export function wordBit(index: u32): u64 {
   return index < WORDS_WITH_BIT ? (<u64>1) << index : 0;
 }
@@ -33,7 +33,7 @@ export function isExact(state: u32): bool {
   return (state & INEXACT) == 0;
 }
 
-/** The text match of a row with this score and state; `words`: of the query. */
+/** Text match of a row with this score and state; `words` is the number of words in the query. */
 export function textMatchIn(score: f64, state: u32, words: u32): f64 {
   return textMatchOf(score, state / MATCHED == words, state & TYPOS, (state & INEXACT) == 0);
 }

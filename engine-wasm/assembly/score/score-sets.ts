@@ -1,8 +1,8 @@
-// Ranks rows by text match and bonus, larger first. Rows fall into sets that the state of the text match orders (all
-// words, their typos, whether they are as written); the sets are visited best first until no further one can change the
-// result. Of a set, rows are scored with their best alternatives alone where the others may not matter; only rows whose
-// bound can enter get the rest, closeness and bonuses (candidates.ts). Rows without all words are visited word by word, as in
-// MaxScore of Turtle and Flood 1995.
+// Ranks rows by text match and bonus, larger first. Rows fall into sets ordered by the state of the text
+// match (all words, their typos, whether they are as written). Sets are visited best first until no further
+// one can change the result. Where lower alternatives may not matter, the rows of a set are scored with their
+// best alternatives alone; only rows whose bound can enter get the rest, closeness and bonuses
+// (candidates.ts). Rows without all words are visited word by word, as in MaxScore of Turtle and Flood 1995.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -26,10 +26,10 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
-const ROWS_LEAST: u32 = 512; // with fewer rows in a range it is quicker to score them
-const PART_MOST: u32 = 256; // so many that may enter are offered at once
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring them is faster
+const PART_MOST: u32 = 256; // candidates offered at a time
 
-/** Visits the rows of the segment at hand set by set. In scratch. */
+/** Visits the rows of the current segment set by set. In scratch. */
 @unmanaged
 export class SetVisitor {
   program: SearchProgram;
@@ -74,7 +74,7 @@ export class SetVisitor {
     return made;
   }
 
-  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.lengths.beginSegment(segment, summary);
     this.short.beginSegment();
@@ -82,8 +82,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time, the first time of all `first` ones.
-   * `numbered` and the bitset `some` are room to work in.
+   * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time, the first range
+   * having `first` rows. `numbered` and the bitset `some` are working space.
    */
   visit(matching: usize, count: u32, range: u32, first: u32, numbered: Numbered, some: usize): void {
     const matches = this.matches;
@@ -109,7 +109,9 @@ export class SetVisitor {
     if (matches.full != 0) this.visitByWord(set, left);
   }
 
-  /** Visits those of the rows `left` that have every word, tier by tier. False when no other row can enter. */
+  /**
+   * Visits those rows of `left` that have every word, tier by tier. Returns false if no other row can enter.
+   */
   private visitTiers(set: usize, left: usize): bool {
     const matches = this.matches;
     const signals = this.signals;
@@ -138,7 +140,7 @@ export class SetVisitor {
     return signals.textMatch(score, state) + signals.bonusMost(state) >= this.top.leastSum();
   }
 
-  /** Visits the few rows that no bound tells anything about. */
+  /** Visits the few rows to which the bounds do not apply. */
   private visitApart(set: usize): void {
     const scored = this.scored;
     for (let from = this.lastRange(); !failed(); from -= this.rangeRows) {
@@ -158,14 +160,14 @@ export class SetVisitor {
     return this.rows == 0 ? 0 : ((this.rows - 1) / this.rangeRows) * this.rangeRows;
   }
 
-  /** Begins to visit the rows of a set. */
+  /** Restarts the ranges for the rows of a new set. */
   private rangesBegin(): void {
     this.size = this.top.isFull() || this.rangeRows == this.rows ? this.rangeRows : this.rangeFirst;
   }
 
   /**
-   * The first row of the range that ends at `to`. New rows come first, so that few equal rows have to be replaced. The
-   * ranges are small until enough rows are kept for the worst of them to decide which others may enter.
+   * First row of the range that ends at `to`. New rows come first, so that few equal rows are replaced.
+   * Ranges stay small until enough rows are kept for the worst of them to filter the others.
    */
   private rangeBefore(to: u32): u32 {
     const from = ((to - 1) / this.size) * this.size;
@@ -175,8 +177,9 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that have every word and are all in one state. `bestOnly` says that words have alternatives of which the set
-   * is not made. False when no row in a worse state can enter either.
+   * Visits rows that have every word and share one state. `bestOnly` says that words have further
+   * alternatives, from which the set was not built. Returns false if no row in a worse state can enter
+   * either.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
@@ -194,8 +197,8 @@ export class SetVisitor {
   }
 
   /**
-   * Those rows of `set` in [from, to) that can score enough to enter, as far as a look at lengths and lists tells. None is in a
-   * better state than `state`. `which`: what they may score with.
+   * The rows of `set` in [from, to) that can score enough to enter, as far as lengths and lists tell. None is
+   * in a better state than `state`. `which`: the alternatives that may contribute.
    */
   private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;
@@ -215,7 +218,7 @@ export class SetVisitor {
     return some;
   }
 
-  /** Whether `some` has all rows of `set` in [from, to) that can reach a sum of `least`. */
+  /** True if `some` has all rows of `set` in [from, to) that can reach a sum of `least`. */
   private holdAll(some: usize, set: usize, from: u32, to: u32, least: f64): bool {
     const scored = this.scored;
     numberRows(scored, set, from, to);
@@ -253,8 +256,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows in different states, none of which is better than `most` with the score `mostScored`. `which`: what they may
-   * score with.
+   * Visits rows in different states, none better than `most` with the score `mostScored`. `which`: the
+   * alternatives that may contribute.
    */
   private visitMixed(set: usize, most: u32, mostScored: f64, which: u32): void {
     const scored = this.scored;
@@ -301,8 +304,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows without some word, or all rows when having every word counts for nothing: first those with the word that can
-   * score most, then those with the next, and so on.
+   * Visits rows that lack some word, or all rows if having every word counts for nothing. Rows with the word
+   * that can score most come first, then those with the next one, and so on.
    */
   private visitByWord(set: usize, left: usize): void {
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {
@@ -310,7 +313,7 @@ export class SetVisitor {
       let most: f64 = 0;
       for (let i: u32 = 0; i < this.program.wordCount; i++) {
         const word = this.program.wordAt(i);
-        if (word.rows == 0) continue; // no row that is left has it
+        if (word.rows == 0) continue; // no remaining row has it
         most += word.most;
         if (best.rows == 0 || word.most > best.most) best = word;
       }

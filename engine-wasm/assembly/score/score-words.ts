@@ -1,6 +1,6 @@
-// Scores numbered rows of one segment, term at a time, each posting list in turn. The order of all floating-point
-// operations is the one docs/FORMATS.md prescribes: by program term, dictionary term and slot into the sum of an
-// alternative, then the best alternative, then words in turn. Which rows are worth scoring is not decided here.
+// Scores numbered rows of one segment, one term at a time, list by list. docs/FORMATS.md prescribes the order
+// of all floating-point operations: by program term, dictionary term and slot into the sum of an alternative,
+// then the best alternative, then the words in order. Which rows are worth scoring is decided elsewhere.
 
 import { checkDeadline } from "../env";
 import { STATUS_DAMAGED } from "../layout";
@@ -24,8 +24,8 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
-const SEEK_ABOVE: u64 = 12; // with so many postings for each row to score, rows are sought instead of scanned
-const STEPS_A_CHECK: u32 = 0x4000; // of the deadline
+const SEEK_ABOVE: u64 = 12; // above this many postings per row to score, seek rows instead of scanning
+const STEPS_A_CHECK: u32 = 0x4000; // between two looks at the deadline
 const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 
@@ -40,28 +40,28 @@ function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
   return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
 }
 
-/** Adds what the occurrences of a posting are worth to the sum of the row with this number. */
+/** Adds the worth of a posting's occurrences to the sum of the row with this number. */
 function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
   Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
 }
 
-/** What the words score in the numbered rows of the segment at hand. In scratch. */
+/** Word scores of the numbered rows of the current segment. In scratch. */
 @unmanaged
 export class WordScores {
   program: SearchProgram;
-  room: u32; // of the arrays below, by number of the row
-  sums: usize; // f64: of the alternative at hand; room for the caller until the next `score`
+  room: u32; // capacity of the arrays below, which are indexed by row number
+  sums: usize; // f64: of the current alternative; the caller may use the space until the next `score`
   saturations: usize; // f64: the sum with which a row gets half of what an alternative can score
-  best: usize; // f64: of the word at hand
+  best: usize; // f64: of the current word
   wordState: usize; // u32
   scores: usize; // f64: of all words
-  uppers: usize; // f64, with `bestOnly`: what the score would be at most with the alternatives that were left out
+  uppers: usize; // f64, with `bestOnly`: upper bound on the score with the alternatives that were left out
   states: usize; // u32, with `states`: row-state.ts
   rowWords: usize; // u64, with `states`: which words the row has, row-state.ts
   normsOfSlot: usize; // u32 address by slot index
   buffer: usize;
-  rows: u32; // of the segment
+  rows: u32; // rows in the segment
   steps: u32; // postings read and rows rated since the last look at the deadline
 
   static make(program: SearchProgram): WordScores {
@@ -82,14 +82,14 @@ export class WordScores {
     }
   }
 
-  /** u8 by row, 0 when no row has a value. */
+  /** u8 by row, 0 if no row has a value. */
   normsOf(slotIndex: u32): usize {
     return <usize>Mem.u32At(this.normsOfSlot + ((<usize>slotIndex) << 2));
   }
 
   /**
-   * Scores the rows of a set. `states`: their states are wanted as well; without, every row must have every word.
-   * `bestOnly`: with the alternatives of TIER_BEST alone, of which every row must have one for each word.
+   * Scores the rows of a set. `states`: compute their states as well; without it, every row must have every
+   * word. `bestOnly`: use alternatives of TIER_BEST alone; every row must have one for each word.
    */
   score(set: Numbered, states: bool, bestOnly: bool): void {
     const program = this.program;
@@ -125,7 +125,10 @@ export class WordScores {
     if (CHECKED) assert(!bestOnly || this.uppersHold(count), "no row scores more than it can at most");
   }
 
-  /** Whether no row's score of the word at hand exceeds `most`. Rows without a score do not count; they hold NaN. */
+  /**
+   * True if no row's score for the current word exceeds `most`. Rows without a score hold NaN and do not
+   * count.
+   */
   private bestAtMost(most: f64, count: u32): bool {
     for (let i: usize = 0; i < <usize>count; i++) if (Mem.f64At(this.best + (i << 3)) > most) return false;
     return true;
@@ -151,7 +154,10 @@ export class WordScores {
     this.states = scratch(bytes >> 1);
   }
 
-  /** The longer a row, the more often it must have a term: its length is that of its fields times their weights. */
+  /**
+   * The longer a row, the more often it must contain a term. Its length is the weighted sum of its fields'
+   * lengths.
+   */
   private findSaturations(set: Numbered): void {
     const program = this.program;
     const saturations = this.saturations;
@@ -170,7 +176,7 @@ export class WordScores {
         }
         break;
       }
-      // two at a time: reading and writing sums takes as long as adding a length
+      // Two slots at a time: reading and writing a sum takes as long as adding a length.
       const otherNorms = this.normsOf(other);
       const otherLengths = program.slotLengths(other);
       for (let at = rows; at < end; at += 4) {
@@ -212,7 +218,7 @@ export class WordScores {
     }
   }
 
-  /** Looks every row of the set up in the list. */
+  /** Looks up every row of the set in the list. */
   private seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
@@ -227,7 +233,7 @@ export class WordScores {
     }
   }
 
-  /** Looks every posting of the range up in the set. */
+  /** Looks up every posting of the range in the set. */
   private addSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
@@ -285,11 +291,11 @@ export class WordScores {
       const sum = Mem.v128At(sums + i);
       const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, Mem.v128At(saturations + i)));
       const none = i64x2.eq(sum, i64x2.splat(NO_SUM));
-      Mem.putV128(best + i, v128.or(score, none)); // NO_SCORE has all bits
+      Mem.putV128(best + i, v128.or(score, none)); // NO_SCORE has all bits set
     }
   }
 
-  /** Like `rate`, but also keeps the fewest typos and whether the word is exact. */
+  /** Like `rate`, and also keeps the fewest typos and whether the word is exact. */
   private rateWithState(alternative: Alternative, count: u32): void {
     const sums = this.sums;
     const best = this.best;
@@ -325,7 +331,10 @@ export class WordScores {
     }
   }
 
-  /** Adds the most that the word can bring to every row. Rounding keeps the order in each step, so the sum is a true bound. */
+  /**
+   * Adds an upper bound on the word's contribution to every row. Each step rounds monotonically, so the sum
+   * is a true bound.
+   */
   private addUpper(word: Word, set: Numbered, first: bool): void {
     const uppers = this.uppers;
     const best = this.best;

@@ -1,6 +1,7 @@
-// Ranks the matching rows of one segment: scores those that may be among the best and offers them. When text match and
-// bonus decide first, score-sets.ts chooses the rows. Otherwise they are visited in row order, range by range, and
-// scored only when the best of text matches would let them enter. What a row is worth is in signals.ts.
+// Ranks the matching rows of one segment: scores those that may be among the best and offers them. If text
+// match and bonus decide first, score-sets.ts chooses the rows. Otherwise rows are visited in order, range by
+// range, and scored only if the best possible text match would let them enter. signals.ts says what a row is
+// worth.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -17,14 +18,17 @@ import { SetVisitor } from "./score-sets";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const RANGE_ROWS: u32 = 32768; // visited at a time: what is computed for them stays in the cache
-const RANGE_FIRST: u32 = 1024; // the ranges grow: each is filtered by the best rows of those before
-const RANGE_MATCHING: u32 = 1024; // a range has about so many matching rows, or it is made larger
-const RANGE_MATCHING_FIRST: u32 = 64; // beginning a list anew takes as long as scoring some of its rows
-const LISTS_IN_RANGES: u32 = 256; // with more lists, beginning each anew for every range takes too long
-const WIDE_FIRST: u32 = 16; // then the first range is this part of the rows, the second the rest
+const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays fit in the cache
+const RANGE_FIRST: u32 = 1024; // ranges grow: each is filtered by the best rows of earlier ones
+const RANGE_MATCHING: u32 = 1024; // a range with fewer matching rows is made larger
+const RANGE_MATCHING_FIRST: u32 = 64; // restarting a list takes as long as scoring some of its rows
+const LISTS_IN_RANGES: u32 = 256; // with more lists, restarting each for every range takes too long
+const WIDE_FIRST: u32 = 16; // then the first range has 1 / WIDE_FIRST of the rows, the second the rest
 
-/** At least `least` rows, and so many that about `matching` of the `found` ones are among them; a multiple of 64, or all rows. */
+/**
+ * Rows per range: at least `least`, and enough to contain about `matching` of the `found` rows; a multiple of
+ * 64, or all rows.
+ */
 function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
   const wanted = max<u64>(least, (<u64>rows * matching) / found);
   return wanted >= <u64>rows ? rows : (<u32>wanted + 63) & ~63;
@@ -42,7 +46,7 @@ export class Scorer {
   sets: SetVisitor;
   scored: Numbered;
   chosen: usize; // bitset: rows of the range that may enter
-  mostText: f64; // the text match of the best row that the query can have
+  mostText: f64; // the best text match any row can have for the query
 
   static make(matches: Matches, signals: Signals, sieve: Sieve): Scorer {
     const made = changetype<Scorer>(scratchZeroed(offsetof<Scorer>()));
@@ -59,8 +63,8 @@ export class Scorer {
   }
 
   /**
-   * Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best. `summary`: that of the
-   * segment, or 0.
+   * Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best.
+   * `summary`: that of the segment, or 0.
    */
   scoreRows(segment: usize, summary: usize, matching: usize, found: u32): void {
     const rows = Seg.rows(segment);
@@ -113,12 +117,15 @@ export class Scorer {
     }
   }
 
-  /** Whether no row of `some` could enter, judged by the best text match and bonus that there can be. */
+  /** True if no row of `some` could enter even with the best possible text match and bonus. */
   private holdsBackLosers(some: u64, from: u32): bool {
     return some == 0 || this.signals.lowerIsBetter || this.enterers(some, from) == 0;
   }
 
-  /** Those rows of `among` (bit i stands for row `from` + i) that could enter with the best text match and bonus that there can be. */
+  /**
+   * Those rows of `among` (bit i stands for row `from` + i) that could enter with the best possible text
+   * match and bonus.
+   */
   private enterers(among: u64, from: u32): u64 {
     const signals = this.signals;
     const top = this.top;

@@ -1,12 +1,13 @@
-// Where the ranking signals come together: what a row is worth with its words, closeness and bonuses, and the most that
-// it can be worth, by which rows are left out unseen.
+// Combines the ranking signals: what a row is worth with its words, closeness and bonuses, and an upper bound
+// on it, by which rows are skipped unseen.
 //
-// Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side: closeness.ts,
-// place-bonus.ts, term-bonus.ts, neighbour-points.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
-// file, make it here, and count its value in `offer` and its bounds, never below a value that a row can get, in the methods
-// under "Bounds": those of the score for a signal within the text match, those of the bonus for one beside it, which also
-// clears `isPlain` and, when it is large, `sumIsPlain` (program/rank-program.ts). Whoever leaves rows out asks only these
-// methods; `boundsHold` compares each of them with what a row is worth.
+// Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side:
+// closeness.ts, place-bonus.ts, term-bonus.ts, neighbour-points.ts. Boosts, pins and burials come from rules
+// and are in rank/rules.ts. To add a signal, write such a file, create it here, and count its value in
+// `offer` and its bounds in the methods under "Bounds". A bound must never be below a value that a row can
+// get. A signal within the text match counts in the bounds of the score. One beside it counts in those of the
+// bonus, and also clears `isPlain` and, if it is large, `sumIsPlain` (program/rank-program.ts). Code that
+// skips rows uses only these methods; `boundsHold` checks each of them against what a row is worth.
 
 import { ROW_HAS_WORD, ROW_MATCHED, ROW_NEIGHBOUR, SORT_RELEVANCE } from "../layout";
 import { Neighbours } from "../match/neighbours";
@@ -28,7 +29,7 @@ import { rowState, textMatchIn, wordsMatched } from "./row-state";
 import { WordScores } from "./score-words";
 import { TermBonus } from "./term-bonus";
 
-/** The ranking signals of one search over the rows of the segment at hand. In scratch. */
+/** The ranking signals of one search over the rows of the current segment. In scratch. */
 @unmanaged
 export class Signals {
   program: SearchProgram;
@@ -44,8 +45,8 @@ export class Signals {
   leastTypos: u32; // of a row with all words
   bestState: u32; // the best state that a row can be in
   mostScore: f64; // the most that all words and closeness can score
-  rows: u32; // of the segment at hand
-  lowerIsBetter: bool; // a sort key wants small text matches: no bound tells whether a row can enter
+  rows: u32; // rows in the current segment
+  lowerIsBetter: bool; // a sort key prefers small text matches, so no bound tells whether a row can enter
 
   static make(program: SearchProgram, rules: Rules, neighbours: Neighbours, top: TopK): Signals {
     const made = changetype<Signals>(scratchZeroed(offsetof<Signals>()));
@@ -80,7 +81,7 @@ export class Signals {
     this.bestState = this.fullState(this.leastTypos, exact);
   }
 
-  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.rows = Seg.rows(segment);
     this.near.beginSegment();
@@ -89,7 +90,7 @@ export class Signals {
     this.term.beginSegment(segment);
   }
 
-  /** The state of rows that all have every word with this many typos. */
+  /** State of rows that all have every word, with this many typos. */
   fullState(typos: u32, exact: bool): u32 {
     return rowState(this.program.wordCount, typos, exact);
   }
@@ -105,24 +106,24 @@ export class Signals {
     return this.closeness.most;
   }
 
-  /** The most that the text match of any row can be, neighbour or not. */
+  /** The largest text match that any row can have, neighbour or not. */
   mostText(): f64 {
     return this.points.textMost(this.mostScore, this.bestState);
   }
 
-  /** The most that rows of such a state get as bonus, when none lifts over everything. */
+  /** The largest bonus of rows in this state, not counting one that lifts over everything. */
   bonusMost(state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** The most that the row gets as bonus in the best state. */
+  /** The largest bonus of the row in the best state. */
   rowBonusMost(row: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
   }
 
   /**
-   * Rows to which the other bounds of sums do not apply, a bitset; 0 for none. They are lifted over everything, or
-   * neighbours, and few.
+   * Bitset of the rows to which the other bounds of sums do not apply, or 0 for none. They are lifted over
+   * everything, or neighbours, and few.
    */
   rowsApart(): usize {
     const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
@@ -134,37 +135,40 @@ export class Signals {
     return both;
   }
 
-  /** Whether `rowsWithBonus` knows the rows from..to in this state. */
+  /** True if `rowsWithBonus` is known for rows from..to in this state. */
   rowsWithBonusKnown(from: u32, to: u32, state: u32): bool {
     return this.place.most(state) == 0 || this.place.starts.areKnown(from, to);
   }
 
-  /** Postings that `findRowsWithBonus` reads. */
+  /** Number of postings that `findRowsWithBonus` would read. */
   postingsToFind(from: u32, to: u32): u64 {
     return this.place.starts.postings(from, to);
   }
 
-  /** Finds out which rows from..to may get a bonus. */
+  /** Finds the rows from..to that may get a bonus. */
   findRowsWithBonus(from: u32, to: u32): void {
     this.place.starts.find(from, to);
   }
 
-  /** Rows of a word of a bitset that may get a bonus, where that is known. */
+  /** Rows in one word of a bitset that may get a bonus, where that is known. */
   rowsWithBonus(word: u32): u64 {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
 
-  /** Whether the row may get a bonus, where that is known. */
+  /** True if the row may get a bonus, where that is known. */
   getsBonus(row: u32): bool {
     return ((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) != 0;
   }
 
-  /** The most that the row gets as bonus in this state. */
+  /** The largest bonus of the row in this state. */
   bonusBound(row: u32, state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.bound(row, state);
   }
 
-  /** The most that text match and bonus of the row can be together; `score` is its score or more, `words` those that it has. */
+  /**
+   * Upper bound on text match plus bonus of the row. `score` is its score or more, `words` the words that it
+   * has.
+   */
   sumBound(row: u32, score: f64, state: u32, words: u64): f64 {
     const bound = this.textMatch(score + this.closeness.bound(state, words), state);
     return this.program.ranking.isPlain ? bound : bound + this.bonusBound(row, state);
@@ -186,7 +190,7 @@ export class Signals {
     top.offer(row, text, 0, ROW_MATCHED);
   }
 
-  /** Like `offer`, for when bonuses, rules or pins change the order of rows. */
+  /** Like `offer`, for queries in which bonuses, rules or pins change the order of rows. */
   private offerRanked(row: u32, score: f64, state: u32, words: u64): void {
     const top = this.top;
     const closeness = this.closeness;
@@ -213,7 +217,10 @@ export class Signals {
     top.offer(row, text, bonus, flags);
   }
 
-  /** Whether the bounds by which rows are left out are not below what this row is worth. `score` is that of its words alone. */
+  /**
+   * True if the bounds used to skip rows are not below what this row is worth. `score` is that of its words
+   * alone.
+   */
   private boundsHold(row: u32, score: f64, state: u32, words: u64, text: f64, bonus: f64): bool {
     if (text > this.mostText() || text + bonus > this.sumBound(row, score, state, words)) return false;
     if (bonus > this.rowBonusMost(row)) return false;
@@ -224,7 +231,7 @@ export class Signals {
     return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }
 
-  /** ROW_* of a row of the result in this state. */
+  /** ROW_* flags in the result of a row in this state. */
   flagsOf(row: u32, state: u32): u32 {
     const flags = this.rules.flagsOf(row);
     if (!this.neighbours.matches(row)) return flags;
@@ -235,8 +242,8 @@ export class Signals {
   }
 
   /**
-   * Like `offer`, for a neighbour, which may lack all words. Of a query without words also for a row that is only pinned. Without
-   * words the score, the state and `words` are 0.
+   * Like `offer`, for a neighbour, which may lack all words. In a query without words it also takes rows that
+   * are only pinned, and the score, the state and `words` are 0.
    */
   offerNeighbour(row: u32, score: f64, state: u32, words: u64): void {
     const points = this.points;

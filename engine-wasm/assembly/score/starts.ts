@@ -1,6 +1,6 @@
-// Rows in which the first word stands at position 0 of some queried slot: only they can get a bonus of place. Reads the
-// positions of whole blocks in one go, which takes far less than asking row by row; worth it when many rows ask. With a
-// single word that is all there is to know about its place.
+// Finds the rows with the first word at position 0 of some queried slot; only they can get a place bonus.
+// Reads the positions of whole blocks in one pass, which is much faster than row by row and pays off when
+// many rows need it. For a single word this settles its place.
 
 import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_POSITIONS, STATUS_DAMAGED } from "../layout";
@@ -23,13 +23,13 @@ import {
 import { Field, findField, Seg } from "../segment/segment";
 import { fail } from "../status";
 
-const PIECE_SHIFT: u32 = 15; // what is known is noted for pieces of so many rows
-const LISTS_A_CHECK: u32 = 63; // of the deadline
+const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; results are recorded piece by piece
+const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
 
-/** False when no position of a block is 0: after the first of a posting, distances follow. */
+/** False if no position in a block is 0. After the first position of a posting, distances follow. */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);
-  if (at > cursor.positionsEnd) return true; // damaged: decoding it will tell
+  if (at > cursor.positionsEnd) return true; // damaged: decoding will report it
   const end = blockEnd(cursor, block, at);
   for (; at + 16 <= end; at += 16) if (!i8x16.all_true(Mem.v128At(at))) return true;
   for (; at < end; at++) if (Mem.u8At(at) == 0) return true;
@@ -42,7 +42,10 @@ function blockStart(cursor: Cursor, block: u32): usize {
   return cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS);
 }
 
-/** Where the positions of a block that begin at `start` end when the list is not damaged; never beyond those of the list. */
+/**
+ * End of the positions of a block that start at `start`, if the list is not damaged; never beyond the end of
+ * the list.
+ */
 function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
   if (block >= cursor.blocks) return cursor.positionsEnd;
   if (block + 1 == cursor.blocks) return max(cursor.tailPositions, start);
@@ -50,17 +53,17 @@ function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
   return max(start, cursor.positions + min(<usize>next, cursor.positionsEnd - cursor.positions));
 }
 
-/** Where the first word begins a field, in the segment at hand. In scratch. */
+/** Fields that begin with the first word, in the current segment. In scratch. */
 @unmanaged
 export class Starts {
   program: SearchProgram;
   segment: usize;
   rows: u32;
-  known: usize; // u8 by piece, 0 = nothing is known of the segment
+  known: usize; // u8 by piece, 0 = nothing known yet
   starts: usize; // bitset
   wholes: usize; // bitset: the slot has as many tokens as the query has words
-  norms: usize; // of the list at hand
-  normOfWords: u32; // the norm byte of as many tokens as the query has words; NORMS: there is none
+  norms: usize; // of the current list
+  normOfWords: u32; // norm byte of as many tokens as the query has words; NORMS: none
   buffer: usize;
 
   static make(program: SearchProgram): Starts {
@@ -71,45 +74,48 @@ export class Starts {
     return made;
   }
 
-  /** Begins with a new segment; the lists of the words must be open. */
+  /** Starts a new segment; the lists of the words must be open. */
   beginSegment(used: usize): void {
     this.segment = used;
     this.rows = Seg.rows(used);
     this.known = 0;
   }
 
-  /** False when the first word surely is not at position 0. */
+  /** False if the first word is certainly not at position 0. */
   mayStart(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.starts, row);
   }
 
-  /** False when the first word surely is not at position 0 of a slot with as many tokens as the query has words. */
+  /**
+   * False if the first word is certainly not at position 0 of a slot with as many tokens as the query has
+   * words.
+   */
   mayBeWhole(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.wholes, row);
   }
 
-  /** True when `find` was called for a range with the row. */
+  /** True if `find` was called for a range that contains the row. */
   isKnown(row: u32): bool {
     return this.known != 0 && Mem.u8At(this.known + <usize>(row >> PIECE_SHIFT)) != 0;
   }
 
-  /** True when all rows of [from, to) are known. */
+  /** True if all rows of [from, to) are known. */
   areKnown(from: u32, to: u32): bool {
     for (let row = from; row < to; row += 1 << PIECE_SHIFT) if (!this.isKnown(row)) return false;
     return to == from || this.isKnown(to - 1);
   }
 
-  /** A norm byte stands for as many tokens as the query has words. */
+  /** True if a norm byte stands for as many tokens as the query has words. */
   lengthIsWords(norm: u32): bool {
     return norm == this.normOfWords;
   }
 
-  /** The known rows of a word of a bitset in which it is. */
+  /** Known rows in one word of a bitset. */
   among(word: u32): u64 {
     return this.known == 0 ? 0 : Bits.word(this.starts, word);
   }
 
-  /** About how many postings `find` would read. */
+  /** Approximate number of postings that `find` would read. */
   postings(first: u32, end: u32): u64 {
     const word = this.program.wordAt(0);
     let postings: u64 = 0;
@@ -122,7 +128,7 @@ export class Starts {
     return (postings * (end - first)) / this.rows;
   }
 
-  /** Finds the rows of the pieces that [first, end) is in. */
+  /** Finds the rows of the pieces that contain [first, end). */
   find(first: u32, end: u32): void {
     const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
     const to = min(this.rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);
@@ -167,15 +173,16 @@ export class Starts {
   }
 
   /**
-   * Looks at all postings of the block at hand, also those outside the range: what is found is true of them, too. A byte 0
-   * is a position; as many end before it as the postings before its own have.
+   * Reads all postings of the current block, even those outside the range, for which the result holds too. A
+   * byte 0 is a position. The number of positions that end before it equals the number in the earlier
+   * postings.
    */
   private findInBlock(cursor: Cursor): void {
     const held = cursor.held;
     let at = cursor.positionAt;
     const end = blockEnd(cursor, cursor.block, at);
     if (end - at == <usize>held) return this.findSingles(cursor, at);
-    let ended: u32 = 0; // positions before the bytes at hand
+    let ended: u32 = 0; // positions before the current bytes
     let i: u32 = 0;
     let before: u32 = 0; // positions before those of posting i
     for (; at < end; at += 16) {
@@ -201,7 +208,10 @@ export class Starts {
     }
   }
 
-  /** `findInBlock` of postings with one position each, which takes one byte: there are as many bytes as postings. */
+  /**
+   * `findInBlock` for postings with one position each, stored in one byte: there are as many bytes as
+   * postings.
+   */
   private findSingles(cursor: Cursor, at: usize): void {
     const held = cursor.held;
     let i: u32 = 0;

@@ -1,6 +1,6 @@
-// The ranking signal "term": a bonus for terms that a row has in certain fields. Of a group of terms the row gets the
-// largest bonus, and the groups add up. Value: `of`. Bounds: `most` for any row, `of` itself, which reads no positions.
-// Explanation: `explain`.
+// The ranking signal "term": a bonus for terms that a row has in certain fields. Within a group of terms the
+// largest bonus counts, and groups add up. Value: `of`. Bounds: `most` for any row, and `of` itself, which
+// reads no positions. Explanation: `explain`.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNone, bitsOr } from "../memory/bitset";
@@ -19,7 +19,7 @@ import {
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** Which rows of the segment at hand have bonus terms. In scratch. */
+/** Rows of the current segment with bonus terms. In scratch. */
 @unmanaged
 export class TermBonus {
   ranking: RankProgram;
@@ -27,7 +27,7 @@ export class TermBonus {
   rows: u32;
   rowsWith: usize; // rows with any bonus term, 0 = none
   lifted: usize; // rows with a bonus that lifts over everything, 0 = none
-  most: f64; // the most that `of` answers for rows that are not lifted
+  most: f64; // the largest value of `of` for rows that are not lifted
   cursor: Cursor;
   buffer: usize;
 
@@ -55,7 +55,7 @@ export class TermBonus {
       if (this.rowsWith == 0) this.rowsWith = bitsNone(this.rows);
       bitsOr(this.rowsWith, one.bits, this.rows);
       if (one.bonus >= BONUS_LINE) this.lift(one.bits);
-      else this.most += one.bonus; // more than one of a group, perhaps
+      else this.most += one.bonus; // may count several terms of one group
     }
   }
 
@@ -101,12 +101,12 @@ export class TermBonus {
     return sum;
   }
 
-  /** Rows of a word of a bitset that get it. */
+  /** Rows in one word of a bitset that get the bonus. */
   rowsIn(word: u32): u64 {
     return this.rowsWith == 0 ? 0 : Bits.word(this.rowsWith, word);
   }
 
-  /** The first term, from number `i` on, that the row has; bonusTermCount when it has none. */
+  /** The first term with number >= `i` that the row has, or bonusTermCount if it has none. */
   private termFrom(row: u32, i: u32): u32 {
     const ranking = this.ranking;
     while (
@@ -125,7 +125,9 @@ export class TermBonus {
     return i;
   }
 
-  /** The numbers of the bonus terms that count for the row, u32 each, go to `numbers`. Returns how many. */
+  /**
+   * Writes the numbers of the bonus terms that count for the row to `numbers`, u32 each. Returns their count.
+   */
   explain(row: u32, numbers: usize): u32 {
     const end = this.ranking.bonusTermCount;
     let count: u32 = 0;

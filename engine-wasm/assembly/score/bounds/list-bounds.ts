@@ -1,4 +1,4 @@
-// What a posting list can add to the score of a row at most.
+// Upper bound on what a posting list can add to the score of a row.
 
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM } from "../../layout";
 import { scratch, scratchZeroed } from "../../memory/arena";
@@ -13,10 +13,10 @@ import {
 } from "../../segment/postings";
 import { WordScores } from "../score-words";
 
-export const TF_UNKNOWN: u32 = 255; // the largest frequency of a block is this or more
+export const TF_UNKNOWN: u32 = 255; // a block's largest frequency is this or more
 const TF_MOST: f64 = 16777216;
 
-/** Looks at lists of the segment at hand, which move. In scratch. */
+/** Walks the lists of the current segment, moving their cursors. In scratch. */
 @unmanaged
 export class ListBounds {
   program: SearchProgram;
@@ -30,7 +30,7 @@ export class ListBounds {
     return made;
   }
 
-  /** The most that a list adds to the sum of a row. */
+  /** The most that a list adds to the sum of any row. */
   mostOf(cursor: Cursor): f64 {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     let most: f64 = 0;

@@ -1,7 +1,8 @@
-// Which rows of a range can score enough for a query of one word, found out from the posting lists before any row is scored
-// (MaxScore of Turtle and Flood 1995 over the lists of an alternative, with the block maxima of Ding and Suel 2011). The lists
-// of an alternative are looked through with the one first that can add most to a row: in the first of its lists that has it, a
-// row must be worth so much that what the later ones can add suffices. Rows in small lists are found once for all ranges.
+// Finds, for a query of one word, the rows of a range that can score enough. It reads posting lists only and
+// scores no row (MaxScore of Turtle and Flood 1995 over the lists of an alternative, with the block maxima of
+// Ding and Suel 2011). The lists of an alternative are read in descending order of what they can add. In the
+// first list that contains it, a row must be worth enough for the remaining lists to make up the difference.
+// Rows in small lists are found once for all ranges.
 
 import { checkDeadline } from "../../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
@@ -19,29 +20,29 @@ import { Signals } from "../signals";
 import { ListBounds, TF_UNKNOWN } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-const LISTS_MOST: u32 = 1024; // with more, looking through them takes too long
-const LARGE_FROM: u32 = 1024; // postings of a list that is looked through range by range
-const LEAST_NORMS: u32 = 128; // entries of a table of least frequencies; the last one serves all norm bytes beyond it
+const LISTS_MOST: u32 = 1024; // with more lists, reading them takes too long
+const LARGE_FROM: u32 = 1024; // a list with at least this many postings is read range by range
+const LEAST_NORMS: u32 = 128; // entries per table; the last one serves all larger norm bytes
 const LEAST_BYTES: usize = 256;
-const LEAST_SINGLE: usize = LEAST_BYTES; // behind that of most rows: the table of those in one list only
-const LEAST_SMALL: usize = 2 * LEAST_BYTES; // and of those that are in several, of which one is small
-const SMALL_SHARE: u32 = 4; // of a word's postings, one in so many may be in small lists
-const UNSURE_MOST: u32 = 64; // with more rows, it is found out which of them have a bonus
-const LISTS_A_CHECK: u32 = 63; // of the deadline
-const CUT_MARGIN: f64 = 0.000001; // a cut is so much lower: far more than rounding can take from a score
+const LEAST_SINGLE: usize = LEAST_BYTES; // after the table for most rows: the table for rows in one list only
+const LEAST_SMALL: usize = 2 * LEAST_BYTES; // then the one for rows in several lists, one of them small
+const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
+const UNSURE_MOST: u32 = 64; // with more unsure rows, look up which of them have a bonus
+const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
+const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than the rounding error of a score
 
-/** A list of an alternative. */
+/** One list of an alternative. */
 @unmanaged
 class Reach {
-  most: f64; // what it adds at most to the sum of a row
-  rest: f64; // what the later large lists of the alternative add at most
-  small: f64; // what the later small ones do; of a large list, all small ones
+  most: f64; // the most it adds to the sum of a row
+  rest: f64; // the most that the later large lists of the alternative add
+  small: f64; // the same for the later small lists; for a large list, all small ones
   cursor: Cursor;
 }
 
 const REACH_BYTES: usize = (offsetof<Reach>() + 7) & ~7;
 
-/** The rows of a range that can score enough. In scratch. */
+/** Finds the rows of a range that can score enough. In scratch. */
 @unmanaged
 export class Promising {
   program: SearchProgram;
@@ -49,34 +50,34 @@ export class Promising {
   words: WordScores;
   lengths: RowLengths;
   lists: ListBounds;
-  pays: bool; // in the segment at hand, as far as is known; never with several words
-  prepared: bool; // in the segment at hand
-  tests: u32; // rows whose own length was looked at in the range
-  testsMost: u32; // more do not pay
-  rows: usize; // bitset: what `among` answers
-  unsure: usize; // bitset: rows that may score enough if they have a bonus, where that is not known
+  pays: bool; // whether this seems worthwhile in the current segment; never with several words
+  prepared: bool; // for the current segment
+  tests: u32; // rows of the range whose exact length was read
+  testsMost: u32; // limit on `tests`; beyond it this does not pay
+  rows: usize; // bitset: the result of `among`
+  unsure: usize; // bitset: rows that need a bonus that they are not known to have
   unsureCount: u32;
-  inSmall: usize; // bitset: all rows of small lists
-  small: usize; // bitset: those that may score enough
-  smallCut: f64; // the cut with which they were found; Infinity = they were not
+  inSmall: usize; // bitset: all rows in small lists
+  small: usize; // bitset: those of them that may score enough
+  smallCut: f64; // the cut used to find `small`; Infinity = not computed
   reaches: usize; // Reach by alternative, in each the largest first
-  set: usize; // bitset: the rows asked about
+  set: usize; // bitset: the rows to choose from
   from: u32; // the range
   to: u32;
-  state: u32; // of the rows
-  cut: f64; // the least score of a row without a bonus
-  cutLow: f64; // and with the largest
-  bonusKnown: bool; // which rows have one
-  several: usize; // bitset: rows that are in several of the word's lists; 0 = any may be
-  // Of the list at hand.
+  state: u32; // the state shared by the rows
+  cut: f64; // minimum score of a row without a bonus
+  cutLow: f64; // and of a row with the largest bonus
+  bonusKnown: bool; // whether it is known which rows have a bonus
+  several: usize; // bitset: rows in several of the word's lists; 0 = any row may be
+  // Of the current list.
   boost: f64;
-  needed: f64; // what a row's sum must be for `cut`, in parts of its saturation
+  needed: f64; // the sum a row needs to reach `cut`, divided by its saturation
   neededLow: f64; // the same for `cutLow`
   reach: Reach;
   norms: usize;
   occurrences: usize;
-  least: usize; // u8 by norm byte: the frequency that a posting needs for `cutLow`
-  passed: usize; // u8: numbers of postings of the block at hand
+  least: usize; // u8 by norm byte: the frequency a posting needs to reach `cutLow`
+  passed: usize; // u8: numbers of the current block's postings
 
   static make(
     program: SearchProgram,
@@ -94,16 +95,16 @@ export class Promising {
     return made;
   }
 
-  /** Begins with a new segment; the lists of the word must be open. */
+  /** Starts a new segment; the word's lists must be open. */
   beginSegment(): void {
     this.prepared = false;
     this.pays = this.program.wordCount == 1;
   }
 
   /**
-   * Those rows of `set` in [from, to), `count` of them, that may have a score of `cut` with their word, less what they may get as a bonus: a
-   * bitset, good in this range until the next call. All rows must have the word and be in one state. It is `set` itself where
-   * looking for them would take longer than scoring the rows.
+   * Returns the rows of `set` in [from, to), `count` of them, whose word score may reach `cut` less their
+   * possible bonus: a bitset, valid for this range until the next call. All rows must have the word and share
+   * one state. Returns `set` itself where searching would take longer than scoring the rows.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {
     if (!this.pays || cut <= CUT_MARGIN) return set;
@@ -127,7 +128,7 @@ export class Promising {
     return this.rows;
   }
 
-  /** Makes what is needed in a segment, unless the word has too many lists there. */
+  /** Prepares what a segment needs, unless the word has too many lists in it. */
   private prepare(): void {
     const program = this.program;
     const word = program.wordAt(0);
@@ -160,7 +161,7 @@ export class Promising {
     return changetype<Reach>(this.reaches + <usize>i * REACH_BYTES);
   }
 
-  /** Writes what the lists of an alternative reach, from number `first` on. */
+  /** Writes the reach of each list of an alternative, starting at index `first`. */
   private findReaches(alternative: Alternative, first: u32): void {
     const end = first + alternative.listCount;
     for (let i: u32 = 0; i < alternative.listCount; i++) {
@@ -187,7 +188,9 @@ export class Promising {
     for (let i = first; i < end; i++) if (isLarge(this.reachAt(i))) this.reachAt(i).small = small;
   }
 
-  /** Finds the rows of small lists in the whole segment. As the cuts only rise, they are good for all ranges. */
+  /**
+   * Finds the rows of small lists in the whole segment. Cuts only rise, so the result holds for all ranges.
+   */
   private findSmall(): void {
     this.smallCut = this.cutLow;
     this.from = 0;
@@ -211,7 +214,7 @@ export class Promising {
     this.lookThrough(true);
   }
 
-  /** Looks through the lists of the word that are large, or through those that are not. */
+  /** Reads either the large lists of the word or the small ones. */
   private lookThrough(large: bool): void {
     const word = this.program.wordAt(0);
     const least = this.lengths.leastSaturation;
@@ -232,7 +235,10 @@ export class Promising {
     }
   }
 
-  /** Adds the rows of a list that may have a sum large enough. `large`: it is; `reaches`: some row may. */
+  /**
+   * Adds the rows of a list whose sum may be large enough. `large`: the list is large. `reaches`: some row of
+   * it may reach the cut.
+   */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;
     const slotIndex = cursor.slotIndex;
@@ -265,7 +271,7 @@ export class Promising {
     }
   }
 
-  /** Whether some posting of a packed block can be worth enough with the largest bonus. */
+  /** True if some posting of a packed block can be worth enough given the largest bonus. */
   private mayHave(cursor: Cursor, block: u32): bool {
     const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
     const tf = Mem.u8At(entry + BLOCK_MAX_TF);
@@ -275,8 +281,8 @@ export class Promising {
   }
 
   /**
-   * Writes the least frequency, u8 by norm byte, with which a posting may be worth enough when other lists add `rest`. It never
-   * falls with the norm.
+   * Writes, u8 by norm byte, the lowest frequency with which a posting may be worth enough if other lists add
+   * `rest`. The table never falls as the norm rises.
    */
   private putLeast(to: usize, rest: f64, slotIndex: u32): void {
     const saturations = this.lengths.leastSaturations(slotIndex);
@@ -293,8 +299,9 @@ export class Promising {
   }
 
   /**
-   * Writes the numbers of those postings of the block that may be worth enough with the largest bonus, u8 each, to `passed`, and
-   * returns how many they are. It branches on no posting: the processor could not predict it.
+   * Writes to `passed` the numbers, u8 each, of the block's postings that may be worth enough given the
+   * largest bonus, and returns their count. It does not branch on a posting, because the processor could not
+   * predict the branch.
    */
   private pass(cursor: Cursor): u32 {
     const passed = this.passed;
@@ -323,7 +330,7 @@ export class Promising {
     return <u32>count;
   }
 
-  /** Adds the row of a posting of the block when it may be worth enough, judged by its own length. */
+  /** Adds a posting's row if it may be worth enough, judged by the exact length of the row. */
   private addRow(cursor: Cursor, i: u32): void {
     const row = cursor.rowAt(i);
     const norm = <usize>Mem.u8At(this.norms + row);
@@ -344,7 +351,9 @@ export class Promising {
     if (!(most < sumNeeded(this.boost, this.cut - bonus) * saturation)) Bits.add(this.rows, row);
   }
 
-  /** Keeps those of `set`. Of the unsure rows only those with a bonus, which is found out when they are many. */
+  /**
+   * Intersects with `set`. Drops unsure rows without a bonus, looking bonuses up if there are many such rows.
+   */
   private keep(set: usize): void {
     const rows = this.rows;
     const unsure = this.unsure;
@@ -363,7 +372,7 @@ function isLarge(reach: Reach): bool {
   return reach.cursor.count >= LARGE_FROM;
 }
 
-/** The least sum that scores `cut` with a saturation of 1, and in proportion with others. */
+/** The smallest sum that scores `cut` at a saturation of 1. It scales linearly with the saturation. */
 function sumNeeded(boost: f64, cut: f64): f64 {
   return cut <= 0 ? 0 : cut < boost ? cut / (boost - cut) : Infinity;
 }

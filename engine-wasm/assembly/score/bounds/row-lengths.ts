@@ -1,5 +1,5 @@
-// How long the rows of a segment are, as far as scoring cares: the saturation that a row has at least when the length of one of
-// its fields is known, and that of one row without scoring it. Knows nothing of posting lists.
+// Lengths of the rows of a segment as scoring sees them: a lower bound on a row's saturation from the length
+// of one field, and the saturation of one row without scoring it. Knows nothing about posting lists.
 
 import { allHaveNorms, leastNormOf, summaryOfSlot } from "../../columns/summaries";
 import { FIELD_LENGTHS } from "../../layout";
@@ -11,24 +11,24 @@ import { SearchProgram } from "../../program/search-program";
 import { findField, Seg } from "../../segment/segment";
 import { WordScores } from "../score-words";
 
-const NORM_OF_ONE: usize = 8; // where a table of f64 by norm byte has one token
+const NORM_OF_ONE: usize = 8; // offset of one token in a table of f64 by norm byte
 const TOKENS_MOST: f64 = 1048576;
-const FACTOR_MOST: f64 = 128; // of a norm byte: the sum of two products stays below 2^16
+const FACTOR_MOST: f64 = 128; // factor of a norm byte; keeps the sum of two products below 2^16
 const TABLE_BYTES: usize = NORMS << 3;
 
-/** A slot in which rows have lengths. */
+/** A slot whose lengths differ between rows. */
 @unmanaged
 class SlotLength {
-  varies: f64; // about how much rows differ by it
-  least: f64; // what it adds at least to the length of a row
+  varies: f64; // approximate spread of row lengths in this slot
+  least: f64; // the least it adds to the length of a row
   norms: usize;
   lengths: usize; // f64 by norm byte
-  middle: u32; // the norm byte of an average row
+  middle: u32; // norm byte of an average row
 }
 
 const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
 
-/** The lengths of the rows of the segment at hand. In scratch. */
+/** Lengths of the rows of the current segment. In scratch. */
 @unmanaged
 export class RowLengths {
   program: SearchProgram;
@@ -36,16 +36,16 @@ export class RowLengths {
   segment: usize;
   summary: usize;
   rows: u32;
-  found: bool; // the rest, in the segment at hand
-  slots: usize; // SlotLength, that by which rows differ most first
+  found: bool; // whether the fields below are set for the current segment
+  slots: usize; // SlotLength, largest spread first
   slotCount: u32;
-  shortest: f64; // a row has at least this length
+  shortest: f64; // no row is shorter
   saturations: usize; // f64 by norm byte, by slot index
-  /** No row has less. */
+  /** No row has a smaller saturation. */
   leastSaturation: f64;
-  // A line below the lengths of all rows, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
+  // A line below all row lengths, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
   base: f64;
-  scale: f64; // 0 = all rows are about as long
+  scale: f64; // 0 = all rows have about the same length
   firstNorms: usize;
   secondNorms: usize;
   firstFactor: u32;
@@ -58,7 +58,7 @@ export class RowLengths {
     return made;
   }
 
-  /** Begins with a new segment and its summary, or 0. `words` must have begun with it. */
+  /** Starts a new segment with its summary, or 0. `words` must have started it already. */
   beginSegment(segment: usize, summary: usize): void {
     this.segment = segment;
     this.summary = summary;
@@ -66,7 +66,7 @@ export class RowLengths {
     this.found = false;
   }
 
-  /** Finds out about the lengths of the segment at hand, once. */
+  /** Measures the lengths of the current segment, once. */
   need(): void {
     if (this.found) return;
     this.found = true;
@@ -103,7 +103,7 @@ export class RowLengths {
     this.shortest += least;
   }
 
-  /** What a slot adds at least to the length of any row. */
+  /** The least that a slot adds to the length of any row. */
   private leastOf(index: u32): f64 {
     const program = this.program;
     const entry = summaryOfSlot(this.summary, program.slots.at(index));
@@ -111,7 +111,7 @@ export class RowLengths {
     return Mem.f64At(program.slotLengths(index) + ((<usize>leastNormOf(entry)) << 3));
   }
 
-  /** What a slot adds to the length of a row on average. */
+  /** The average that a slot adds to the length of a row. */
   private meanOf(index: u32): f64 {
     return this.tokensOf(index) * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
   }
@@ -121,13 +121,13 @@ export class RowLengths {
     return Mem.f64At(field + FIELD_LENGTHS) / <f64>this.rows;
   }
 
-  /** The saturation of a row of this length. */
+  /** Saturation of a row of this length. */
   saturation(length: f64): f64 {
     const program = this.program;
     return program.shortest + program.perToken * min(length, program.longest);
   }
 
-  /** Lays a line below the lengths of rows, by the two slots in which they differ most. */
+  /** Fits a line below the row lengths, using the two slots with the largest spread. */
   private findLine(): void {
     this.base = this.shortest;
     this.scale = 0;
@@ -147,18 +147,18 @@ export class RowLengths {
     if (this.slotCount > 1) this.base += this.offsetOf(second, secondRise);
   }
 
-  /** By how much the length in a slot rises with the norm byte about the average row. */
+  /** Slope of a slot's length by norm byte, near the average row. */
   private riseOf(slot: SlotLength): f64 {
     const at = slot.lengths + ((<usize>slot.middle) << 3);
     return Mem.f64At(at + 8) - Mem.f64At(at);
   }
 
-  /** How far the line of the slot begins above, or below, its least length. */
+  /** Where the slot's line starts, relative to its least length. */
   private offsetOf(slot: SlotLength, rise: f64): f64 {
     return Mem.f64At(slot.lengths + ((<usize>slot.middle) << 3)) - rise * <f64>slot.middle - slot.least;
   }
 
-  /** The other fields of a row are at least as long as the shortest ones of the segment. */
+  /** The other fields of a row are at least as long as the shortest ones in the segment. */
   private putLeastSaturations(index: u32): void {
     const program = this.program;
     const others = f64x2.splat(max(this.shortest - this.leastOf(index), 0));
@@ -173,14 +173,17 @@ export class RowLengths {
     }
   }
 
-  /** f64 by norm byte: about the least saturation of a row with a field of that length in the slot. Scoring rounds differently. */
+  /**
+   * f64 by norm byte: approximate lower bound on the saturation of a row whose field in the slot has that
+   * length. Scoring rounds differently.
+   */
   leastSaturations(index: u32): usize {
     return this.saturations + <usize>index * TABLE_BYTES;
   }
 
   /**
-   * About the saturation of a row; scoring rounds differently. It may be less than that where it is already so much that `sum`
-   * is below `needed` times it.
+   * Approximate saturation of a row; scoring rounds differently. May stop early, with too small a value, once
+   * `sum` is known to be below `needed` times the saturation.
    */
   saturationOf(row: u32, sum: f64, needed: f64): f64 {
     const count = this.slotCount;

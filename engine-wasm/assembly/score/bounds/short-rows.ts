@@ -1,10 +1,12 @@
-// Which rows of a range are short enough to be among the best. What a row scores for its words falls with its length, so the
-// most that the words can add up to tells a length from which on no row scores enough. A row's length is estimated from
-// below, by the norm bytes of the two fields that differ most: 16 rows at a time, without looking at any posting.
+// Finds the rows of a range that are short enough to be among the best. A row's score for its words falls
+// with its length, so an upper bound on the words' sum gives a length beyond which no row scores enough. A
+// lower bound on a row's length comes from the norm bytes of the two fields with the largest spread: 16 rows
+// at a time, without reading postings.
 //
 //   length >= base + first * (norm byte in one field) + second * (norm byte in the other)
 //
-// Norm bytes stand for lengths that rise ever faster, so a line that touches them at one place is below them everywhere.
+// Lengths grow ever faster with the norm byte, so a line that touches the curve at one point lies below it
+// everywhere.
 
 import { checkDeadline } from "../../env";
 import { listAt } from "../../match/alternative-lists";
@@ -15,39 +17,39 @@ import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../.
 import { ListBounds } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-// What rows may score with.
+// Which alternatives may contribute to a row's score.
 export const ALL_ALTERNATIVES: u32 = 0;
-export const BEST_ALTERNATIVES: u32 = 1; // those of TIER_BEST; rows of `behind` with all of them
-export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` are not 0
+export const BEST_ALTERNATIVES: u32 = 1; // those of TIER_BEST; all of them for rows in `behind`
+export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` is not 0
 
-const LISTS_MOST: u32 = 64; // of an alternative: with more, looking at each takes too long
-const SHARE: u32 = 2; // it pays when at most one row in so many is left
-const SHARE_OF_ONE_WORD: u32 = 16; // the same for a query of one word, which promising.ts can look at
-const MISSES_MOST: u32 = 2; // ranges in which it did not pay
-const LOOKED_AT_SINGLY: u64 = 4; // up to so many of 64 rows
+const LISTS_MOST: u32 = 64; // lists of an alternative; checking more takes too long
+const SHARE: u32 = 2; // worthwhile if at most 1 / SHARE of the rows remain
+const SHARE_OF_ONE_WORD: u32 = 16; // the same for a query of one word, which promising.ts can handle
+const MISSES_MOST: u32 = 2; // ranges in which it did not pay before it is given up
+const LOOKED_AT_SINGLY: u64 = 4; // check rows one by one up to this many of 64
 const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
-const ROUNDING: f64 = 1.000000001; // far more than rounding can take from a score
+const ROUNDING: f64 = 1.000000001; // far more than the rounding error of a score
 
-/** The rows of a range that are short enough. In scratch. */
+/** Finds the rows of a range that are short enough. In scratch. */
 @unmanaged
 export class ShortRows {
   program: SearchProgram;
   lengths: RowLengths;
   lists: ListBounds;
-  alternatives: u32; // of all words
-  sums: usize; // f64 by alternative, words in turn: what its lists add at most to a row
-  mosts: usize; // f64, the same: what one of them does
-  known: bool; // both, in the segment at hand
-  several: usize; // bitset: the rows that are in several lists, where that is known of the only word, or 0
+  alternatives: u32; // number of alternatives of all words
+  sums: usize; // f64 by alternative, word by word: the most its lists together add to a row
+  mosts: usize; // f64, the same for a single list
+  known: bool; // whether both are known for the current segment
+  several: usize; // bitset: rows in several lists of the only word, if known, else 0
   misses: u32;
-  share: u32; // it pays when at most one row in so many is left
-  rows: usize; // bitset: what `among` answers
-  // The limits at hand, and what they were found for.
+  share: u32; // worthwhile if at most 1 / `share` of the rows remain
+  rows: usize; // bitset: the result of `among`
+  // The current limits, and the inputs they were computed from.
   cut: f64;
   which: u32;
-  single: i32; // the largest sum of products of a row that may score enough and is in one list of each word
-  any: i32; // the same of any row; negative = none may
+  single: i32; // largest sum of products of a row that may score enough and is in one list of each word
+  any: i32; // the same for any row; negative = none may score enough
 
   static make(program: SearchProgram, lengths: RowLengths, lists: ListBounds): ShortRows {
     const made = changetype<ShortRows>(scratchZeroed(offsetof<ShortRows>()));
@@ -59,21 +61,22 @@ export class ShortRows {
     return made;
   }
 
-  /** Begins with a new segment; the lists of the words must be open. */
+  /** Starts a new segment; the lists of the words must be open. */
   beginSegment(): void {
     this.known = false;
     this.wordsChanged();
   }
 
-  /** The words that are left are others than before. */
+  /** The set of remaining words has changed. */
   wordsChanged(): void {
     this.misses = 0;
     this.cut = NaN;
   }
 
   /**
-   * Those rows of `set` in [from, to), `count` of them, that are short enough to have a score of `cut` with their words: a
-   * bitset, good in this range until the next call, or `set` itself. `which`: what they may score with.
+   * Returns the rows of `set` in [from, to), `count` of them, that are short enough for their words to score
+   * `cut`: a bitset valid for this range until the next call, or `set` itself. `which`: the alternatives that
+   * may contribute.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, which: u32): usize {
     if (this.misses == MISSES_MOST) return set;
@@ -127,7 +130,10 @@ export class ShortRows {
     this.single = this.several != 0 ? this.limitOf(this.mosts) : this.any;
   }
 
-  /** The largest sum of products with which a row may score enough when its alternatives have at most such sums. */
+  /**
+   * The largest sum of products with which a row may score enough, given upper bounds on the sums of its
+   * alternatives.
+   */
   private limitOf(sums: usize): i32 {
     const lengths = this.lengths;
     let high = this.program.longest;
@@ -167,7 +173,7 @@ export class ShortRows {
     return most;
   }
 
-  /** Keeps those rows of `set` that are short enough. Returns how many they are. */
+  /** Keeps the rows of `set` that are short enough. Returns their number. */
   private keep(set: usize, from: u32, to: u32): u32 {
     const lengths = this.lengths;
     const rows = this.rows;
@@ -180,7 +186,7 @@ export class ShortRows {
     const anys = i16x8.splat(<i16>max(this.any, 0));
     const differ = this.any != this.single;
     const end = Bits.words(to);
-    const whole = lengths.rows >> 6; // words with 64 rows
+    const whole = lengths.rows >> 6; // words in which all 64 bits stand for rows
     let count: u32 = 0;
     for (let word = from >> 6; word < end; word++) {
       const some = Bits.word(set, word);
@@ -214,7 +220,7 @@ export class ShortRows {
     return count;
   }
 
-  /** Those of a few rows in a word of a bitset that are short enough. */
+  /** Of a few rows in one word of a bitset, those that are short enough. */
   private shortOf(some: u64, word: u32): u64 {
     const lengths = this.lengths;
     const first = lengths.firstNorms + ((<usize>word) << 6);
@@ -231,7 +237,7 @@ export class ShortRows {
     return short;
   }
 
-  /** Keeps the rows in which alternatives of lower tiers may score more, too. */
+  /** Keeps the rows for which alternatives of lower tiers may score more. */
   private keepBehind(set: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     for (let i: u32 = 0; i < this.program.wordCount; i++) {
@@ -246,7 +252,7 @@ export class ShortRows {
 }
 
 abstract class Fitting {
-  /** Which of 16 sums, eight in each vector, are not above a limit. */
+  /** Bit mask of the 16 sums, eight per vector, that are not above a limit. */
   @inline static mask(low: v128, high: v128, limits: v128): u64 {
     const fit = i8x16.narrow_i16x8_s(i16x8.le_u(low, limits), i16x8.le_u(high, limits));
     return <u64>(<u32>i8x16.bitmask(fit) & 0xffff);
