@@ -1,5 +1,5 @@
-// Runs a filter of a search program on one segment: every operation leaves a bitset of rows on a stack.
-// Scans write whole words; rows without a value drop out by the field's "present" bitset.
+// Runs a filter of a search program on one segment. Each operation pushes a bitset of rows onto a stack.
+// Scans write whole words; the field's "present" bitset removes rows without a value.
 
 import { floatValueKey, scanCodes, summarisedColumn } from "../columns/column-summary";
 import { scanBool, scanHashes, scanOrdinals, scanRange } from "../columns/columns";
@@ -49,7 +49,7 @@ export class Filters {
   phrase: PhraseReader;
   segment: usize;
   summary: usize;
-  among: usize; // bitset: other rows do not count, 0 = all count
+  among: usize; // bitset: only these rows matter, 0 = all
   rows: u32;
   field: usize; // entry of the operation's slot, 0 = no document has a value
 
@@ -60,8 +60,8 @@ export class Filters {
   }
 
   /**
-   * Bitset of the rows that pass, in scratch; 0 when the filter is empty. `itsSummary`: that of the segment, or 0.
-   * `someRows`: a bitset of the only rows whose answer counts, 0 for all.
+   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary`: that of the
+   * segment, or 0. `someRows`: a bitset of the only rows that matter, or 0 for all.
    */
   rowsOf(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
     const operationCount = filter.count;
@@ -70,7 +70,7 @@ export class Filters {
     this.among = someRows;
     this.rows = Seg.rows(filtered);
     if (operationCount == 0) return 0;
-    let stack: usize = 0; // the bitsets lie one behind the other
+    let stack: usize = 0; // the bitsets lie one after the other
     const step = (Bits.bytes(this.rows) + 15) & ~15;
     let depth: i32 = 0;
     let deepest: i32 = 0;
@@ -95,7 +95,7 @@ export class Filters {
         this.runLeaf(operation, top);
       }
     }
-    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // no operation may have been there before
+    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // there may have been no earlier operation
     return stack;
   }
 
@@ -134,7 +134,7 @@ export class Filters {
     }
   }
 
-  /** The elements of the field at hand; their rows go to `to`. */
+  /** Elements of the current field; their rows are written to `to`. */
   private elements(to: usize): Elements {
     return Elements.make(Field.offsets(this.segment, this.field), this.rows, to);
   }
@@ -143,7 +143,7 @@ export class Filters {
     bitsAnd(to, Field.present(this.segment, this.field), this.rows);
   }
 
-  /** Sets the rows with keys in [low, high] with the help of the field's codes; false when it has none. */
+  /** Sets the rows with keys in [low, high] using the field's codes. Returns false if it has none. */
   private scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
     const entry = summaryOfSlot(this.summary, Mem.u16At(this.field + FIELD_SLOT));
     const codes = summaryTable(this.summary, entry, SUMMARY_CODES);

@@ -1,6 +1,6 @@
-// Rows in which terms stand in a given order in one field: next to each other (phrases), or one after the
-// other inside one element (the filter on tokens). The rows that hold all terms are found by leapfrogging over
-// the posting lists, their positions are read only then.
+// Finds rows with terms in a given order in one field: adjacent (phrases), or in sequence inside one element
+// (the filter on tokens). Leapfrogs over the posting lists to find rows with all terms, and reads positions
+// only for those.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -13,13 +13,13 @@ import { CURSOR_BYTES, Cursor, cursorAddTo, cursorSeek, listOpen, TERMINATED } f
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** No further place in the row. */
+/** No further position in the row. */
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
 const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
 
-/** The terms of one phrase in one field of one segment; opened anew for each. In scratch. */
+/** The terms of one phrase in one field of one segment; reopened for each. In scratch. */
 @unmanaged
 export class PhraseReader {
   positions: Positions;
@@ -29,7 +29,7 @@ export class PhraseReader {
   lead: u32; // the term with the shortest list
   runs: usize;
   rowsFound: u32;
-  elementCursor: Cursor; // of the empty term, whose positions are element starts
+  elementCursor: Cursor; // of the empty term, whose positions are the element starts
 
   static make(): PhraseReader {
     return changetype<PhraseReader>(scratchZeroed(offsetof<PhraseReader>()));
@@ -67,7 +67,10 @@ export class PhraseReader {
     scratchRewind(mark);
   }
 
-  /** Opens a cursor on every term's list of the slot. False when a term has none. Call it before asking for rows and places. */
+  /**
+   * Opens a cursor on each term's list in the slot. Returns false if a term has none. Call it before asking
+   * for rows and places.
+   */
   open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
     this.segment = from;
     this.count = termCount;
@@ -84,17 +87,17 @@ export class PhraseReader {
     return true;
   }
 
-  /** At most how many rows have all terms. */
+  /** Upper bound on the number of rows with all terms. */
   rowsMax(): u32 {
     return this.cursorAt(this.lead).count;
   }
 
-  /** The cursor of the first term. */
+  /** Cursor of the first term. */
   first(): Cursor {
     return this.cursorAt(0);
   }
 
-  /** Puts a cursor on a term's list of one slot; false when there is none. */
+  /** Puts a cursor on a term's list in one slot. Returns false if there is none. */
   private openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
     const term = termLowerBound(this.segment, at, length);
     if (!termIs(this.segment, term, at, length)) return false;
@@ -108,14 +111,14 @@ export class PhraseReader {
     return false;
   }
 
-  /** Visits the rows that have all terms. */
+  /** Visits the rows with all terms. */
   private leap(bits: usize, ordered: bool, hasElements: bool): void {
     for (let row = this.nextRow(0); row != TERMINATED; row = this.nextRow(row + 1)) {
       if (this.standsAt(row, ordered, hasElements)) Bits.add(bits, row);
     }
   }
 
-  /** The first row >= target with all terms, or TERMINATED. Targets must not fall. */
+  /** The first row >= target with all terms, or TERMINATED. Targets must not decrease. */
   nextRow(target: u32): u32 {
     let row = cursorSeek(this.cursorAt(this.lead), target);
     while (row != TERMINATED && !failed()) {
@@ -131,7 +134,7 @@ export class PhraseReader {
     return TERMINATED;
   }
 
-  /** Reads the positions of all terms in the row on which they stand. */
+  /** Reads the positions of all terms in the row that the cursors are on. */
   readRow(): bool {
     const positions = this.positions;
     this.positions.clear();
@@ -163,7 +166,7 @@ export class PhraseReader {
     return false;
   }
 
-  /** Moves a term's run to its first position >= from; NOWHERE when there is none. */
+  /** Moves a term's run to its first position >= from. Returns NOWHERE if there is none. */
   private advance(i: u32, from: u32): u32 {
     const positions = this.positions;
     const run = this.runAt(i);
@@ -174,7 +177,10 @@ export class PhraseReader {
     return next < end ? Mem.u32At(positions.at(next)) : NOWHERE;
   }
 
-  /** The first position >= from at which the terms stand one behind the other, or NOWHERE. `from` must not fall between calls. */
+  /**
+   * The first position >= from at which the terms are adjacent, or NOWHERE. `from` must not decrease between
+   * calls.
+   */
   placeFrom(from: u32): u32 {
     let start = this.advance(0, from);
     while (start != NOWHERE) {
@@ -191,7 +197,7 @@ export class PhraseReader {
     return NOWHERE;
   }
 
-  /** Earliest occurrences one after the other, all in [from, to). Runs only move forward. */
+  /** True if the earliest occurrences are in sequence, all in [from, to). Runs only move forward. */
   private inOrder(from: u32, to: u32): bool {
     for (let i: u32 = 0; i < this.count; i++) {
       const position = this.advance(i, from);

@@ -1,5 +1,4 @@
-// The posting lists of an alternative in one segment: cursors one behind the other in scratch, in the order in which they
-// are scored.
+// The posting lists of an alternative in one segment: consecutive cursors in scratch, in scoring order.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";
@@ -12,14 +11,14 @@ import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // of the deadline
+const TERMS_A_CHECK: u32 = 255; // between two looks at the deadline
 
-/** A cursor of alternative lists or near lists. */
+/** The i-th cursor of alternative lists or near lists. */
 export function listAt(lists: usize, i: u32): Cursor {
   return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
 }
 
-/** Postings of those open lists of a word that have less than `large`. */
+/** Total postings in those open lists of a word that have fewer than `large`. */
 export function postingsOfSmall(word: Word, large: u32): u32 {
   let postings: u32 = 0;
   for (let i: u32 = 0; i < word.alternativeCount; i++) {
@@ -32,7 +31,7 @@ export function postingsOfSmall(word: Word, large: u32): u32 {
   return postings;
 }
 
-/** Opens the lists of an alternative: by program term, dictionary term, slot. */
+/** Opens the lists of an alternative, ordered by program term, dictionary term and slot. */
 export function openLists(segment: usize, program: SearchProgram, alternative: Alternative): void {
   alternative.lists = scratch(0);
   alternative.listCount = 0;
@@ -49,7 +48,9 @@ export function openLists(segment: usize, program: SearchProgram, alternative: A
   }
 }
 
-/** Opens the lists of a term one behind the other, by slot. If a slot has two lists, the last one is opened. */
+/**
+ * Opens the lists of a term one after the other, by slot. If a slot has two lists, the last one is opened.
+ */
 function openTerm(segment: usize, program: SearchProgram, alternative: Alternative, term: u32): void {
   const rows = Seg.rows(segment);
   const end = Seg.listsAt(segment, term + 1);
@@ -68,7 +69,10 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
   }
 }
 
-/** Moves the cursor behind the last list of the alternative to its place. False when it took the place of another cursor. */
+/**
+ * Moves the cursor after the last list of the alternative to its place. Returns false if it replaced another
+ * cursor.
+ */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;
   while (to > first && listAt(alternative.lists, to - 1).slotIndex > cursor.slotIndex) to--;

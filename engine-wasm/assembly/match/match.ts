@@ -1,7 +1,7 @@
-// Which rows of one segment match a query: opens the posting lists of every alternative, turns words into
-// bitsets and intersects them with the live rows, the filter and the phrases. Words with few postings come first:
-// once few rows are left, they are sought in the lists instead of reading them. The opened lists stay with the
-// alternatives, in scoring order, for the kernels that score.
+// Finds the rows of one segment that match a query: opens the posting lists of every alternative, turns words
+// into bitsets, and intersects these with the live rows, the filter and the phrases. Words with few postings
+// come first. Once few rows remain, they are looked up in the lists instead of reading the lists through. The
+// open lists stay with the alternatives, in scoring order, for the kernels that score.
 
 import { checkDeadline } from "../env";
 import { Filters } from "../filter/filter";
@@ -51,17 +51,17 @@ import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x4000;
-const SEEK_ABOVE: u32 = 12; // with so many postings for each row that is left, rows are sought in a list
-const ROWS_A_WORD: u32 = 32; // of the segment for each row with the words: with more, the filter comes last
+const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look rows up in a list
+const ROWS_A_WORD: u32 = 32; // rows of the segment per row with the words; above it, the filter comes last
 const LEADER_LISTS_MAX: u32 = 16;
-const SEVERAL_FROM: u32 = 2048; // postings of a word: with fewer, rows are scored without looking at them first
-const SURELY_LESS: f64 = 0.999999; // far from what rounding can add to a score
+const SEVERAL_FROM: u32 = 2048; // with fewer postings in a word, its rows are scored without this
+const SURELY_LESS: f64 = 0.999999; // far from the rounding error of a score
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
- * An alternative of TIER_BEST that scores more than `behind` in every row where `behind` has only terms of that alternative.
- * Returns `behind` itself when there is none. An alternative that does not match in all slots cannot be one. A prefix has
- * the terms of the word whose beginning it is.
+ * Returns an alternative of TIER_BEST that scores more than `behind` in every row where all terms of `behind`
+ * are its own, or `behind` itself if there is none. Only an alternative that matches in all slots qualifies.
+ * A prefix contains the terms of the word that it begins.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
@@ -79,7 +79,7 @@ function hasTerm(alternative: Alternative, term: u32): bool {
   return false;
 }
 
-/** Which rows of the segment at hand match, and what matching them found out. In scratch. */
+/** The matching rows of the current segment, and what matching learned about them. In scratch. */
 @unmanaged
 export class Matches {
   program: SearchProgram;
@@ -92,20 +92,20 @@ export class Matches {
   segment: usize;
   rows: u32;
   blockBuffer: usize;
-  order: usize; // u32: numbers of the words, in the order in which they are matched
-  left: usize; // u32: the rows that are left, 0 = not listed
-  leftCount: u32; // rows that are left, at most; they are listed when it is worth it
-  postings: u32; // read since the last look at the deadline
-  tiered: bool; // the bitsets below are wanted
-  /** All lists that the words of the query have in the segment at hand. */
+  order: usize; // u32: numbers of the words, in matching order
+  left: usize; // u32: the remaining rows, 0 = not listed
+  leftCount: u32; // upper bound on the remaining rows; they are listed when it pays
+  postings: u32; // postings read since the last look at the deadline
+  tiered: bool; // whether to compute the bitsets below
+  /** Number of lists that the words of the query have in the current segment. */
   lists: u32;
-  // Bitsets of rows that have every word, in the segment at hand; 0 = all rows that have every word are in it. They
-  // know nothing of the filter, phrases and rules.
+  // Bitsets of rows with every word in the current segment; 0 = contains all rows with every word. They
+  // ignore the filter, phrases and rules.
   full: usize;
-  best: usize; // each word in TIER_BEST
-  fewestTypos: usize; // each word in TIER_BEST or TIER_FEWEST_TYPOS
+  best: usize; // every word in TIER_BEST
+  fewestTypos: usize; // every word in TIER_BEST or TIER_FEWEST_TYPOS
 
-  /** `tiered`: bitsets of the tiers are wanted as well. */
+  /** `tiered`: also compute bitsets of the tiers. */
   static make(
     program: SearchProgram,
     rules: Rules,
@@ -129,8 +129,8 @@ export class Matches {
   }
 
   /**
-   * Bitset of the rows of a segment that are in the result, in scratch. `summary`: that of the segment, or 0. `live` 0
-   * means all rows.
+   * Bitset, in scratch, of the rows of a segment that are in the result. `summary`: that of the segment, or
+   * 0. `live` 0 means all rows.
    */
   rowsOf(matched: usize, summary: usize, live: usize): usize {
     const program = this.program;
@@ -162,12 +162,12 @@ export class Matches {
     this.orderWords();
   }
 
-  /** Whether there is a filter, and so few rows have the words or are neighbours that it is cheaper to filter only those. */
+  /** True if there is a filter, and filtering only the rows with the words and the neighbours is cheaper. */
   private wordsAreRarer(): bool {
     const program = this.program;
     if (program.browses || program.mainFilter.count == 0 || program.anySequence || this.ranking.pinCount > 0)
       return false;
-    let most = this.neighbours.count; // rows with the words and neighbours
+    let most = this.neighbours.count; // upper bound on rows with the words, plus neighbours
     for (let i: u32 = 0; i < program.wordCount; i++) {
       const cost = program.wordAt(this.orderAt(i)).cost;
       most += cost;
@@ -184,7 +184,7 @@ export class Matches {
     else this.matchAll(bits);
   }
 
-  /** Puts the words with few postings first. */
+  /** Sorts words with few postings first. */
   private orderWords(): void {
     const program = this.program;
     for (let i: u32 = 0; i < program.wordCount; i++) {
@@ -200,7 +200,7 @@ export class Matches {
     return Mem.u32At(this.order + ((<usize>i) << 2));
   }
 
-  /** Starts with all rows in the tiers that differ from one another in this query. */
+  /** Fills with all rows each tier that differs from the others in this query. */
   private beginTiers(bits: usize): void {
     const program = this.program;
     this.full = 0;
@@ -221,7 +221,10 @@ export class Matches {
     return copy;
   }
 
-  /** Keeps those of `bits` that have what they need, and the neighbours that are found without it. Adds these to `having`. */
+  /**
+   * Intersects `bits` with `having`, but keeps the neighbours that match without it and adds them to
+   * `having`.
+   */
   private keep(bits: usize, having: usize): void {
     if (this.neighbours.matching != 0) bitsOr(having, this.neighbours.matching, this.rows);
     bitsAnd(bits, having, this.rows);
@@ -276,7 +279,10 @@ export class Matches {
     if (word.tiers == TIER_BEST && this.fewestTypos != 0) bitsAnd(this.fewestTypos, union, this.rows);
   }
 
-  /** Opens the lists of a word but for its sequences, which are made when the rows that can have them are known. */
+  /**
+   * Opens the lists of a word, except its sequences, which are built once the rows that may have them are
+   * known.
+   */
   private openWord(word: Word): void {
     word.cost = 0;
     for (let i: u32 = 0; i < word.alternativeCount && !failed(); i++) {
@@ -288,7 +294,7 @@ export class Matches {
     }
   }
 
-  /** Makes the lists of a sequence, by slot: only of rows among `bits`. */
+  /** Builds the lists of a sequence, by slot, for rows in `bits` only. */
   private openSequence(alternative: Alternative, bits: usize): void {
     const program = this.program;
     alternative.lists = scratch(<usize>program.slotCount * CURSOR_BYTES);
@@ -310,8 +316,9 @@ export class Matches {
   }
 
   /**
-   * Adds the rows of an alternative to `union`. It may leave out rows outside `bits`. It leaves out the terms of `leader`,
-   * another alternative whose rows were added before. Rows that were in `union` already go to `several`, unless it is 0.
+   * Adds the rows of an alternative to `union`. May leave out rows outside `bits`. Skips the terms of
+   * `leader`, another alternative whose rows were added before. Rows already in `union` are added to
+   * `several`, unless it is 0.
    */
   private addRows(
     alternative: Alternative,
@@ -337,7 +344,7 @@ export class Matches {
     }
   }
 
-  /** Adds those of the rows that are left, `bits`, which the list has. */
+  /** Adds those remaining rows, `bits`, that the list contains. */
   private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);

@@ -1,5 +1,5 @@
-// Which rows of the segment at hand the program lists as neighbours. Matching asks for those that are found without words
-// and settles which are in the result; scoring then asks for the points of a row.
+// The rows of the current segment that the program lists as neighbours. Matching asks for those that are
+// found without words and decides which are in the result. Scoring then asks for the points of a row.
 
 import { scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsNone } from "../memory/bitset";
@@ -7,17 +7,17 @@ import { NeighbourProgram } from "../program/neighbour-program";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
 import { Seg } from "../segment/segment";
 
-/** The neighbours among the rows of the segment at hand. In scratch. */
+/** Neighbours among the rows of the current segment. In scratch. */
 @unmanaged
 export class Neighbours {
   program: NeighbourProgram;
   segment: usize;
   rows: u32;
-  /** How many rows are listed. */
+  /** Number of listed rows. */
   count: u32;
-  /** Bitset: rows that are listed, 0 = none. Once they are settled, only such as match. */
+  /** Bitset of listed rows, 0 = none. After `settle`, only those that match. */
   listed: usize;
-  /** The same: those of them with NEIGHBOUR_MATCHES. */
+  /** Those of them with NEIGHBOUR_MATCHES. */
   matching: usize;
 
   static make(program: NeighbourProgram): Neighbours {
@@ -47,24 +47,24 @@ export class Neighbours {
     }
   }
 
-  /** Leaves only neighbours among the rows that match, `bits`. */
+  /** Keeps only neighbours among the matching rows, `bits`. */
   settle(bits: usize): void {
     if (this.listed == 0) return;
     bitsAnd(this.listed, bits, this.rows);
     bitsAnd(this.matching, bits, this.rows);
   }
 
-  /** Whether the row is listed. */
+  /** True if the row is listed. */
   has(row: u32): bool {
     return this.listed != 0 && Bits.has(this.listed, row);
   }
 
-  /** Whether the row is listed as one that is found without words. */
+  /** True if the row is listed as one that is found without words. */
   matches(row: u32): bool {
     return this.matching != 0 && Bits.has(this.matching, row);
   }
 
-  /** The points of a row that is listed. */
+  /** Points of a listed row. */
   pointsOf(row: u32): f64 {
     return this.program.withSeq(Seg.seq(this.segment, row)).points;
   }

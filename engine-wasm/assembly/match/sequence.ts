@@ -1,5 +1,5 @@
-// Makes a posting list of the places where terms stand one behind the other. A sequence is then matched, scored and
-// measured for closeness like any term. The list is made in scratch, in the format of a segment's lists.
+// Builds a posting list of the positions at which terms are adjacent. A sequence is then matched, scored and
+// measured for closeness like any term. The list is in scratch, in the format of a segment's lists.
 
 import { NOWHERE, PhraseReader } from "../filter/phrase";
 import { STATUS_DAMAGED } from "../layout";
@@ -20,15 +20,15 @@ import {
 } from "../write/posting-writer";
 import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "../write/segment-sink";
 
-const LIST_EXTRA: usize = 64; // header and tail entry of a list, generously
+const LIST_EXTRA: usize = 64; // generous space for the header and tail entry of a list
 
-/** Makes the lists of the sequences of one search. In scratch. */
+/** Builds the lists of the sequences of one search. In scratch. */
 @unmanaged
 export class Sequences {
   phrase: PhraseReader;
   writer: ListWriter;
   sink: Sink;
-  /** End of the list that `listOf` made. */
+  /** End of the list that `listOf` built. */
   end: usize;
 
   static make(phrase: PhraseReader): Sequences {
@@ -41,8 +41,9 @@ export class Sequences {
   }
 
   /**
-   * Address of the list of the rows among `bits` with these terms at consecutive positions of the slot: frequency =
-   * number of such places, position = that of the first term. 0 when there is none; other scratch is given back.
+   * Address of a list of the rows in `bits` with these terms at consecutive positions of the slot: frequency
+   * = number of such places, position = that of the first term. Returns 0 if there are none. Releases all
+   * other scratch it used.
    */
   listOf(segment: usize, terms: usize, termCount: u32, slot: u32, bits: usize): usize {
     const phrase = this.phrase;
@@ -54,7 +55,7 @@ export class Sequences {
     }
     const norms = Field.norms(segment, field);
     const bytes = listDataMax(phrase.rowsMax()) + this.positionBytesMax();
-    scratchRewind(before); // the list comes first, so that all the rest can go
+    scratchRewind(before); // the list comes first, so everything after it can be released
     sinkInScratchOf(this.sink, bytes + LIST_EXTRA);
     const list = sinkEnd(this.sink);
     phrase.open(segment, terms, termCount, slot);
@@ -73,7 +74,10 @@ export class Sequences {
     return any ? list : 0;
   }
 
-  /** At most how many bytes the places need. They are positions of the first term, and fewer positions never need more bytes. */
+  /**
+   * Upper bound on the bytes for the positions. They are positions of the first term, and fewer positions
+   * never take more bytes.
+   */
   private positionBytesMax(): usize {
     const first = this.phrase.first();
     return first.positionsEnd - first.positions;

@@ -1,5 +1,5 @@
-// What rules and pins do to the rows of one segment: which are hidden, buried, boosted or pinned. The rows come as
-// the words matched them and leave as the result has them; classes and boosts are asked for row by row.
+// Applies rules and pins to the rows of one segment: hides, buries, boosts or pins them. Takes the rows that
+// the words matched and returns the rows of the result. Classes and boosts are looked up row by row.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";
@@ -13,7 +13,7 @@ import { Seg } from "../segment/segment";
 const CLASS_BURIED: u64 = 0;
 const CLASS_PLAIN: u64 = 1;
 
-/** The rules and pins of one search and what they do to the rows of the segment at hand. In scratch. */
+/** Rules and pins of one search, applied to the rows of the current segment. In scratch. */
 @unmanaged
 export class Rules {
   ranking: RankProgram;
@@ -21,15 +21,15 @@ export class Rules {
   segment: usize;
   summary: usize;
   rows: u32;
-  // Bitsets of the segment at hand, 0 = no row.
+  // Bitsets of the current segment, 0 = no row.
   pinned: usize; // they pass the filter
   buried: usize;
   boosted: usize;
   matched: usize; // rows of the result that match; 0 = all of them
-  pinRows: usize; // u32 by pin: its row, NOT_FOUND = not here or not passing
+  pinRows: usize; // u32 by pin: its row, NOT_FOUND = not here or filtered out
   /** A row of the result is pinned, in some segment. */
   pinsApplied: bool;
-  /** Rows of the result, in all segments so far, that do not match. */
+  /** Number of rows in the result, in all segments so far, that do not match. */
   pinnedOnly: u32;
 
   static make(ranking: RankProgram, filters: Filters): Rules {
@@ -40,7 +40,10 @@ export class Rules {
     return made;
   }
 
-  /** Names the next segment and its summary, or 0; `candidates`: its live rows that pass the filter, matching or not. */
+  /**
+   * Starts the next segment with its summary, or 0. `candidates`: its live rows that pass the filter,
+   * matching or not.
+   */
   beginSegment(used: usize, itsSummary: usize, candidates: usize): void {
     const ranking = this.ranking;
     this.segment = used;
@@ -73,7 +76,7 @@ export class Rules {
     return NOT_FOUND;
   }
 
-  /** Turns the rows that match, `bits`, into the rows of the result. */
+  /** Turns the matching rows, `bits`, into the rows of the result. */
   apply(bits: usize): void {
     const ranking = this.ranking;
     for (let i: u32 = 0; i < ranking.ruleCount; i++)
@@ -93,8 +96,8 @@ export class Rules {
   }
 
   /**
-   * Lets the first rule that hides, buries or keeps a row decide about it: takes the row from the later rules, and from the
-   * pins unless that rule keeps it.
+   * Lets the first rule that hides, buries or keeps a row decide about it: later rules lose the row, and so
+   * do the pins unless that rule keeps it.
    */
   private settle(): void {
     const ranking = this.ranking;
@@ -109,7 +112,7 @@ export class Rules {
     }
   }
 
-  /** The rows that pass rules of this effect; notes which of the rules `bits` has a row of. */
+  /** Rows that pass rules with this effect. Records which of the rules have a row in `bits`. */
   private unite(effect: u32, bits: usize): usize {
     const ranking = this.ranking;
     let union: usize = 0;
@@ -123,14 +126,14 @@ export class Rules {
     return union;
   }
 
-  /** ROW_* of a row of the result. */
+  /** ROW_* flags of a row of the result. */
   flagsOf(row: u32): u32 {
     if (this.pinned == 0) return ROW_MATCHED;
     const isMatched = Bits.has(this.matched, row) ? ROW_MATCHED : 0;
     return isMatched | (Bits.has(this.pinned, row) ? ROW_PINNED : 0);
   }
 
-  /** Rows of a higher class come first: pins in their order, plain rows, buried ones. */
+  /** Rows of a higher class come first: pins in their order, plain rows, buried rows. */
   classOf(row: u32): u64 {
     if (this.pinned != 0 && Bits.has(this.pinned, row)) {
       let i: u32 = 0;
@@ -140,7 +143,7 @@ export class Rules {
     return this.buried != 0 && Bits.has(this.buried, row) ? CLASS_BURIED : CLASS_PLAIN;
   }
 
-  /** Weights of the boost rules that a row passes, summed in program order. */
+  /** Sum of the weights of the boost rules that a row passes, in program order. */
   boostsOf(row: u32): f64 {
     const ranking = this.ranking;
     if (this.boosted == 0 || !Bits.has(this.boosted, row)) return 0;

@@ -1,6 +1,7 @@
-// Tells for 64 rows at a time which of them could still be among the best, by the sort keys that columns hold: they
-// are compared with those of the worst row kept, key by key, as `SortKeys.compare` does. Rows that pass are compared
-// in full afterwards, so a key that columns do not hold - relevance - may let too many through, never too few.
+// Decides for 64 rows at a time which of them could still be among the best, by comparing sort keys that
+// columns hold with those of the worst row kept, key by key, as `SortKeys.compare` does. Rows that pass are
+// compared in full afterwards. A key that columns do not hold, such as relevance, may therefore let too many
+// rows through, but never too few.
 
 import {
   orderBool,
@@ -23,10 +24,10 @@ import { Seg, unknownType } from "../segment/segment";
 import { KIND_STRING, numberKey, numberOfKey } from "./sort-keys";
 import { TopK } from "./topk";
 
-const COMPARED_SINGLY: u64 = 6; // up to so many rows of 64, each is looked at
+const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
 const NEVER: u32 = 0xffffffff;
 
-/** Compares the rows of the segment at hand with the worst row kept. In scratch. */
+/** Compares the rows of the current segment with the worst row kept. In scratch. */
 @unmanaged
 export class Sieve {
   program: SearchProgram;
@@ -35,15 +36,15 @@ export class Sieve {
   order: RowOrder;
   segment: usize;
   rows: u32;
-  bounds: usize; // {u32 first, u32 end} by key: ordinals of the worst row's string in the segment at hand
-  boundsAsOf: u32; // what `top.changes` was
-  boundsFirst: u32; // the key from which the bounds were found
-  zones: usize; // of the first key that decides, 0 = none to look at
+  bounds: usize; // {u32 first, u32 end} by key: ordinals of the worst row's string
+  boundsAsOf: u32; // value of `top.changes` when the bounds were computed
+  boundsFirst: u32; // the first key that has bounds
+  zones: usize; // of the first deciding key, 0 = none to check
   zonesDescending: bool;
-  zoneBound: u64; // what a zone must reach
-  codedKey: u32; // number of that key when it has codes and is a number
+  zoneBound: u64; // minimum that a zone must reach
+  codedKey: u32; // number of that key if it is numeric and has codes
   worstCode: u32; // of the worst row kept
-  tiesBySeq: bool; // of rows that are equal in that key the newer one comes first
+  tiesBySeq: bool; // rows equal in that key are ordered newest first
 
   static make(program: SearchProgram, top: TopK): Sieve {
     const made = changetype<Sieve>(scratchZeroed(offsetof<Sieve>()));
@@ -58,19 +59,19 @@ export class Sieve {
     return made;
   }
 
-  /** Names the segment whose rows come next; its columns are those of the sort keys. */
+  /** Starts a segment; its columns are those of the sort keys. */
   beginSegment(used: usize): void {
     this.segment = used;
     this.rows = Seg.rows(used);
     this.boundsAsOf = NEVER;
   }
 
-  /** Whether all rows have the same value, so that the key decides nothing. */
+  /** True if all rows have the same value, so that the key decides nothing. */
   private isConstant(key: SortKey): bool {
     return key.by == SORT_CLASS ? this.ranking.classIsPlain : this.program.browses && this.ranking.isPlain;
   }
 
-  /** True when the first key that decides anything is one that columns hold. */
+  /** True if columns hold the first key that decides anything. */
   helps(): bool {
     const program = this.program;
     for (let i: u32 = 0; i < program.sortCount; i++) {
@@ -82,14 +83,15 @@ export class Sieve {
   }
 
   /**
-   * Those rows of `among` (bit i stands for row `from` + i) that could displace a kept row, by the keys from number `first`
-   * on. Requires that `from` is a multiple of 64, and that the rows equal the worst row kept in the keys before `first`.
+   * Those rows of `among` (bit i stands for row `from` + i) that could displace a kept row, by the keys from
+   * number `first` on. `from` must be a multiple of 64, and the rows must equal the worst row kept in the
+   * keys before `first`.
    */
   pass(among: u64, from: u32, first: u32): u64 {
     const top = this.top;
-    if (from + 64 > this.rows) return among; // what lies behind a column's end is not its own
+    if (from + 64 > this.rows) return among; // bytes after a column's end are not its own
     if (this.boundsAsOf != top.changes || this.boundsFirst != first) {
-      if (!top.isFull()) return among; // and no bounds are found before it is
+      if (!top.isFull()) return among; // no bounds are computed before that
       this.findBounds(first);
     }
     const zones = this.zones;
@@ -121,12 +123,14 @@ export class Sieve {
     return better | this.newer(equal, from);
   }
 
-  /** Rows of a segment ascend by sequence number: `equal`, unless all of the 64 are older than the worst row. */
+  /**
+   * `equal`, unless all 64 rows are older than the worst row. Rows of a segment ascend by sequence number.
+   */
   private newer(equal: u64, from: u32): u64 {
     return equal != 0 && Seg.seq(this.segment, from + 63 - <u32>clz(equal)) > this.top.worstSeq() ? equal : 0;
   }
 
-  /** Sets `order` for the rows of `some`, which have a value. */
+  /** Sets `order` for the rows of `some`, all of which have a value. */
   private compareSingly(key: SortKey, number: u32, some: u64, from: u32): void {
     if (key.kind == KIND_STRING) return this.compareOrdinals(key, number, some, from);
     const descending = key.descending != 0;
@@ -205,7 +209,7 @@ export class Sieve {
     }
   }
 
-  /** Whether, by the first key that decides, no row of `among` can be better than the worst one kept. */
+  /** True if, by the first deciding key, no row of `among` can be better than the worst row kept. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;
@@ -214,7 +218,7 @@ export class Sieve {
     return descending ? key < bound : key > bound;
   }
 
-  /** Finds the worst row's strings in the segment at hand, and what a zone must reach. */
+  /** Looks up the worst row's strings in the current segment, and the minimum that a zone must reach. */
   private findBounds(first: u32): void {
     const program = this.program;
     const top = this.top;
@@ -223,7 +227,7 @@ export class Sieve {
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
       if (key.by != SORT_FIELD || key.kind != KIND_STRING || key.present == 0 || !top.worstHas(i)) continue;
-      const text = top.worstKey(i); // as `stringKey` packs it
+      const text = top.worstKey(i); // as packed by `stringKey`
       const bound = this.bounds + ((<usize>i) << 3);
       Mem.putU32(bound, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, false));
       Mem.putU32(bound + 4, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, true));
@@ -231,7 +235,7 @@ export class Sieve {
     this.findZones(first);
   }
 
-  /** Zones help when the first key that decides is a field's. */
+  /** Zones help if the first deciding key is a field's. */
   private findZones(first: u32): void {
     const program = this.program;
     const top = this.top;
@@ -250,7 +254,7 @@ export class Sieve {
     if (key.kind == KIND_STRING) {
       const bound = this.bounds + ((<usize>number) << 3);
       this.zoneBound = this.zonesDescending ? <u64>Mem.u32At(bound) : <u64>Mem.u32At(bound + 4) - 1;
-      this.tiesBySeq = false; // several ordinals may be the same string
+      this.tiesBySeq = false; // several ordinals may stand for the same string
       return;
     }
     this.zoneBound = this.zonesDescending ? top.worstKey(number) : ~top.worstKey(number);
@@ -259,7 +263,7 @@ export class Sieve {
     this.worstCode = codeOf(this.zoneBound, key.codeBounds);
   }
 
-  /** The first key from number `i` on of which rows can have different values. */
+  /** The first key, from number `i` on, in which rows can differ. */
   private deciding(i: u32): u32 {
     const program = this.program;
     while (

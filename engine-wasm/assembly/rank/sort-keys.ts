@@ -1,5 +1,5 @@
-// Sort values of rows as numbers that order: for every key of the query a u64 (larger is better) and a bit
-// that says whether the document has a value. Strings are addresses of their folded bytes in a segment.
+// Sort values of rows as ordered numbers: for each key of the query a u64 (larger is better) and a bit that
+// says whether the document has a value. Strings are addresses of their folded bytes in a segment.
 
 import {
   SUMMARY_CODE_BOUNDS,
@@ -34,7 +34,7 @@ import { fail } from "../status";
 import { finalKey, finalKeyBelowNeighbours } from "./final-key";
 import { Rules } from "./rules";
 
-/** What the values of a slot are; the same in all segments of an index. */
+/** Kind of a slot's values; the same in all segments of an index. */
 const KIND_UNKNOWN: u32 = 0; // no segment has the field
 const KIND_INT: u32 = 1;
 export const KIND_FLOAT: u32 = 2;
@@ -72,7 +72,7 @@ function kindOf(snapshot: usize, slot: u32): u32 {
   return kind;
 }
 
-/** The number of a row that has one, as u64 in its order; only of fields with single values. */
+/** Maps the number of a row that has one to an ordered u64. Single-valued fields only. */
 export function numberKey(key: SortKey, row: u32): u64 {
   switch (key.type) {
     case TYPE_FLOAT: {
@@ -90,7 +90,7 @@ export function numberKey(key: SortKey, row: u32): u64 {
   }
 }
 
-/** The number behind a key of a field: bits of an i64 or an f64. */
+/** The number behind the key of a field: bits of an i64 or an f64. */
 export function numberOfKey(key: SortKey, value: u64): u64 {
   const ordered = key.descending != 0 ? value : ~value;
   if (key.kind == KIND_INT) return ordered ^ 0x8000000000000000;
@@ -101,16 +101,16 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
   return ((<u64>Dict.foldedAt(dictionary, ordinal)) << 32) | <u64>Dict.foldedLength(dictionary, ordinal);
 }
 
-/** The sort keys of one search over the rows of the segment at hand. In scratch. */
+/** Sort keys of one search over the rows of the current segment. In scratch. */
 @unmanaged
 export class SortKeys {
   program: SearchProgram;
   rules: Rules;
   count: u32; // keys
-  strings: u64; // bits of the keys that are strings, as presence bits are
+  strings: u64; // bits of the string keys, laid out like presence bits
   segment: usize;
 
-  /** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
+  /** Determines the kinds of all sort keys and facets. Segments that disagree are damaged. */
   static make(snapshot: usize, program: SearchProgram, rules: Rules): SortKeys {
     const made = changetype<SortKeys>(scratchZeroed(offsetof<SortKeys>()));
     made.program = program;
@@ -188,7 +188,7 @@ export class SortKeys {
     return by == SORT_SEQ ? Seg.seq(this.segment, row) : this.rules.classOf(row);
   }
 
-  /** Writes the relevance anew to the keys that `read` wrote, in a query whose neighbours come first. */
+  /** Overwrites the relevance in the keys that `read` wrote, in a query whose neighbours come first. */
   lowerRelevance(row: u32, textMatch: f64, bonus: f64, keys: usize): void {
     for (let i: u32 = 0; i < this.count; i++) {
       const key = this.program.sortKeyAt(i);
@@ -198,7 +198,7 @@ export class SortKeys {
     }
   }
 
-  /** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
+  /** Positive if the keys at `a` are better than those at `b`, negative if worse, 0 if all are equal. */
   compare(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
     const count = this.count;
     const strings = this.strings;

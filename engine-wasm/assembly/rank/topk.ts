@@ -1,5 +1,5 @@
 // The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
-// first. Memory grows with the rows that are kept, never with k.
+// first. Memory grows with the rows kept, never with k.
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
@@ -23,7 +23,7 @@ const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
 const CHANGES_A_CHECK: u32 = 255;
 
-/** Whether row `a` comes before row `b`. `sortKeys` is the address of the search's sort keys. */
+/** True if row `a` comes before row `b`. `sortKeys` is the address of the search's sort keys. */
 function before(a: usize, b: usize, sortKeys: usize): bool {
   const order = changetype<SortKeys>(sortKeys).compare(
     a + ROW_KEYS,
@@ -43,22 +43,22 @@ export class TopK {
   rowBytes: usize;
   heap: usize; // u32 addresses of rows
   capacity: u32;
-  /** How many rows are kept. */
+  /** Number of rows kept. */
   kept: u32;
-  candidate: usize; // a row that is not in the heap
+  candidate: usize; // a row outside the heap
   segment: usize;
-  ordered: bool; // rows come best first already
+  ordered: bool; // rows arrive best first
   neighboursFirst: bool;
-  /** Goes up whenever the rows kept change. */
+  /** Incremented whenever the kept rows change. */
   changes: u32;
-  /** Text match and bonus together decide first, larger first. */
+  /** Text match plus bonus is the first criterion, larger first. */
   bySum: bool;
-  /** With `bySum`: number of the first key that orders rows with the same sum. */
+  /** With `bySum`: number of the first key that orders rows with equal sums. */
   tieKey: u32;
-  /** With `bySum`: of rows with the same sum the one with the larger sequence number comes first. */
+  /** With `bySum`: of rows with equal sums, the one with the larger sequence number comes first. */
   tiesBySeq: bool;
 
-  /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
+  /** Starts without rows. `bestFirst` is the caller's promise that every row is worse than those before. */
   static make(program: SearchProgram, sortKeys: SortKeys, bestFirst: bool): TopK {
     const made = changetype<TopK>(scratchZeroed(offsetof<TopK>()));
     made.program = program;
@@ -72,14 +72,14 @@ export class TopK {
     return made;
   }
 
-  /** Finds out whether text match and bonus decide first, and what decides next. */
+  /** Determines whether text match plus bonus decides first, and what decides next. */
   private decideOrder(): void {
     const program = this.program;
     const ranking = program.ranking;
     const count = program.sortCount;
     let first: u32 = 0;
     while (first < count && program.sortKeyAt(first).by == SORT_CLASS) first++;
-    // of a plain class: all rows have the same, and none is there without its text
+    // All rows have the same class, and none is in the result without matching the text.
     this.bySum =
       ranking.classIsPlain &&
       ranking.sumIsPlain &&
@@ -98,22 +98,22 @@ export class TopK {
     this.tiesBySeq = this.bySum && newestFirst;
   }
 
-  /** With `bySum`: no row below this sum of text match and bonus can enter; 0 while any can. */
+  /** With `bySum`: rows below this sum of text match and bonus cannot enter; 0 while any row can. */
   leastSum(): f64 {
     return this.isFull() && this.kept > 0 ? this.worstSum() : 0;
   }
 
-  /** Names the segment whose rows are offered next. */
+  /** Starts a segment; its rows are offered next. */
   beginSegment(used: usize): void {
     this.segment = used;
   }
 
-  /** True when a new row must displace another. */
+  /** True if a new row must displace another. */
   isFull(): bool {
     return this.kept == this.wanted;
   }
 
-  /** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */
+  /** Values of the worst row kept. Valid once as many rows as wanted, and at least one, are kept. */
   worstSeq(): u64 {
     return Mem.u64At(this.rowAt(0) + ROW_SEQ);
   }
@@ -132,20 +132,20 @@ export class TopK {
     Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
     Mem.putF64(candidate + ROW_BONUS, bonus);
     Mem.putU64(candidate + ROW_PRESENCE, this.sortKeys.read(row, textMatch, bonus, candidate + ROW_KEYS));
-    // Not in `read`: the call would slow down every query there, as it costs registers in the loop.
+    // Not part of `read`: the call would slow down every query, because it costs registers in that loop.
     if (this.neighboursFirst) this.sortKeys.lowerRelevance(row, textMatch, bonus, candidate + ROW_KEYS);
   }
 
   /**
-   * Text match and bonus of the worst row. With small bonuses and without boosts their sum orders rows as the final
-   * key does: neither comes near the part of the text match above the score, and the sum stays below 2^53.
+   * Text match plus bonus of the worst row. With small bonuses and no boosts, their sum orders rows as the
+   * final key does: neither reaches the part of the text match above the score, and the sum stays below 2^53.
    */
   private worstSum(): f64 {
     const worst = <usize>Mem.u32At(this.heap);
     return Mem.f64At(worst + ROW_TEXT_MATCH) + Mem.f64At(worst + ROW_BONUS);
   }
 
-  /** False when a row with this text match and bonus could not enter. */
+  /** False if a row with this text match and bonus could not enter. */
   wouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
     if (!this.isFull()) return true;
     if (this.kept == 0) return false;
@@ -154,7 +154,7 @@ export class TopK {
     return before(this.candidate, <usize>Mem.u32At(this.heap), changetype<usize>(this.sortKeys));
   }
 
-  /** Offers a row; it is kept when it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
+  /** Offers a row, which is kept if it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
   offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
     if (this.isFull()) {
       if (!this.wouldEnter(row, textMatch, bonus)) return;
@@ -182,7 +182,7 @@ export class TopK {
     if ((++this.changes & CHANGES_A_CHECK) == 0) checkDeadline();
   }
 
-  /** Whether the candidate is worse than all rows kept. Requires that the last of these is the worst. */
+  /** True if the candidate is worse than all rows kept. The last of these must be the worst. */
   private comesLast(): bool {
     return (
       this.kept == 0 || before(this.rowAt(this.kept - 1), this.candidate, changetype<usize>(this.sortKeys))
@@ -196,7 +196,7 @@ export class TopK {
     this.heap = grown;
   }
 
-  /** Puts the rows in order, best first; no row may be offered afterwards. */
+  /** Sorts the rows, best first. No row may be offered afterwards. */
   finish(): void {
     if (!this.ordered) heapSort(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
   }

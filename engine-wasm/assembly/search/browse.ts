@@ -1,4 +1,4 @@
-// Queries without words: in which order they visit the rows, and which rows they offer.
+// Queries without words: the order in which they visit rows, and the rows that they offer.
 
 import { checkDeadline } from "../env";
 import { ROW_MATCHED, SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
@@ -9,17 +9,20 @@ import { TopK } from "../rank/topk";
 import { Signals } from "../score/signals";
 import { failed } from "../status";
 
-// The order in which a query without words visits the rows.
+// Order in which a query without words visits the rows.
 export const BY_KEYS: u32 = 0; // any
-const NEWEST_FIRST: u32 = 1; // the sort is by descending sequence number: rows come best first
+const NEWEST_FIRST: u32 = 1; // sorted by descending sequence number: rows arrive best first
 export const OLDEST_FIRST: u32 = 2; // the same, ascending
 
-// Words of rows are visited with strides that fall from the first to 1, each a power of two.
+// Words of rows are visited at strides that fall from the first to 1, each a power of two.
 const STRIDE_FIRST: u32 = 512;
 const STRIDE_STEP: u32 = 8;
 const WORDS_A_CHECK: u32 = 63;
 
-/** Without words, neighbours and wishes all rows have the same relevance and class, so such keys decide nothing. */
+/**
+ * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so these keys
+ * decide nothing.
+ */
 export function browseOrder(program: SearchProgram): u32 {
   if (!program.browses || !program.ranking.isPlain) return BY_KEYS;
   for (let i: u32 = 0; i < program.sortCount; i++) {
@@ -31,7 +34,7 @@ export function browseOrder(program: SearchProgram): u32 {
   return NEWEST_FIRST;
 }
 
-/** Offers the rows of `bits` in a segment of `rows` rows that may be among the best. */
+/** Offers the rows of `bits`, in a segment of `rows` rows, that may be among the best. */
 export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u32): void {
   if (order == BY_KEYS) return browseByKeys(top, sieve, bits, Bits.words(rows));
   if (order == NEWEST_FIRST) {
@@ -45,11 +48,14 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
   }
 }
 
-/** Visits rows far apart first, so that the worst row kept is good early even where values rise with the rows. */
+/**
+ * Visits rows far apart first, so that the worst row kept is good early even if values rise with the row
+ * number.
+ */
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides
+    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of words visited at larger strides
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;
       const among = Bits.word(bits, word);
@@ -62,14 +68,14 @@ function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   }
 }
 
-/** `browse` when bonuses, rules or pins change the order of rows. */
+/** `browse` for queries in which bonuses, rules or pins change the order of rows. */
 export function browseRanked(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
     signals.offerWordless(row);
   }
 }
 
-/** Offers the rows of a query that has neighbours but no words: these and the pinned ones. */
+/** Offers the rows of a query with neighbours but no words: the neighbours and the pinned rows. */
 export function browseNeighbours(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
     signals.offerNeighbour(row, 0, 0, 0);

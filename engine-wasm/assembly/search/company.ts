@@ -1,6 +1,6 @@
-// The kernel `company`: in how many live documents each candidate stands together with each word. Segment by segment, every
-// word gets a bitset of its rows. Then the candidates, one after the other, get theirs, which is compared with those of the
-// words. The bytes of program and result are drawn in docs/FORMATS.md.
+// The kernel `company` counts the live documents in which each candidate occurs together with each word.
+// Segment by segment, each word gets a bitset of its rows. Then each candidate in turn gets one, which is
+// intersected with those of the words. docs/FORMATS.md draws the bytes of program and result.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -23,9 +23,9 @@ import {
 import { Seg, Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // of the deadline
+const TERMS_A_CHECK: u32 = 255; // between two looks at the deadline
 
-/** Answers the program of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
+/** Runs the program of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function company(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
   const program = CompanyProgram.read(input, bytes);
@@ -41,7 +41,7 @@ export function company(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** What was counted for one program, and the segment at hand. In scratch. */
+/** Counts of one program, and the current segment. In scratch. */
 @unmanaged
 class CompanyCounts {
   program: CompanyProgram;
@@ -83,7 +83,10 @@ class CompanyCounts {
     scratchRewind(begin);
   }
 
-  /** Adds to the counts of a candidate, which begin at `at`; returns where those of the next one do. */
+  /**
+   * Adds to the counts of a candidate, which begin at `at`. Returns the address of the next candidate's
+   * counts.
+   */
   private addCandidate(candidate: CompanyWord, at: usize): usize {
     const program = this.program;
     this.findRows(candidate);
@@ -110,7 +113,7 @@ class CompanyCounts {
     if (this.live != 0) bitsAnd(word.rows, this.live, this.rows);
   }
 
-  /** Adds the rows that a term of the dictionary has in the slots. */
+  /** Adds the rows that contain a dictionary term in the slots. */
   private addTerm(term: u32, bits: usize): void {
     const cursor = this.cursor;
     const end = Seg.listsAt(this.segment, term + 1);

@@ -1,6 +1,6 @@
-// The explain kernel: for single rows of a search, everything that their place in the result is made of. It does
-// for one row what score-words.ts does for many rows at once, in the same order of operations, so that the numbers are
-// equal to the bit. The bytes of question and answer are drawn in docs/FORMATS.md.
+// The kernel `explain` breaks down, for single rows of a search, what determines their place in the result.
+// It does for one row what score-words.ts does for many at once, in the same order of operations, so the
+// numbers are equal to the bit. docs/FORMATS.md draws the bytes of question and answer.
 
 import { ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
@@ -66,8 +66,8 @@ function wordPartAt(row: RowParts, i: u32): WordPart {
 }
 
 /**
- * Explains rows of a search. Input: u32 count, count x f64 seq, ascending, then the search program. Returns the
- * address of the result, or -STATUS_*.
+ * Explains rows of a search. Input: u32 count, count x f64 seq, ascending, then the search program. Returns
+ * the address of the result, or -STATUS_*.
  */
 export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
@@ -97,7 +97,7 @@ function seqAt(seqs: usize, i: u32): f64 {
   return Mem.f64At(seqs + <usize>i * SEQ_BYTES);
 }
 
-/** The terms of a sequence with a space between two. */
+/** Joins the terms of a sequence, separated by spaces. */
 function joinTerms(part: Part, alternative: Alternative): void {
   let bytes: usize = 0;
   for (let i: u32 = 0; i < alternative.termCount; i++)
@@ -129,14 +129,14 @@ function writeWord(result: Result, word: WordPart): void {
   }
 }
 
-/** The rows of one search that are explained. In scratch. */
+/** The explained rows of one search. In scratch. */
 @unmanaged
 class Explainer {
   run: Run;
   program: SearchProgram;
   signals: Signals;
   segment: usize;
-  saturation: f64; // of the row at hand
+  saturation: f64; // of the current row
   buffer: usize;
 
   static make(run: Run): Explainer {
@@ -148,10 +148,13 @@ class Explainer {
     return made;
   }
 
-  /** Explains those of the rows that are in a segment and in the result; `rows`: where the addresses of RowParts go. */
+  /**
+   * Explains those rows that are in a segment and in the result. The addresses of their RowParts go to
+   * `rows`.
+   */
   explainIn(entry: u32, seqs: usize, count: u32, rows: usize): void {
     const segment = Snap.segment(this.run.snapshot, entry);
-    let here = changetype<SegmentRun>(0); // begun when the segment has one of the rows
+    let here = changetype<SegmentRun>(0); // started only if the segment has one of the rows
     for (let i: u32 = 0; i < count && !failed(); i++) {
       const row = rowOfSeq(segment, <u64>seqAt(seqs, i));
       if (row == NOT_FOUND) continue;
@@ -185,7 +188,7 @@ class Explainer {
       if (word.exact == 0) exact = false;
       matched++;
     }
-    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // not only because it is pinned
+    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // not just pinned
     const words = isFound ? matched : 0;
     const state = rowState(words, typos, exact);
     const wordsCount = !signals.points.areAll(row);
@@ -205,7 +208,7 @@ class Explainer {
     return changetype<usize>(parts);
   }
 
-  /** Returns the sum of the bonuses of a row. */
+  /** Returns the sum of a row's bonuses. */
   private explainBonuses(parts: RowParts, row: u32, hasWords: bool, state: u32): f64 {
     const place = this.signals.place;
     const term = this.signals.term;
@@ -233,14 +236,14 @@ class Explainer {
     if (part.alternative != NO_ALTERNATIVE) this.findParts(part, alternativeAt(word, part.alternative), row);
   }
 
-  /** Puts the cursor on the row; false when its list does not have it. */
+  /** Moves the cursor to the row. Returns false if its list does not have the row. */
   private standsOn(cursor: Cursor, row: u32): bool {
     cursorUseBuffer(cursor, this.buffer);
     cursorRestart(cursor);
     return cursorSeek(cursor, row) == row;
   }
 
-  /** Score of an alternative in the row, -1 when the row does not have it. */
+  /** Score of an alternative in the row, or -1 if the row does not have it. */
   private scoreOf(alternative: Alternative, row: u32): f64 {
     const program = this.program;
     let sum: f64 = 0;

@@ -43,7 +43,10 @@ const ENTRY_RAW: usize = 4;
 const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
-/** Adds the matching rows of one segment, `found` of them, to a facet's counts; `summary`: that of the segment, or 0. */
+/**
+ * Adds the matching rows of one segment, `found` of them, to a facet's counts; `summary`: that of the
+ * segment, or 0.
+ */
 export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
   checkDeadline();
   const field = findField(segment, facet.slot);
@@ -75,7 +78,10 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   }
 }
 
-/** The counts, u32 by ordinal. When most rows match, the rows that do not match are counted instead and subtracted. */
+/**
+ * The counts, u32 by ordinal. When most rows match, the rows that do not match are counted instead and
+ * subtracted.
+ */
 function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));
@@ -216,8 +222,8 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Leaves out values that are too rare here to be among the first of all shards. That is wrong only when chance has spread
- * their documents very unevenly, which the coordinator notices.
+ * Leaves out values that are too rare here to be among the first of all shards. That is wrong only when
+ * chance has spread their documents very unevenly, which the coordinator notices.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

@@ -1,6 +1,6 @@
-// The kernel `nearest`: of the rows that a search program matches, those whose codes differ the least from a query vector's. Words,
-// filter, phrases, excludes, hidden and deleted rows decide which rows are compared; pins, order and facets do not matter.
-// The bytes of question and answer are drawn in docs/FORMATS.md.
+// The kernel `nearest` finds, of the rows that a search program matches, those whose codes differ least from
+// a query vector's. Words, filter, phrases, exclusions, hidden and deleted rows decide which rows are
+// compared; pins, order and facets have no effect. docs/FORMATS.md draws the bytes of question and answer.
 
 import { NEAREST_ROW_BYTES, PROGRAM_NEAREST, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -14,7 +14,7 @@ import { NearestCodes } from "../vector/nearest-codes";
 import { beginQuery, beginSegment, Run } from "./run";
 
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
-const NUMBER_MAX: f32 = 2; // of a vector of length 1 no number reaches it, rounded or not
+const NUMBER_MAX: f32 = 2; // above any component of a vector of length 1, rounded or not
 
 /** Answers the question of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
@@ -38,7 +38,7 @@ export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** The query in scratch of its own, where its numbers are aligned. */
+/** Copies the query to scratch of its own, where its numbers are aligned. */
 function readQuery(reader: ProgramReader): usize {
   const query = scratch(QUERY_BYTES);
   const from = reader.bytes(QUERY_BYTES);

@@ -1,10 +1,10 @@
-// One query on one snapshot while a kernel runs. All that the query knows lies in the `Run`: a struct in scratch that leads
-// to the structs of the rooms below, each described in its own file and made here, once, in the order in which they need
-// one another. Nothing of it outlives the kernel call, and no module keeps anything of it.
+// One query on one snapshot while a kernel runs. Everything known about the query lies in the `Run`: a struct
+// in scratch that leads to the structs of the modules below. Each is described in its own file and created
+// here, once, in order of dependency. Nothing outlives the kernel call, and no module keeps any of it.
 //
 //   Run -> program          what is asked (program/)
 //       -> rules            hides, burials, boosts and pins (rank/rules.ts)
-//       -> neighbours       which rows are near the query by their vectors (match/neighbours.ts)
+//       -> neighbours       rows near the query by their vectors (match/neighbours.ts)
 //       -> matches          which rows match (match/)
 //       -> sortKeys, top    how rows compare, and the best so far (rank/)
 //       -> sieve            which rows could still enter, 64 at a time (rank/sieve.ts)
@@ -40,20 +40,26 @@ export class Run {
   signals: Signals;
   scorer: Scorer;
   browseOrder: u32; // of browse.ts
-  ranks: bool; // rows are compared or explained, not only counted
+  ranks: bool; // rows are compared or explained, not just counted
 }
 
-/** One segment of a run whose rows were matched; the parts of the run stand ready for it until the next one begins. */
+/**
+ * One segment of a run after matching its rows. The parts of the run are ready for it until the next segment
+ * starts.
+ */
 @unmanaged
 export class SegmentRun {
   segment: usize;
   summary: usize; // 0 = none
   rows: u32;
   bits: usize; // rows of the result
-  found: u32; // how many they are
+  found: u32; // number of rows in the result
 }
 
-/** Reads a search program and makes all that the query needs. Only when nothing `failed()` the run can be used. */
+/**
+ * Reads a search program and creates everything the query needs. The run may be used only if nothing
+ * `failed()`.
+ */
 export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining: bool): Run {
   const run = changetype<Run>(scratchZeroed(offsetof<Run>()));
   const program = SearchProgram.read(at, bytes);
@@ -76,7 +82,7 @@ export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining:
   return run;
 }
 
-/** Matches the rows of a segment of the snapshot and readies the run's parts for them. */
+/** Matches the rows of a segment of the snapshot and prepares the run's parts for them. */
 export function beginSegment(run: Run, entry: u32): SegmentRun {
   const here = changetype<SegmentRun>(scratchZeroed(offsetof<SegmentRun>()));
   const segment = Snap.segment(run.snapshot, entry);

@@ -1,5 +1,5 @@
 // The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
-// the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
+// the first ones found stay. docs/FORMATS.md draws the bytes of program and result.
 
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
@@ -29,7 +29,7 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   return write(run, found);
 }
 
-/** Matches, counts and ranks the rows of one segment. Returns how many match. */
+/** Matches, counts and ranks the rows of one segment. Returns the number of matching rows. */
 function visit(run: Run, entry: u32): u32 {
   const program = run.program;
   const here = beginSegment(run, entry);
