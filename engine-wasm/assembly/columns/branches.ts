@@ -1,5 +1,6 @@
-// The byte in which each term of a segment differs from the term before it. With it and the shared-prefix bytes, a walk over
-// the sorted terms (levenshtein.ts) knows which prefixes lie side by side without reading the terms themselves.
+// The byte in which each term of a segment differs from the previous one. With it and the shared-prefix
+// bytes, a walk over the sorted terms (levenshtein.ts) knows which prefixes are siblings without reading the
+// terms.
 import { SEG_TERM_LCP } from "../layout";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";

@@ -1,14 +1,13 @@
-// Compares 64 values of a single-valued column with one value. Most often all of them are worse, so that is found
-// out first, without building masks. Rows without a value are compared like the others; the caller
-// intersects the masks with the rows that have one.
+// Compares 64 values of a single-valued column with one value. In most cases all of them are worse, so that
+// is checked first, without building masks. Rows without a value are compared too; the caller masks them out.
 import { Mem } from "../memory/mem";
 
-/** What comparing 64 values with one value tells. */
+/** Result of comparing 64 values with one value. */
 @unmanaged
 export class RowOrder {
-  /** Rows whose value comes after the one given (or before it, when descending is false). */
+  /** Rows whose value comes after the given one (or before it, if not descending). */
   beyond: u64;
-  /** Those whose value is equal to it. */
+  /** Rows whose value equals it. */
   equal: u64;
 }
 
@@ -34,7 +33,7 @@ export function orderInt32(at: usize, value: i32, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** u32[64] at `at`; equal are those in [first, end), which may be empty. */
+/** u32[64] at `at`. Values in [first, end), which may be empty, are equal. */
 export function orderOrdinals(at: usize, first: u32, end: u32, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;

@@ -1,11 +1,11 @@
-// What is noted of a single-valued column when a snapshot first names its segment, so that queries need not read all of
-// its values: the least and the largest value of every zone of rows, and a byte for each row that says roughly how large
-// its value is. Values are compared as keys, u64 in their order; strings by ordinal.
+// Summary of a single-valued column, computed when a snapshot first names its segment, so that queries need
+// not read all values: the least and the largest value of each zone of rows, and a byte per row that
+// approximates its value. Values are compared as keys, ordered u64; strings by ordinal.
 //
 //   zones:  { u64 least, u64 largest } by zone of ZONE_ROWS rows; the least is above the largest where no row has a value
 //   codes:  u8 by row, never falling with the value; means nothing for rows without one
 //   ranges: { u64 least, u64 largest } by code, of the rows that have a value
-//   bounds: u64 by code: the least key that gets it, but for the first
+//   bounds: u64 by code, except the first: the least key with that code
 
 import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT64, TYPE_STRING } from "../layout";
 import { scratch } from "../memory/arena";
@@ -18,27 +18,27 @@ const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
 const RANGE_BYTES: usize = 16;
 const CODES: u32 = 256;
-const SAMPLE_ROWS: u32 = 2048; // by which values are dealt out to codes, about as many to each
+const SAMPLE_ROWS: u32 = 2048; // sample from which codes are assigned, about equally many rows to each
 
-/** The column that is worth a summary, or 0. Booleans are bytes already. */
+/** The column worth summarising, or 0. Booleans are bytes already. */
 export function summarisedColumn(segment: usize, field: usize): usize {
   const type = Field.type(field);
   if (isArrayType(type) || type == TYPE_BOOL) return 0;
   return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
 }
 
-/** Bytes of the zones of so many rows. */
+/** Bytes of the zones of `rows` rows. */
 export function zonesBytes(rows: u32): usize {
   return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
 }
-/** Bytes of the codes of so many rows; they are read 64 at a time. */
+/** Bytes of the codes of `rows` rows; they are read 64 at a time. */
 export function codesBytes(rows: u32): usize {
   return (<usize>rows + 63) & ~63;
 }
 export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
 export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
 
-/** The value of a row that has one, as a key. */
+/** The key of the value of a row that has one. */
 function columnKey(type: u32, column: usize, row: u32): u64 {
   switch (type) {
     case TYPE_STRING:
@@ -59,7 +59,7 @@ export function floatValueKey(value: f64): u64 {
   return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
 }
 
-/** Clears the zones and ranges of a column and deals its values out to codes; rows can be added then. */
+/** Clears the zones and ranges of a column and assigns codes to values. Then rows can be added. */
 export function columnBegin(
   type: u32,
   column: usize,
@@ -103,13 +103,13 @@ export function columnAdd(
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
-    // without a branch: the processor could not predict it
+    // Without a branch, because the processor could not predict it.
     code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
   }
   return <u32>code;
 }
 
-/** Chooses the bounds by a sample of the rows. */
+/** Chooses the bounds from a sample of the rows. */
 function findBounds(type: u32, column: usize, present: usize, rows: u32, bounds: usize): void {
   const sample = min(rows, SAMPLE_ROWS);
   const records = scratch(<usize>sample * RECORD_BYTES);
@@ -140,7 +140,7 @@ function widen(range: usize, key: u64): void {
   if (key > Mem.u64At(range + 8)) Mem.putU64(range + 8, key);
 }
 
-/** The least and the largest key of the zone that a row is in. */
+/** The least and the largest key in the zone of a row. */
 export function zoneLeast(zones: usize, row: u32): u64 {
   return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES);
 }
@@ -149,14 +149,15 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 }
 
 const NO_CODE: u32 = 0xffff;
-const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
-// Rows whose values must be read are collected first: they lie far apart, and the processor fetches many at a time.
+const LOOKED_AT_SINGLY: u64 = 6; // check rows one by one up to this many of 64
+// Rows whose values must be read are collected first: they lie far apart, and the processor can fetch many at
+// a time.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets the rows of `to` whose key lies in [low, high], low <= high: by code, and by value where a code has others, too. `among`: a
- * bitset of the only rows that count, 0 for all.
+ * Sets the rows of `to` whose key lies in [low, high], low <= high: by code, and by value where a code also
+ * covers other keys. `among`: a bitset of the only rows that matter, or 0 for all.
  */
 export function scanCodes(
   type: u32,
@@ -170,9 +171,9 @@ export function scanCodes(
   among: usize,
   to: usize,
 ): void {
-  let first = NO_CODE; // all rows with a code from here to `last` are in
+  let first = NO_CODE; // all rows with a code from here to `last` are in range
   let last: u32 = 0;
-  let partial = NO_CODE; // some rows with these two are
+  let partial = NO_CODE; // some rows with these two codes are
   let other = NO_CODE;
   for (let code: u32 = 0; code < CODES; code++) {
     const least = Mem.u64At(ranges + <usize>code * RANGE_BYTES);
@@ -194,7 +195,8 @@ export function scanCodes(
   const asked = scratch(ASKED_BYTES);
   let askedEnd = asked;
   for (let from: u32 = 0; from < rows; from += 64) {
-    const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6)); // none at or beyond `rows`
+    // None at or beyond `rows`.
+    const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6));
     if (here == 0) continue;
     const at = codes + <usize>from;
     let word: u64 = 0;
@@ -227,13 +229,14 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
     const bits = to + ((<usize>(row >> 6)) << 3);
-    const inside: u64 = columnKey(type, column, row) - low <= high - low ? 1 : 0; // no branch: nothing predicts it
+    // No branch: it would be unpredictable.
+    const inside: u64 = columnKey(type, column, row) - low <= high - low ? 1 : 0;
     Mem.putU64(bits, Mem.u64At(bits) | (inside << (row & 63)));
   }
 }
 
 abstract class Codes {
-  /** Which of 64 codes at `at` lie in a range. */
+  /** Mask of the 64 codes at `at` that lie in a range. */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
     return (
       Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |
@@ -241,7 +244,7 @@ abstract class Codes {
     );
   }
 
-  /** Which of 64 codes at `at` are one of two. */
+  /** Mask of the 64 codes at `at` that equal one of two. */
   @inline static are(at: usize, one: v128, other: v128): u64 {
     return (
       Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
@@ -249,7 +252,7 @@ abstract class Codes {
     );
   }
 
-  /** Whether one of 64 codes at `at` is one of two. */
+  /** True if any of the 64 codes at `at` equals one of two. */
   @inline static anyIs(at: usize, one: v128, other: v128): bool {
     const low = v128.or(Codes.is(at, one, other), Codes.is(at + 16, one, other));
     const high = v128.or(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other));

@@ -1,19 +1,22 @@
-// Scans of a single-valued column into a bitset, 64 rows a step: four to sixteen values at a time, their
-// comparison masks gathered into one word. Rows without a value are compared like the others;
-// the caller intersects the result with the rows that have one.
+// Scans a single-valued column into a bitset, 64 rows per step: compares four to sixteen values at a time and
+// gathers the masks into one word. Rows without a value are compared too; the caller intersects the result
+// with the rows that have one.
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
-/** A range of i32, i64 or f64, as `T` says; NaN lies in none. */
+/** A range of i32, i64 or f64, depending on `T`. NaN lies in no range. */
 export abstract class Range {
-  /** A bit for each value in the 16 bytes at `at` that lies in the range, whose ends fill `lows` and `highs`. */
+  /**
+   * One bit for each value in the 16 bytes at `at` that lies in the range whose bounds fill `lows` and
+   * `highs`.
+   */
   @inline static lanes<T>(at: usize, lows: v128, highs: v128): u32 {
     const values = Mem.v128At(at);
     const inside = v128.and(v128.ge<T>(values, lows), v128.le<T>(values, highs));
     return sizeof<T>() == 4 ? i32x4.bitmask(inside) : i64x2.bitmask(inside);
   }
 
-  /** Whether the value at `at` lies in it. */
+  /** True if the value at `at` lies in the range. */
   @inline static has<T>(at: usize, low: T, high: T): bool {
     if (isFloat<T>()) {
       const value = Mem.f64At(at);
@@ -64,7 +67,7 @@ export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, t
   }
 }
 
-/** Rows whose u8 is 0 (when `zero`) or not 0 (when `one`). */
+/** Rows whose u8 is 0 (if `zero`) or not 0 (if `one`). */
 export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: usize): void {
   const zeros = i8x16.splat(zero ? -1 : 0);
   const ones = i8x16.splat(one ? -1 : 0);

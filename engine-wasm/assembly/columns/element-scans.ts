@@ -1,18 +1,18 @@
-// Scans of a multi-valued column into a bitset: the elements of all rows lie one behind the other, so they are
-// compared several at a time, and rows are looked up only for those that fit.
+// Scans a multi-valued column into a bitset. The elements of all rows are contiguous, so several are compared
+// at a time, and rows are looked up only for those that fit.
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Range } from "./columns";
 
-const SKIPPED: u32 = 64; // rows passed over at a time
+const SKIPPED: u32 = 64; // rows skipped at a time
 
-/** The elements of one column and the bitset that gets their rows, in scratch. */
+/** The elements of one column and the bitset that receives their rows. In scratch. */
 @unmanaged
 export class Elements {
   offsets: usize; // u32[rows + 1]
   rows: u32;
-  row: u32; // where the last element that fitted was
+  row: u32; // row of the last element that fitted
   to: usize;
 
   static make(offsets: usize, rows: u32, to: usize): Elements {
@@ -24,7 +24,7 @@ export class Elements {
     return made;
   }
 
-  /** The first element of the column. */
+  /** First element of the column. */
   private first(): u32 {
     return Mem.u32At(this.offsets);
   }
@@ -45,12 +45,12 @@ export class Elements {
     Bits.add(this.to, this.row);
   }
 
-  /** Adds the rows of the elements from `i` on whose bits are set. */
+  /** Adds the rows of the elements, starting at `i`, whose bits are set. */
   private addRowsOf(mask: u32, i: u32): void {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }
 
-  /** Rows with an i32, i64 or f64 in [low, high]; none when one of them is NaN. */
+  /** Rows with an i32, i64 or f64 in [low, high]; none if either is NaN. */
   scanRange<T>(values: usize, low: T, high: T): void {
     const lows = v128.splat<T>(low);
     const highs = v128.splat<T>(high);

@@ -1,5 +1,5 @@
-// Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones), a word
-// of 64 at a time.
+// Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones),
+// 64 at a time.
 import { NO_ORDINAL } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, lastMask } from "../memory/bitset";
@@ -8,16 +8,16 @@ import { Mem } from "../memory/mem";
 const ALL: u64 = 0xffffffffffffffff;
 
 const TABLES: usize = 4;
-const TABLED_VALUES: u32 = 2048; // with more values, rows in a row seldom have the same one
-const TABLED_ROWS: u32 = 16; // that each value must have on average
+const TABLED_VALUES: u32 = 2048; // with more values, consecutive rows rarely share one
+const TABLED_ROWS: u32 = 16; // minimum average rows per value
 
 /** Counts by ordinal, in one table or in several that `sum` adds up. In scratch. */
 @unmanaged
 class CountTables {
   counts: usize; // u32 by ordinal: the first table
-  step: usize; // from one of the tables to the next, 0 = there is only one
+  step: usize; // distance between two tables, 0 = only one
 
-  /** Adds the tables up in the first, and returns it. */
+  /** Adds all tables up in the first and returns it. */
   sum(values: u32): usize {
     const counts = this.counts;
     const step = this.step;
@@ -33,9 +33,9 @@ class CountTables {
 }
 
 /**
- * Zeroed u32 by ordinal. NO_ORDINAL has a place in front of the table, so that it needs no look. Where many rows, `rows`
- * of them, share few values, they are counted in several tables in turn: adding to the same count again and again waits
- * for memory each time. `sum` must follow the counting.
+ * Returns zeroed u32 counters by ordinal. NO_ORDINAL has a slot before the table, so that counting needs no
+ * test for it. Where `rows` rows share few values, counting alternates between several tables, because adding
+ * to one count repeatedly stalls on memory. Call `sum` after counting.
  */
 export function countsOf(values: u32, rows: u32): CountTables {
   const bytes = (((<usize>values) << 2) + 31) & ~15;
@@ -45,7 +45,7 @@ export function countsOf(values: u32, rows: u32): CountTables {
   return tables;
 }
 
-/** How many values have a count. */
+/** Number of values with a count. */
 export function countsAboveZero(counts: usize, values: u32): u32 {
   let lanes = i32x4.splat(0);
   let i: u32 = 0;
@@ -61,7 +61,7 @@ export function countsAboveZero(counts: usize, values: u32): u32 {
   return above;
 }
 
-/** The first value from `ordinal` on that has a count; `values` when there is none. */
+/** The first value >= `ordinal` with a count, or `values` if there is none. */
 export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
   while (ordinal < values && Mem.u32At(counts + ((<usize>ordinal) << 2)) == 0) {
     ordinal++;
@@ -72,7 +72,7 @@ export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
 }
 
 abstract class Elements {
-  /** Counts some elements, `span`: u32 first, u32 end. */
+  /** Counts some elements. `span`: u32 first, u32 end. */
   @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {
     const end = ordinals + ((<usize>(span >> 32)) << 2);
     let at = ordinals + ((<usize>(<u32>span)) << 2);
@@ -122,7 +122,7 @@ export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, ta
   }
 }
 
-/** `countRows` of u16 by row. */
+/** `countRows` for u16 by row. */
 export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
   const counts = tables.counts;
   const step = tables.step;
@@ -148,7 +148,7 @@ export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, 
   }
 }
 
-/** Multi-valued, no row has a value twice. */
+/** Multi-valued; no row has a value twice. */
 export function countElements(
   ordinals: usize,
   offsets: usize,
@@ -184,7 +184,7 @@ export function countElements(
   }
 }
 
-/** Multi-valued: a row counts once, however often it has a value. True when some row has one twice. */
+/** Multi-valued: a row counts once even if it has a value several times. Returns true if some row does. */
 export function countRowsOnce(
   ordinals: usize,
   offsets: usize,
@@ -194,7 +194,7 @@ export function countRowsOnce(
   rows: u32,
   counts: usize,
 ): bool {
-  const last = scratchZeroed((<usize>values) << 2); // by ordinal: the last row that has it, + 1
+  const last = scratchZeroed((<usize>values) << 2); // by ordinal: the last row with it, + 1
   const words = Bits.words(rows);
   let repeats = false;
   for (let word: u32 = 0; word < words; word++) {
@@ -224,7 +224,7 @@ export function countOthers(counts: usize, totals: usize, values: u32): void {
   }
 }
 
-/** Whether the counts of a column with one value a row add up to the rows of `bits` that have a value. */
+/** True if the counts of a single-valued column add up to the rows of `bits` that have a value. */
 export function countsAddUp(counts: usize, values: u32, ordinals: usize, bits: usize, rows: u32): bool {
   let counted: u32 = 0;
   for (let i: u32 = 0; i < values; i++) counted += Mem.u32At(counts + ((<usize>i) << 2));

@@ -1,5 +1,5 @@
-// Rows of a multi-valued facet field often have the same values as many others, a product those of its category. So each
-// different set of values gets a number, a query counts the numbers, and adds them up by value at the end.
+// Many rows of a multi-valued facet field have the same values, such as all products of a category. Each
+// distinct set of values gets a number. A query counts the numbers and adds them up by value at the end.
 //
 //   numbers: u16 by row      firstRows: u32 by number, a row with the set
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -7,16 +7,16 @@ import { Mem } from "../memory/mem";
 import { countNumbers, countsOf } from "./facet-counts";
 
 const SAMPLE_ROWS: u32 = 4096;
-const ROWS_A_SET: u32 = 16; // at least, on average
+const ROWS_A_SET: u32 = 16; // minimum average
 const SETS_MAX: u32 = 0x4000;
 const SLOTS: u32 = 0x10000; // of the hash table
 
-/** At most so many sets are numbered. */
+/** Maximum number of sets that are numbered. */
 export function setsMost(rows: u32): u32 {
   return min(SETS_MAX, rows / ROWS_A_SET);
 }
 
-/** True when the first rows have so few different sets that numbers are likely to be worth it. */
+/** True if the first rows have few enough distinct sets for numbering to pay off. */
 export function setsLikely(ordinals: usize, offsets: usize, rows: u32): bool {
   const mark = scratchMark();
   const sample = min(SAMPLE_ROWS, rows);
@@ -26,7 +26,7 @@ export function setsLikely(ordinals: usize, offsets: usize, rows: u32): bool {
   return count > 0;
 }
 
-/** Numbers the sets of `rows` rows. Returns how many there are, 0 when there are more than `setsMost`. */
+/** Numbers the sets of `rows` rows. Returns their count, or 0 if there are more than `setsMost`. */
 export function numberSets(
   ordinals: usize,
   offsets: usize,
@@ -82,14 +82,14 @@ function sameSet(ordinals: usize, offsets: usize, a: u32, b: u32): bool {
   return true;
 }
 
-/** u32 by number: how many of `counted` rows have the set. */
+/** u32 by number: how many of the `counted` rows have the set. */
 export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, flip: u64, rows: u32): usize {
   const times = countsOf(sets, counted);
   countNumbers(numbers, bits, flip, rows, times);
   return times.sum(sets);
 }
 
-/** u32 by ordinal, from how often each set occurs. A row counts once for each of its values. */
+/** u32 by ordinal, from the count of each set. A row counts once for each of its values. */
 export function countsOfSets(
   ordinals: usize,
   offsets: usize,

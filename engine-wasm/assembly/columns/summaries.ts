@@ -1,13 +1,13 @@
-// What a shard knows of a segment beyond its bytes, found out once, when a snapshot first names it: how often each value
-// of a facet occurs in all rows, deleted ones included, so that a query that matches most rows can count the others and
-// subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones and codes of columns
-// (column-summary.ts); branches of the dictionary (branches.ts); how short the texts of a field are at least. Small segments
-// have none of it: reading them is cheap.
+// What a shard knows about a segment beyond its bytes, computed once, when a snapshot first names it: the
+// number of rows, deleted ones included, with each facet value, so that a query that matches most rows can
+// count the others and subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones
+// and codes of columns (column-summary.ts); branches of the dictionary (branches.ts); the minimum text length
+// of a field. Small segments have no summary: reading them is cheap.
 //
 //   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
 //           | u32 -> totals, u32 by ordinal | u32 -> zones | u32 -> codes | u32 -> ranges of codes |
-//           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets |    from the region's start, 0: none
+//           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets |  from the region, 0: none
 //           | u16 least norm byte of a row with a value, u16 1 = some row has none |
 
 import {
@@ -38,7 +38,7 @@ import { countRows, countRowsOnce, countsOf } from "./facet-counts";
 import { numberSets, setsLikely, setsMost } from "./facet-sets";
 
 const ROWS_LEAST: u32 = 1024;
-/** Rows a value must have on average: other totals would take more memory than they save time. */
+/** Minimum average number of rows per value. Other totals would cost more memory than they save time. */
 const ROWS_A_VALUE: u32 = 8;
 
 const HEAD_BYTES: usize = 16;
@@ -55,7 +55,7 @@ export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
 const AT_LEAST_NORM: usize = 44;
 const AT_NO_NORM: usize = 46;
-const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
+const STEP_ROWS: u32 = 0x8000; // rows of a column, or terms, per step
 
 function fieldAt(segment: usize, i: u32): usize {
   return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
@@ -65,7 +65,10 @@ function isFacet(segment: usize, field: usize): bool {
   return (Mem.u8At(field + FIELD_FLAGS) & FLAG_FACET) != 0 && Field.ordinals(segment, field) != 0;
 }
 
-/** A region for the summary of a segment, to be filled by `summariseStep`; 0 when it needs none. Ends all scratch. */
+/**
+ * Allocates a region for the summary of a segment, to be filled by `summariseStep`. Returns 0 if it needs
+ * none. Ends all scratch.
+ */
 export function summarise(segment: usize): usize {
   if (Seg.rows(segment) < ROWS_LEAST) return 0;
   scratchReset(0);
@@ -87,8 +90,8 @@ export function summarise(segment: usize): usize {
 }
 
 /**
- * Does the step with this number, 0, 1, 2 ..., each one a small part of the work; 0 after the last. -STATUS_UNKNOWN_TYPE
- * when it cannot be done. Ends all scratch.
+ * Does the step with this number, 0, 1, 2 ..., each a small part of the work. Returns 0 after the last one,
+ * or -STATUS_UNKNOWN_TYPE. Ends all scratch.
  */
 export function summariseStep(segment: usize, region: usize, step: u32): i32 {
   scratchReset(0);
@@ -111,19 +114,22 @@ function stepOf(segment: usize, region: usize, step: u32): i32 {
   return 1;
 }
 
-/** Adds the terms from `first` on that are due in one step; 0 when they are the last. */
+/** Adds one step's worth of terms, starting at `first`. Returns 0 after the last term. */
 function addTerms(segment: usize, branches: usize, first: u32): i32 {
   const terms = Seg.terms(segment);
   branchesAdd(segment, branches, first, min(terms, first + STEP_ROWS));
   return first + STEP_ROWS < terms ? 1 : 0;
 }
 
-/** Branches of the terms of a summarised segment, u8 by term; 0 when it has no summary. */
+/** Branches of the terms of a summarised segment, u8 by term, or 0 without a summary. */
 export function branchesOf(summary: usize): usize {
   return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
 
-/** Gives the tables of a field their places from `end` on; with `entry` 0 only adds up their bytes. Returns their end. */
+/**
+ * Assigns places to the tables of a field, starting at `end`; with `entry` 0 it only adds up their bytes.
+ * Returns their end.
+ */
 function placeTables(segment: usize, field: usize, entry: usize, end: usize): usize {
   const rows = Seg.rows(segment);
   if (entry != 0) Mem.putU32(entry, Mem.u16At(field + FIELD_SLOT));
@@ -142,13 +148,13 @@ function placeTables(segment: usize, field: usize, entry: usize, end: usize): us
   return place(entry, SUMMARY_SET_ROWS, end, (<usize>setsMost(rows)) << 2);
 }
 
-/** Gives one table its place at `at`. Returns its end. */
+/** Places one table at `at`. Returns its end. */
 function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
   if (entry != 0) Mem.putU32(entry + table, <u32>at);
   return at + ((bytes + 15) & ~15);
 }
 
-/** Notes the least norm byte of the rows [from, to), and whether one has no value. Rows come in order. */
+/** Records the least norm byte of the rows [from, to), and whether one has no value. Rows come in order. */
 function addNorms(norms: usize, entry: usize, from: u32, to: u32): void {
   if (norms == 0) return;
   let least: u32 = from == 0 ? 255 : Mem.u16At(entry + AT_LEAST_NORM);
@@ -202,7 +208,7 @@ function fillFacet(segment: usize, field: usize, region: usize, entry: usize): v
   if (totals != 0) Mem.copy(totals, counts, (<usize>values) << 2);
 }
 
-/** The field of a slot in a summary (0: none), or 0. */
+/** A slot's field in a summary (0: none), or 0. */
 export function summaryOfSlot(summary: usize, slot: u32): usize {
   if (summary == 0) return 0;
   const count = Mem.u32At(summary);
@@ -213,27 +219,27 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
   return 0;
 }
 
-/** False when a row may have a value twice. */
+/** False if a row may have a value twice. */
 export function hasNoRepeats(entry: usize): bool {
   return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
 }
 
-/** The least norm byte of the rows with a value in a text field; 0 when it is not known. */
+/** The least norm byte of the rows with a value in a text field; 0 if unknown. */
 export function leastNormOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u16At(entry + AT_LEAST_NORM);
 }
 
-/** Whether all rows have a value in a text field, as far as is known. */
+/** True if all rows are known to have a value in a text field. */
 export function allHaveNorms(entry: usize): bool {
   return entry != 0 && Mem.u16At(entry + AT_NO_NORM) == 0;
 }
 
-/** How many sets of values are numbered; 0: they are not. */
+/** Number of numbered sets of values, 0 if they are not numbered. */
 export function setsOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
 }
 
-/** Address of a table SUMMARY_* of a field, 0 when there is none. */
+/** Address of a field's table SUMMARY_*, or 0 if there is none. */
 export function summaryTable(summary: usize, entry: usize, table: usize): usize {
   if (entry == 0 || Mem.u32At(entry + table) == 0) return 0;
   return summary + <usize>Mem.u32At(entry + table);

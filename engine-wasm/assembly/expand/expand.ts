@@ -1,5 +1,5 @@
-// The expand kernel: what the dictionaries of a snapshot hold for the words of a program, with document
-// frequencies over live rows. The bytes of program and result are drawn in docs/FORMATS.md.
+// The expand kernel: what the dictionaries of a snapshot contain for the words of a program, with document
+// frequencies over live rows. docs/FORMATS.md draws the bytes of program and result.
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";
@@ -65,7 +65,10 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The first terms of the prefix in one segment, one more than are ever listed. Adds the counts of all its terms to the word's sums. */
+/**
+ * The first terms of the prefix in one segment, one more than the maximum listed. Adds the counts of all its
+ * terms to the word's sums.
+ */
 function prefixTermsOf(expansion: Expansion, word: AskedWord, entry: u32): TermList {
   const segment = Snap.segment(expansion.snapshot, entry);
   const live = Snap.live(expansion.snapshot, entry);
@@ -98,7 +101,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The terms of one segment that a walk finds. */
+/** Terms of one segment that a walk finds. */
 function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
   const counts = expansion.counts;
   const terms = TermList.begin(expansion.slots.count);
@@ -122,7 +125,7 @@ function findInfixes(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The shortest terms of one segment that contain the word, as many as are ever listed. */
+/** The shortest terms of one segment that contain the word, up to the maximum listed. */
 function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: usize): TermList {
   const counts = expansion.counts;
   checkDeadline();
@@ -136,7 +139,10 @@ function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: 
   return terms;
 }
 
-/** Looks near terms up if the counts of the suspect's witnesses give reason to. `typos` then says within how many typos. */
+/**
+ * Looks near terms up if the counts of the suspect's witnesses give a reason to. Sets `typos` to the maximum
+ * number of typos used.
+ */
 function findSuspected(expansion: Expansion, suspect: Suspect): void {
   let most: f64 = 0;
   for (let i: u32 = 0; i < suspect.witnessCount; i++)
@@ -145,7 +151,7 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
   if (suspect.typos > 0) findTypos(expansion, suspect);
 }
 
-/** The most documents that one slot has with the word, or with terms that start with it. */
+/** The largest number of documents that one slot has with the word, or with terms that start with it. */
 function documentsOf(expansion: Expansion, word: AskedWord): f64 {
   let most: f64 = 0;
   for (let slot: usize = 0; slot < <usize>expansion.slots.count; slot++) {

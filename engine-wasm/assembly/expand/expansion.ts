@@ -1,5 +1,5 @@
-// One expand program on one snapshot while the kernel runs. All that it knows lies in the `Expansion`, a struct in scratch;
-// nothing of it outlives the kernel call, and no module keeps anything of it.
+// One expand program on one snapshot while the kernel runs. All its state lies in the `Expansion`, a struct
+// in scratch. Nothing outlives the kernel call, and no module keeps any of it.
 import {
   PROGRAM_EXPAND,
   WORD_EXACT,
@@ -18,10 +18,10 @@ import { TermList } from "./term-list";
 
 const TYPOS_MAX: u32 = 4;
 const WORD_FLAGS: u32 = WORD_EXACT | WORD_PREFIX | WORD_TYPO_PREFIX | WORD_INFIX | WORD_INSIDE;
-const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
+const WORD_LEAST: usize = 4; // minimum bytes of a word in a program
 const SUSPECT_LEAST: usize = 11;
 
-/** What is asked about a word, and below the line what was found. */
+/** A word's question and, below the line, what was found. */
 @unmanaged
 export class AskedWord {
   flags: u32;
@@ -36,7 +36,10 @@ export class AskedWord {
   infixTerms: TermList; // by length
 }
 
-/** A word whose near terms are looked up if the snapshot has few documents with certain other words of the program. */
+/**
+ * A word whose near terms are looked up if few documents of the snapshot contain certain other words of the
+ * program.
+ */
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;
@@ -67,7 +70,9 @@ export class Expansion {
   }
 }
 
-/** Reads an expand program and makes all that answering it needs. Only when nothing `failed()` it can be used. */
+/**
+ * Reads an expand program and creates everything needed to answer it. May be used only if nothing `failed()`.
+ */
 export function beginExpansion(snapshot: usize, program: usize, bytes: usize): Expansion {
   const expansion = changetype<Expansion>(scratchZeroed(offsetof<Expansion>()));
   const reader = ProgramReader.open(program, bytes, PROGRAM_EXPAND);

@@ -1,23 +1,23 @@
-// The terms of one segment that contain a word. The dictionary keeps all terms in one piece of memory, one behind the
-// other, so the bytes of the word are looked for in that piece as a whole, 16 places at a time: its first and its last
-// byte have to be there. Which term a place belongs to is found out only for the few places that have all the bytes.
+// Finds the terms of one segment that contain a word. The dictionary stores all terms contiguously, so the
+// search runs over that memory as a whole, 16 places at a time, looking for the first and the last byte of
+// the word. The term of a place is looked up only for the few places where all bytes match.
 import { SEG_TERM_BYTES, SEG_TERM_OFFSETS, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
-const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
 
-/** Term numbers in scratch: the shortest terms first, those of one length in byte order. */
+/** Term numbers in scratch: the shortest terms first, terms of one length in byte order. */
 @unmanaged
 export class InfixTerms {
   numbers: usize; // u32 ...
   count: u32;
 
   /**
-   * Finds the terms that are longer than the word and contain it, marker terms left out; those that start with it only
-   * when `atStart`. The word has at least one byte.
+   * Finds the terms longer than the word that contain it, except marker terms. Terms that start with it count
+   * only if `atStart`. The word has at least one byte.
    */
   static find(segment: usize, word: usize, length: u32, atStart: bool): InfixTerms {
     const found = changetype<InfixTerms>(scratchZeroed(offsetof<InfixTerms>()));
@@ -36,7 +36,7 @@ export class InfixTerms {
       const start = bytes + <usize>offsetOf(offsets, term);
       const termEnd = bytes + <usize>offsetOf(offsets, term + 1);
       if (at + <usize>length > termEnd) {
-        at++; // the word would end in the next term
+        at++; // the match would extend into the next term
         continue;
       }
       if (at > start || (atStart && start + <usize>length < termEnd)) found.add(term);
@@ -50,14 +50,17 @@ export class InfixTerms {
     return Mem.u32At(this.numbers + ((<usize>index) << 2));
   }
 
-  /** Adds a term. The numbers stay in one piece as long as nobody else takes scratch, which is taken for four numbers at a time. */
+  /**
+   * Adds a term. The numbers stay contiguous as long as nothing else takes scratch, which is taken four
+   * numbers at a time.
+   */
   private add(term: u32): void {
     const index = this.count++;
     if ((index & 3) == 0) scratch(16);
     Mem.putU32(this.numbers + ((<usize>index) << 2), term);
   }
 
-  /** Counts the lengths, then puts every term where those of its length go. */
+  /** Counting sort by length. */
   private sortByLength(segment: usize): void {
     const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: where its next term goes
     const sorted = scratch((<usize>this.count) << 2);
@@ -83,7 +86,7 @@ function offsetOf(offsets: usize, term: u32): u32 {
   return Mem.u32At(offsets + ((<usize>term) << 2));
 }
 
-/** The first place from `at` on where the bytes of the word stand, or `end`. */
+/** The first place >= `at` with the bytes of the word, or `end`. */
 function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   const last = <usize>length - 1;
   const firstByte = Mem.u8At(word);
@@ -103,13 +106,16 @@ function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   return end;
 }
 
-/** Whether the first `length` bytes of the word stand at the place. */
+/** True if the first `length` bytes of the word are at the place. */
 function isAt(place: usize, word: usize, length: usize): bool {
   for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
   return true;
 }
 
-/** The term that has the byte at `offset`. No term before `from` has it. The search begins there with growing steps, because it is mostly near. */
+/**
+ * The term that contains the byte at `offset`. No term before `from` does. The search starts there with
+ * growing steps, because the term is usually near.
+ */
 function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
   let low = from;
   let step: u32 = 1;

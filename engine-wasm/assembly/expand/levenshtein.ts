@@ -1,14 +1,14 @@
-// All terms of a sorted dictionary within a few typos of a word. The distance is optimal string alignment
-// (insertion, deletion, substitution, adjacent transposition), counted in code points.
+// Finds all terms of a sorted dictionary within a few typos of a word. The distance is optimal string
+// alignment (insertion, deletion, substitution, adjacent transposition), counted in code points.
 //
-// The automaton is the bit-parallel one of Wu and Manber, with Hyyro's transposition, cut to the diagonal
-// band: after d characters of a term, bit i of lane e says that the first d - k + i characters of the word
-// are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64, so a step
-// costs some twenty operations. Terms are walked in order; the state is kept per character, a shared prefix
-// is never walked twice, and when the automaton has died the terms that share the dead prefix are skipped by
-// their shared-prefix bytes, 16 at a time. All characters that the word does not have near a place lead to the same
-// state, which is kept: where it is dead, most of the prefixes beside a dead one are skipped by a look at their last byte,
-// 16 terms at a time when these bytes lie side by side (branches.ts).
+// The automaton is the bit-parallel one of Wu and Manber, with Hyyro's transposition, restricted to the
+// diagonal band: after d characters of a term, bit i of lane e says that the first d - k + i characters of
+// the word are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64,
+// so a step costs some twenty operations. Terms are walked in order with one state per character, so a shared
+// prefix is walked only once. When the automaton dies, the terms that share the dead prefix are skipped by
+// their shared-prefix bytes, 16 at a time. All characters that do not occur near a position of the word lead
+// to the same state, which is cached. Where that state is dead, most siblings of a dead prefix are skipped by
+// looking at their last byte, 16 terms at a time if these bytes are contiguous (branches.ts).
 
 import { SEG_TERM_LCP, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -18,18 +18,18 @@ import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
 const LANE: u64 = 12;
-const MASK_BYTES: usize = 32; // one bit for each character of the word, behind a margin for the band
+const MASK_BYTES: usize = 32; // one bit per character of the word, after a margin for the band
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
-const OTHER: u8 = 0xff; // no byte of a character
+const OTHER: u8 = 0xff; // not a byte of any character
 const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
-const UNKNOWN: u64 = 0xffffffffffffffff; // no state: it has unused bits
+const UNKNOWN: u64 = 0xffffffffffffffff; // not a state: unused bits are set
 const NEVER: u32 = 255; // a distance beyond all limits
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
 const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
-const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is farther than the largest limit from all terms
+const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is too far from all terms
 
-/** One word and the walk over the terms of a segment. In scratch. */
+/** One word and its walk over the terms of a segment. In scratch. */
 @unmanaged
 export class TypoWalk {
   // The word.
@@ -39,7 +39,7 @@ export class TypoWalk {
   wordPoints: u32;
   tooLong: bool; // no term can be near
   prefixes: bool;
-  characters: usize; // u8: the word's, OTHER for one beyond ASCII; behind a margin like that of a mask
+  characters: usize; // u8 by character of the word, OTHER if not ASCII; with the margin of a mask
   asciiMasks: usize;
   otherPoints: usize; // u32 code point per mask
   otherMasks: usize;
@@ -48,7 +48,7 @@ export class TypoWalk {
   // The path to the current term.
   states: usize; // u64 by depth in characters
   masks: usize; // address of the mask of the character that led to the depth
-  plains: usize; // u64 by depth: the state after a character that the word does not have nearby, or UNKNOWN
+  plains: usize; // u64 by depth: the state after a character that the word lacks nearby, or UNKNOWN
   bests: usize; // u8: smallest distance of the word to a non-empty prefix up to the depth
   depths: usize; // u8: depth by byte offset
   // The walk.
@@ -59,12 +59,15 @@ export class TypoWalk {
   walkedBytes: u32; // bytes of the path that have a state
   deadBytes: u32; // 0, or bytes of the prefix that killed the automaton
   deadBest: u32;
-  // What `next` found.
+  // Result of `next`.
   found: u32;
   distance: u32;
   isPrefix: bool;
 
-  /** Prepares a word for any number of segments. `maxTypos` is 1..4; `prefixes`: a near prefix of a term is enough. */
+  /**
+   * Prepares a word for any number of segments. `maxTypos` is 1..4; with `prefixes`, a near prefix of a term
+   * is enough.
+   */
   static make(word: usize, bytes: u32, maxTypos: u32, prefixes: bool): TypoWalk {
     const made = changetype<TypoWalk>(scratchZeroed(offsetof<TypoWalk>()));
     made.limit = maxTypos;
@@ -118,7 +121,7 @@ export class TypoWalk {
     return this.noMask;
   }
 
-  /** Starts with the terms of a segment, marker terms left out; `branches`: those of the segment, or 0. */
+  /** Starts on the terms of a segment, skipping marker terms. `branches`: those of the segment, or 0. */
   beginSegment(segment: usize, branches: usize): void {
     this.segment = segment;
     this.branches = branches;
@@ -160,7 +163,10 @@ export class TypoWalk {
     return false;
   }
 
-  /** Skips the terms that share the dead prefix, and those beside it that die of a character the word does not have nearby. */
+  /**
+   * Skips the terms that share the dead prefix, and its siblings that die of a character that the word lacks
+   * nearby.
+   */
   private skipDead(): void {
     const lcps = Seg.at(this.segment, SEG_TERM_LCP);
     const parent = this.deadBytes - 1;
@@ -177,21 +183,23 @@ export class TypoWalk {
     this.term = term;
   }
 
-  /** Whether the term differs from the dead prefix in its last byte only, and the byte that it has there is dead as well. */
+  /**
+   * True if the term differs from the dead prefix only in its last byte, and its byte there is dead as well.
+   */
   private isDeadSibling(term: u32, lcps: usize, parent: u32, depth: u32): bool {
     if (term >= this.terms || Mem.u8At(lcps + term) != parent) return false;
     if (Seg.termLength(this.segment, term) <= parent) return false;
     return this.isDead(Mem.u8At(Seg.termAt(this.segment, term) + <usize>parent), depth);
   }
 
-  /** Whether the byte is one of the characters that the word does not have nearby, where all of those are dead ends. */
+  /** True if the byte is a character that the word lacks nearby, where all of those are dead ends. */
   private isDead(byte: u32, depth: u32): bool {
     return byte < ASCII && this.windows(this.asciiMasks + <usize>byte * MASK_BYTES, depth + 1) == 0;
   }
 
   /**
-   * The next term from `from` on that leaves the dead prefix: it differs within the first `parent` bytes, or its byte behind
-   * them is one the word has nearby, or is part of a longer character.
+   * The next term >= `from` that leaves the dead prefix: it differs within the first `parent` bytes, or its
+   * byte after them occurs nearby in the word or is part of a longer character.
    */
   private afterSiblings(from: u32, lcps: usize, parent: u32, depth: u32): u32 {
     const terms = this.terms;
@@ -221,7 +229,7 @@ export class TypoWalk {
     return term;
   }
 
-  /** The next term from `from` on that does not share the dead prefix. */
+  /** The next term >= `from` that does not share the dead prefix. */
   private afterPrefix(from: u32, lcps: usize): u32 {
     const terms = this.terms;
     const dead = i8x16.splat(<i8>this.deadBytes);
@@ -241,7 +249,9 @@ export class TypoWalk {
     return term;
   }
 
-  /** Walks one term whose first `shared` bytes have states already; true when it is within the distance. */
+  /**
+   * Walks one term whose first `shared` bytes already have states. Returns true if it is within the distance.
+   */
   private walk(number: u32, shared: u32): bool {
     const start = Seg.termAt(this.segment, number);
     const bytes = Seg.termLength(this.segment, number);
@@ -289,7 +299,9 @@ export class TypoWalk {
     return this.distance != 0 && this.distance != NEVER;
   }
 
-  /** Distance of the whole word to the first `depth` characters of the term, NEVER beyond the limit. */
+  /**
+   * Distance of the whole word to the first `depth` characters of the term; NEVER if it exceeds the limit.
+   */
   private distanceOf(state: u64, depth: u32): u32 {
     const bit = <i32>(this.wordPoints + this.limit) - <i32>depth;
     if (bit < 0 || bit > <i32>(2 * this.limit)) return NEVER;
@@ -297,13 +309,16 @@ export class TypoWalk {
     return accepting == 0 ? NEVER : <u32>(ctz(accepting) / LANE);
   }
 
-  /** The bits of a character's mask from word index (depth - limit) - 2 on: for two bands, the second a bit further on. */
+  /**
+   * Bits of a character's mask from word index (depth - limit) - 2 on: two bands, the second shifted by one
+   * bit.
+   */
   private windows(mask: usize, depth: u32): u64 {
     const bit = MASK_MARGIN + depth - this.limit - 2;
     return <u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7)) & (this.band | (this.band << 1));
   }
 
-  /** State after one more character: 0 when every alignment costs more than the limit. */
+  /** State after one more character: 0 if every alignment costs more than the limit. */
   private step(depth: u32, mask: usize): u64 {
     const near = this.windows(mask, depth + 1);
     if (near != 0) return this.stepOf(depth, near);
@@ -312,7 +327,7 @@ export class TypoWalk {
     return Mem.u64At(plain);
   }
 
-  /** `near`: `windows` of the character. */
+  /** `near`: the `windows` of the character. */
   private stepOf(depth: u32, near: u64): u64 {
     const next = depth + 1;
     const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // highest bit that is a prefix of the word
@@ -333,13 +348,13 @@ export class TypoWalk {
   }
 }
 
-/** Malformed bytes are characters of their own. */
+/** Malformed bytes count as characters of their own. */
 function characterAt(at: usize, end: usize): u32 {
   const point = pointAt(at, end);
   return point >= 0 ? point : 0x110000 + Mem.u8At(at);
 }
 
-/** Whether one of 64 bytes is less. */
+/** True if any of 64 bytes is less. */
 function anyLess(at: usize, than: v128): bool {
   const first = i8x16.min_u(Mem.v128At(at), Mem.v128At(at + 16));
   const second = i8x16.min_u(Mem.v128At(at + 32), Mem.v128At(at + 48));

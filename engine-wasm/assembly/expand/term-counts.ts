@@ -1,4 +1,4 @@
-// In how many live documents a term occurs, by queried slot.
+// Counts the live documents that contain a term, by queried slot.
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { NOT_QUERIED, Slots } from "../program/slots";
@@ -12,13 +12,13 @@ import {
 } from "../segment/postings";
 import { Seg } from "../segment/segment";
 
-/** Counts one term after the other. In scratch. */
+/** Counts one term at a time. In scratch. */
 @unmanaged
 export class TermCounts {
   slots: Slots;
   cursor: Cursor;
   blockBuffer: usize;
-  counts: usize; // u32 by slot, of the term that was asked for last
+  counts: usize; // u32 by slot, of the last term counted
 
   static make(slots: Slots): TermCounts {
     const made = changetype<TermCounts>(scratch(offsetof<TermCounts>()));
@@ -29,15 +29,18 @@ export class TermCounts {
     return made;
   }
 
-  /** Sets `counts` to those of one term of one segment; false when no live document has it. `live` 0 means all rows. */
+  /**
+   * Sets `counts` for one term of one segment. Returns false if no live document has it. `live` 0 means all
+   * rows.
+   */
   count(segment: usize, term: u32, live: usize): bool {
     const counts = this.counts;
     const end = counts + ((<usize>this.slots.count) << 2);
-    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // mostly a few, for which a call of fill takes longer
+    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // usually a few, faster than a call of fill
     return this.addTo(counts, segment, term, live);
   }
 
-  /** Adds the counts of a term to u32[slots] at `to`; true when there is any. */
+  /** Adds the counts of a term to u32[slots] at `to`. Returns true if any is not 0. */
   addTo(to: usize, segment: usize, term: u32, live: usize): bool {
     const cursor = this.cursor;
     const slots = this.slots;

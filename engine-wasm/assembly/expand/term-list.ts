@@ -1,6 +1,6 @@
-// Sorted lists of dictionary terms with their document frequencies: gathered segment by segment, then merged across the
-// segments of a snapshot. A list lies in scratch in one piece, its entries behind its head. It is sorted by bytes, or by
-// length and then by bytes.
+// Sorted lists of dictionary terms with their document frequencies: collected segment by segment, then merged
+// across the segments of a snapshot. A list is one contiguous piece of scratch, entries after the head. It is
+// sorted by bytes, or by length and then by bytes.
 //
 //   list:  | u32 slots, u32 bytes of an entry, u32 count, u32 0 | entry ... |
 //   entry: | u32 address, u32 length, u8 distance, u8 isPrefix, u16 0, u32 0 | u32 frequency by slot ... |
@@ -30,7 +30,7 @@ export class TermList {
   count: u32;
   padding: u32;
 
-  /** An empty list. Nobody else may take scratch before its last entry is added. */
+  /** An empty list. Nothing else may take scratch until its last entry is added. */
   static begin(slotCount: u32): TermList {
     const list = changetype<TermList>(scratch(offsetof<TermList>()));
     list.slotCount = slotCount;
@@ -56,7 +56,7 @@ export class TermList {
     this.count++;
   }
 
-  /** The terms of two lists of one order; the frequencies of a term that both have are added. */
+  /** Merges two lists of the same order. Frequencies of a term in both are added. */
   static merged(a: TermList, b: TermList, byLength: bool): TermList {
     if (a.count == 0) return b;
     const list = TermList.begin(a.slotCount);

@@ -1,4 +1,4 @@
-// What a company program asks: words and candidates, each with its terms. The bytes are drawn in docs/FORMATS.md.
+// A company program: words and candidates, each with its terms. docs/FORMATS.md draws the bytes.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -6,14 +6,14 @@ import { ProgramReader, programBad } from "./program";
 import { readTerms } from "./program-terms";
 import { Slots } from "./slots";
 
-const WORD_LEAST: usize = 2; // fewest bytes of a word in a program
+const WORD_LEAST: usize = 2; // minimum bytes of a word in a program
 
-/** A row has the word when it has one of the terms in one of the slots. */
+/** A row has the word if it has one of the terms in one of the slots. */
 @unmanaged
 export class CompanyWord {
   terms: usize;
   termCount: u32;
-  rows: usize; // bitset: the live rows of the segment at hand that have it
+  rows: usize; // bitset: live rows of the current segment with the word
 }
 
 @unmanaged
@@ -24,7 +24,7 @@ export class CompanyProgram {
   candidates: usize;
   candidateCount: u32;
 
-  /** Reads a company program. Only when nothing `failed()` it can be used. */
+  /** Reads a company program. May be used only if nothing `failed()`. */
   static read(at: usize, bytes: usize): CompanyProgram {
     const program = changetype<CompanyProgram>(scratchZeroed(offsetof<CompanyProgram>()));
     const reader = ProgramReader.open(at, bytes, PROGRAM_COMPANY);

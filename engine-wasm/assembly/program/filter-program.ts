@@ -1,5 +1,5 @@
-// The filter operations of a search program as a table, in postfix order, checked so that running them never
-// meets an empty or a too deep stack.
+// The filter operations of a search program as a table, in postfix order. Checked so that running them never
+// underflows or overflows the stack.
 
 import {
   OP_ALL,
@@ -26,7 +26,7 @@ export class Operation {
   code: u32; // OP_*
   slot: u32;
   at: usize; // bytes, terms or hashes
-  count: u32; // of them
+  count: u32; // number of them
 }
 
 @unmanaged
@@ -38,14 +38,14 @@ export class Filter {
 const OPERATION_BYTES: usize = (offsetof<Operation>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
-/** Bitsets that a filter may hold at a time. */
+/** Maximum depth of a filter's stack of bitsets. */
 const FILTER_DEPTH_MAX: i32 = 256;
 
 export function operationAt(filter: Filter, i: u32): Operation {
   return changetype<Operation>(filter.operations + <usize>i * OPERATION_BYTES);
 }
 
-/** Reads one filter; without failure it can be run. */
+/** Reads one filter, which can be run if nothing failed. */
 export function filterRead(reader: ProgramReader): Filter {
   const filter = changetype<Filter>(scratch(offsetof<Filter>()));
   filter.count = reader.countWithin(reader.u16(), 1);
@@ -108,7 +108,7 @@ function readFloatRange(reader: ProgramReader, operation: Operation): void {
   operation.highFloat = (exclusive & 2) != 0 ? -nextAbove(-high) : high;
 }
 
-/** The smallest number above x; NaN, which no value reaches, above infinity. */
+/** The smallest number above x. NaN, which no value reaches, for infinity. */
 function nextAbove(x: f64): f64 {
   if (x == Infinity) return NaN;
   if (x == 0) return f64.MIN_VALUE;

@@ -1,12 +1,14 @@
-// What the length of a field means, as tables of f64 by norm byte, so that no posting has to divide.
+// The meaning of a field's length, as tables of f64 by norm byte, so that no posting needs a division.
 
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 
 export const NORMS: u32 = 256;
-const NORMS_A_STEP: u32 = 8; // as many norm bytes, one after the other, stand for lengths that rise evenly
+const NORMS_A_STEP: u32 = 8; // lengths rise evenly over this many consecutive norm bytes
 
-/** Writes, for every norm byte of a field whose average length is known, what one occurrence of a term is worth there. */
+/**
+ * Writes, for each norm byte of a field with a known average length, the worth of one occurrence of a term.
+ */
 export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
   const share = f64x2.splat(lengthShare);
   const averages = f64x2.splat(average);
@@ -23,7 +25,7 @@ export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average
   }
 }
 
-/** Writes, for every norm byte, what a field of that length adds to the length of its document. */
+/** Writes, for each norm byte, what a field of that length adds to the length of its document. */
 export function putLengths(to: usize, weight: f64): void {
   for (let norm: u32 = 0; norm < NORMS; norm++) {
     Mem.putF64(to, weight * <f64>decodeNorm(norm));

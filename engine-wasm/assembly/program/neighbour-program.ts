@@ -1,5 +1,6 @@
-// The neighbours of a search program: documents whose vectors are near that of the query, each with its points. Checked and
-// laid out as a table, ascending by sequence number. Which rows of a segment they are is found in match/neighbours.ts.
+// The neighbours of a search program: documents whose vectors are near that of the query, each with its
+// points. Checked and laid out as a table, ascending by sequence number. match/neighbours.ts finds their rows
+// in a segment.
 
 import { NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -17,15 +18,15 @@ const NEIGHBOUR_BYTES: usize = (offsetof<Neighbour>() + 7) & ~7;
 const NEIGHBOUR_LEAST: usize = 17; // bytes of one in a program
 const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
 
-/** The checked neighbours of one search, in scratch. */
+/** The checked neighbours of one search. In scratch. */
 @unmanaged
 export class NeighbourProgram {
-  /** The program has a list of neighbours, which may be empty. */
+  /** The program has a list of neighbours, possibly empty. */
   given: bool;
-  /** Those that match come before all other rows. */
+  /** Matching neighbours come before all other rows. */
   first: bool;
   count: u32;
-  /** The most points that count for a row. */
+  /** The most points of any row. */
   most: f64;
   table: usize;
 
@@ -60,7 +61,7 @@ export class NeighbourProgram {
     return changetype<Neighbour>(this.table + <usize>i * NEIGHBOUR_BYTES);
   }
 
-  /** The neighbour with this sequence number, which the list must have. */
+  /** The neighbour with this sequence number, which the list must contain. */
   withSeq(seq: u64): Neighbour {
     let low: u32 = 0;
     let high = this.count;

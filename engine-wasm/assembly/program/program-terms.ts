@@ -1,4 +1,4 @@
-// Terms in a program: where their bytes are, whole or as prefixes.
+// Terms in a program: the addresses of their bytes, whole or as prefixes.
 import { scratch } from "../memory/arena";
 import { ProgramReader } from "./program";
 
@@ -10,7 +10,7 @@ class Term {
 }
 
 export const TERM_BYTES: usize = offsetof<Term>();
-export const TERM_LEAST: usize = 2; // fewest bytes of a term in a program
+export const TERM_LEAST: usize = 2; // minimum bytes of a term in a program
 
 export function termAt(terms: usize, i: u32): Term {
   return changetype<Term>(terms + <usize>i * TERM_BYTES);
@@ -22,7 +22,9 @@ export function readTermInto(reader: ProgramReader, term: Term, prefix: u32): vo
   term.prefix = prefix;
 }
 
-/** Reads a count and that many whole terms into a table in scratch; `reader.termsRead` is then their number. */
+/**
+ * Reads a count and that many whole terms into a table in scratch. Sets `reader.termsRead` to their number.
+ */
 export function readTerms(reader: ProgramReader): usize {
   const count = reader.countWithin(reader.u16(), TERM_LEAST);
   reader.termsRead = count;

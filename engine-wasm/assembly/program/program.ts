@@ -1,5 +1,5 @@
-// Reads a program from its first byte to its last. Every step is checked against the end; a step beyond it
-// yields zeros and makes the program bad. Knows the encoding of values, not their meaning.
+// Reads a program from first byte to last. Every step is checked against the end; a step beyond it yields
+// zeros and marks the program as bad. Knows the encoding of values, not their meaning.
 import { PROGRAM_VERSION, STATUS_BAD_PROGRAM } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -8,12 +8,12 @@ import { fail } from "../status";
 const WEIGHT_LEAST: f64 = 1e-30;
 const WEIGHT_MOST: f64 = 1e30;
 
-/** Notes that the program makes no sense. */
+/** Marks the program as malformed. */
 export function programBad(): void {
   fail(STATUS_BAD_PROGRAM);
 }
 
-/** Where reading stands in one program, in scratch. */
+/** Read position in one program. In scratch. */
 @unmanaged
 export class ProgramReader {
   at: usize;
@@ -23,7 +23,7 @@ export class ProgramReader {
   /** Number of terms that `readTerms` read last. */
   termsRead: u32;
 
-  /** Opens the `bytes` bytes at `program`; bad when they are not of this kind and version. */
+  /** Opens the `bytes` bytes at `program`. Bad unless they are of this kind and version. */
   static open(program: usize, bytes: usize, kind: u32): ProgramReader {
     const reader = changetype<ProgramReader>(scratchZeroed(offsetof<ProgramReader>()));
     reader.at = program;
@@ -37,14 +37,17 @@ export class ProgramReader {
     if (this.at != this.end) programBad();
   }
 
-  /** A count of things of at least `least` bytes each; 0 and a bad program when they cannot all follow. */
+  /**
+   * Reads a count of items of at least `least` bytes each. Returns 0 and marks the program as bad if they
+   * cannot all follow.
+   */
   countWithin(count: u32, least: usize): u32 {
     if (<u64>count * <u64>least <= <u64>(this.end - this.at)) return count;
     programBad();
     return 0;
   }
 
-  /** Address of the next `bytes` bytes, or 0 when they are not there; moves behind them. */
+  /** Address of the next `bytes` bytes, which are skipped; 0 if there are not enough left. */
   bytes(bytes: usize): usize {
     if (this.end - this.at < bytes) {
       programBad();
@@ -81,7 +84,10 @@ export class ProgramReader {
     return p == 0 ? 0 : Mem.f64At(p);
   }
 
-  /** A number from 0 to WEIGHT_MOST; one below WEIGHT_LEAST counts as 0. Products of a few of them neither overflow nor lose digits. */
+  /**
+   * A number from 0 to WEIGHT_MOST; one below WEIGHT_LEAST counts as 0. Products of a few of them neither
+   * overflow nor lose digits.
+   */
   weight(): f64 {
     const value = this.f64();
     if (!(value >= 0 && value <= WEIGHT_MOST)) programBad();
@@ -96,8 +102,8 @@ export class ProgramReader {
   }
 
   /**
-   * Address of a string with a u16 length; its length is then `length`. An empty string is bad: the empty
-   * term of the dictionary is not a word.
+   * Address of a string with a u16 length, which is stored in `length`. An empty string is bad: the
+   * dictionary's empty term is not a word.
    */
   term(): usize {
     const p = this.string();

@@ -1,5 +1,5 @@
-// The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid out as
-// tables. What they do to the rows of a segment is in term-bonus.ts, place-bonus.ts and rules.ts.
+// The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid
+// out as tables. term-bonus.ts, place-bonus.ts and rules.ts apply them to the rows of a segment.
 
 import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULE_KEEP, RULES_MAX, TERM_PREFIX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -15,7 +15,7 @@ export class BonusTerm {
   group: u32;
   slot: u32;
   term: usize; // Term
-  bits: usize; // rows of the segment at hand that have it, 0 = none
+  bits: usize; // rows of the current segment with it, 0 = none
 }
 
 @unmanaged
@@ -23,7 +23,7 @@ class Rule {
   weight: f64;
   effect: u32; // RULE_*
   filter: Filter;
-  bits: usize; // rows of the segment at hand that pass, 0 = none
+  bits: usize; // rows of the current segment that pass, 0 = none
   applied: u32; // it changed the result of some segment
 }
 
@@ -31,15 +31,15 @@ const BONUS_TERM_BYTES: usize = offsetof<BonusTerm>();
 const RULE_BYTES: usize = (offsetof<Rule>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
-// Fewest bytes that one of them takes in a program.
+// Minimum bytes of one in a program.
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
-/** What may be added to a text match without reaching into the parts above the score. */
+/** Limit of what may be added to a text match without reaching the parts above the score. */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
-/** A bonus from here on lifts a row over all without it. */
+/** A bonus of at least this much lifts a row over all rows without it. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52
-/** No row may get as much: numbers above it are not exact. */
+/** Limit on a row's bonus: larger numbers are not exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 
 function readBonus(reader: ProgramReader): f64 {
@@ -55,7 +55,7 @@ function isSmall(bonus: f64): bool {
   return bonus <= BONUS_SMALL;
 }
 
-/** The checked bonuses, rules and pins of one search, in scratch. */
+/** The checked bonuses, rules and pins of one search. In scratch. */
 @unmanaged
 export class RankProgram {
   wholeBonus: f64;
@@ -65,7 +65,9 @@ export class RankProgram {
   pinCount: u32;
   /** Every row has class 1, no bonus and no boost. */
   isPlain: bool;
-  /** No row has a boost, and no bonus but the one that lifts over everything comes near a typo's worth. */
+  /**
+   * No row has a boost, and no bonus, except one that lifts over everything, comes near the worth of a typo.
+   */
   sumIsPlain: bool;
   /** Some bonus lifts over everything. */
   lifts: bool;
@@ -106,7 +108,7 @@ export class RankProgram {
       this.isPlain = false;
   }
 
-  /** Terms come by group, in a group the largest bonus first. */
+  /** Terms come by group, the largest bonus of a group first. */
   private readBonuses(reader: ProgramReader): void {
     this.wholeBonus = readBonus(reader);
     this.startsBonus = readBonus(reader);

@@ -1,5 +1,5 @@
-// A search program, checked and laid out as tables for the kernels that run it. After `SearchProgram.read` without
-// failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
+// A search program, checked and laid out as tables for the kernels that run it. If `SearchProgram.read` did
+// not fail, every count, weight and address here can be trusted. Strings stay in the program's bytes.
 
 import {
   ALT_INFIX,
@@ -34,18 +34,19 @@ export class Alternative {
   typos: u32;
   exact: u32; // it has no typos and counts as the word as written
   near: u32; // its positions count for closeness
-  sequence: u32; // its terms stand one behind the other
+  sequence: u32; // its terms must be adjacent
   infix: u32; // it matches in slots with SLOT_INFIX only
   terms: usize;
   termCount: u32;
-  lists: usize; // cursors in the segment at hand, in scoring order
+  lists: usize; // cursors in the current segment, in scoring order
   listCount: u32;
-  tier: u32; // TIER_*: how good a row can be that has it
+  tier: u32; // TIER_*: how good a row with it can be
 }
 
 /**
- * A row is in the first tier of a word when it has the best that the word has alternatives for: the word as written,
- * or, without such an alternative, the fewest typos. In the second it has the fewest typos, in the third it has more.
+ * A row is in the first tier of a word if it has the best of the word's alternatives: the word as written or,
+ * without such an alternative, the fewest typos. In the second tier it has the fewest typos, in the third it
+ * has more.
  */
 export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;
@@ -55,19 +56,19 @@ export const TIER_MORE_TYPOS: u32 = 2;
 export class Word {
   weight: f64;
   most: f64; // no row scores more for the word
-  mostBehind: f64; // the same from alternatives of lower tiers than TIER_BEST
+  mostBehind: f64; // the same from tiers below TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
-  nearLists: usize; // cursors of the segment at hand, for closeness
+  nearLists: usize; // cursors in the current segment, for closeness
   nearCount: u32;
-  nearLinks: usize; // u32 by row: chain of the near lists that have it; 0 = none made
+  nearLinks: usize; // u32 by row: chain of the near lists that contain it; 0 = not built
   leastTypos: u32; // of all alternatives
-  canBeExact: u32; // some alternative is
-  tiers: u32; // the last TIER_* that some alternative is in
-  cost: u32; // postings of the lists of the segment at hand
-  behind: usize; // bitset of the segment at hand: only in these rows lower tiers may score more; 0 = none of them
-  rows: usize; // the same: the rows that have the word, when one matching word is enough
-  several: usize; // the same: rows that are in more than one list of the word, and perhaps others; 0 = all
+  canBeExact: u32; // some alternative is exact
+  tiers: u32; // the lowest tier of an alternative
+  cost: u32; // postings in the lists of the current segment
+  behind: usize; // bitset: the only rows in which lower tiers may score more; 0 = none
+  rows: usize; // bitset: rows with the word, if one matching word is enough
+  several: usize; // bitset: contains all rows in more than one list of the word; 0 = all rows
 }
 
 @unmanaged
@@ -82,12 +83,12 @@ export class SortKey {
   descending: u32;
   slot: u32;
   kind: u32; // KIND_* over the whole snapshot
-  type: u32; // of the segment at hand
+  type: u32; // of the current segment
   present: usize; // bitset, 0 = no value anywhere
   values: usize; // numbers
   ordinals: usize; // strings
   dictionary: usize;
-  zones: usize; // numbers and strings of the segment at hand (column-summary.ts), 0 = none
+  zones: usize; // numbers and strings of the current segment (column-summary.ts), 0 = none
   codes: usize; // the same
   codeBounds: usize;
 }
@@ -96,8 +97,8 @@ export class SortKey {
 export class Facet {
   slot: u32;
   limit: u32;
-  share: u32; // other shards have counts, too
-  bound: u32; // of a finished share: the largest count that is left out
+  share: u32; // other shards have counts as well
+  bound: u32; // of a finished share: the largest count left out
   kind: u32; // KIND_* over the whole snapshot
   entries: usize;
   entryCount: u32;
@@ -110,13 +111,13 @@ const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
 const SLOT_BYTES: usize = NORMS << 4; // occurrences, then lengths
 
-const LENGTHS_MOST: f64 = 2; // a document counts as at most so many times as long as the average
+const LENGTHS_MOST: f64 = 2; // maximum length of a document, as a multiple of the average
 const NEVER_MATCHED: u32 = 0xffffffff; // more words than a row can have
-const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
+const SCORE_ROUNDING: f64 = 1.000000000001; // more than the error of three roundings
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
-/** With more points a bonus could carry the sum of text match and bonus into the parts above the score. */
+/** With more points, a bonus could carry the sum of text match and bonus into the parts above the score. */
 const POINTS_SMALL: f64 = 1048576; // 2^20
 
 // Fewest bytes that one of them takes in a program.
@@ -130,7 +131,7 @@ export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
 }
 
-/** Says of every alternative in which tier its rows are, and what the word can score. */
+/** Sets the tier of each alternative and the most that the word can score. */
 function rateTiers(word: Word): void {
   word.leastTypos = 0xff;
   word.canBeExact = 0;
@@ -154,7 +155,7 @@ function rateTiers(word: Word): void {
 }
 
 function readAlternative(reader: ProgramReader, alternative: Alternative): void {
-  const kind = reader.u8(); // for people
+  const kind = reader.u8(); // for debugging
   alternative.typos = reader.u8();
   const flags = reader.u8();
   alternative.near = flags & ALTERNATIVE_NEAR;
@@ -185,21 +186,23 @@ function readPhrases(reader: ProgramReader, count: u32): usize {
   return table;
 }
 
-/** One checked search program, in scratch. */
+/** One checked search program. In scratch. */
 @unmanaged
 export class SearchProgram {
   slots: Slots;
   ranking: RankProgram;
   neighbours: NeighbourProgram;
-  /** There are neither words nor neighbours: every row that passes the rest matches, and nothing is scored. */
+  /**
+   * There are neither words nor neighbours: every row that passes the rest matches, and nothing is scored.
+   */
   browses: bool;
   anyWord: bool; // one matching word is enough
-  fullFirst: bool; // rows with every word come before others
+  fullFirst: bool; // rows with every word come first
   anySequence: bool; // some alternative is a sequence
   rowsWanted: u32;
-  shortest: f64; // saturation of a document without length: k1 * (1 - b)
-  perToken: f64; // what a token of length adds to that: k1 * b / average length
-  longest: f64; // no more tokens than this count
+  shortest: f64; // saturation of an empty document: k1 * (1 - b)
+  perToken: f64; // added to it per token of length: k1 * b / average length
+  longest: f64; // tokens beyond this do not count
   proximityWeight: f64;
   slotCount: u32;
   wordCount: u32;
@@ -238,17 +241,17 @@ export class SearchProgram {
     return changetype<Facet>(this.facets + <usize>i * FACET_BYTES);
   }
 
-  /** An alternative may match in the slot of that index. */
+  /** True if an alternative may match in the slot with that index. */
   @inline takes(alternative: Alternative, index: u32): bool {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  /** How many words the text match takes for all. */
+  /** Number of words that the text match counts as all. */
   @inline get wordsOfFull(): u32 {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: what one occurrence of a term is worth in a field of that length. */
+  /** f64 by norm byte: the worth of one occurrence of a term in a field of that length. */
   slotOccurrences(index: u32): usize {
     return this.slotTables + <usize>index * SLOT_BYTES;
   }

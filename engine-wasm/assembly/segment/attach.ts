@@ -1,6 +1,6 @@
-// The check every segment passes before a kernel reads it: all sections lie inside, all tables that other
-// tables are indexed with hold valid indices. It is linear in the tables, with trivial steps, and lets the
-// query kernels read columns without looking again. Posting lists are checked when they are decoded.
+// The check that every segment passes before a kernel reads it: all sections lie inside, and all tables used
+// to index other tables hold valid indices. It takes linear time in the tables, with trivial steps, and lets
+// the query kernels read columns without further checks. Posting lists are checked when decoded.
 
 import {
   DICT_COUNT,
@@ -51,7 +51,7 @@ import { isArrayType, isKnownType, isStringType, valueBytes } from "./segment";
 const ROWS_MAX: u32 = 0x7fffffff;
 const SEQ_LIMIT: u64 = 1 << 53;
 
-/** STATUS_OK when the `bytes` bytes at `segment` are a segment that the kernels may read. */
+/** Returns STATUS_OK if the `bytes` bytes at `segment` are a segment that the kernels may read. */
 export function checkSegment(segment: usize, bytes: u32): i32 {
   const check = changetype<SegmentCheck>(segment);
   return check.header(bytes) && check.documents() && check.terms() && check.fields()
@@ -59,7 +59,7 @@ export function checkSegment(segment: usize, bytes: u32): i32 {
     : STATUS_DAMAGED;
 }
 
-/** True when u32[count] are all below `limit` (or NO_ORDINAL, if that is allowed). */
+/** True if u32[count] are all below `limit` (or NO_ORDINAL, if that is allowed). */
 function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
   const end = table + ((<usize>count) << 2);
   for (; table < end; table += 4) {
@@ -69,7 +69,7 @@ function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
   return true;
 }
 
-/** True when u32[count + 1] never descend, start at or behind `first` and end at or before `last`. */
+/** True if u32[count + 1] never decrease, start at `first` or later and end at `last` or earlier. */
 function offsetsRise(table: usize, count: u32, first: u64, last: u64): bool {
   let previous = <u32>0;
   const end = table + ((<usize>count) << 2);
@@ -88,7 +88,7 @@ function dictionaryOffsets(dictionary: usize, table: usize, count: u32, room: u6
   return offsetsRise(dictionary + first, count, DICT_HEADER_BYTES, room);
 }
 
-/** A segment that is not trusted yet, at its own address: nothing but its header may be read before `header`. */
+/** An untrusted segment, at its own address. Only its header may be read before `header`. */
 @unmanaged
 class SegmentCheck {
   private get base(): usize {
@@ -117,7 +117,7 @@ class SegmentCheck {
     return Mem.u32At(this.base + offset);
   }
 
-  /** True when a section of `bytes` at `offset` lies behind the header and inside the segment, 8-aligned. */
+  /** True if a section of `bytes` at `offset` lies after the header and inside the segment, 8-aligned. */
   private inside(offset: u32, bytes: u64): bool {
     return offset >= <u32>SEG_HEADER_BYTES && (offset & 7) == 0 && <u64>offset + bytes <= this.length;
   }
@@ -179,7 +179,7 @@ class SegmentCheck {
     return true;
   }
 
-  /** True when the field has no such section or the section lies inside. */
+  /** True if the field has no such section or the section lies inside. */
   private optional(entry: usize, section: usize, bytes: u64): bool {
     const offset = Mem.u32At(entry + section);
     return offset == 0 || this.inside(offset, bytes);

@@ -1,11 +1,11 @@
-// Look-ups in sorted tables: terms of a segment and values of a column's dictionary.
+// Lookups in sorted tables: the terms of a segment and the values of a column's dictionary.
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 import { Seg } from "./segment";
 
-/** The first term >= the bytes at `at`; the number of terms when there is none. */
+/** The first term >= the bytes at `at`, or the number of terms if there is none. */
 export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
   let low: u32 = 0;
   let high = Seg.terms(segment);
@@ -18,7 +18,7 @@ export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
   return low;
 }
 
-/** True when term number `term` exists and has exactly these bytes. */
+/** True if term number `term` exists and has exactly these bytes. */
 export function termIs(segment: usize, term: u32, at: usize, length: u32): bool {
   if (term >= Seg.terms(segment) || Seg.termLength(segment, term) != length) return false;
   return compareBytes(Seg.termAt(segment, term), length, at, length) == 0;
@@ -70,7 +70,7 @@ export abstract class Dict {
   }
 }
 
-/** The first ordinal whose folded value is >= the bytes, or > them when `after`. */
+/** The first ordinal whose folded value is >= the bytes, or > them if `after`. */
 export function foldedBound(dictionary: usize, at: usize, length: u32, after: bool): u32 {
   let low: u32 = 0;
   let high = Dict.count(dictionary);

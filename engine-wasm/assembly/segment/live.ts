@@ -1,5 +1,5 @@
-// Live bitsets: regions in which the bit of every row that is not deleted is set. They belong to the
-// snapshots that name them; copying one and killing rows in the copy makes the next snapshot.
+// Live bitsets: regions with a bit set for every row that is not deleted. They belong to the snapshots that
+// name them. Copying one and clearing rows in the copy makes the next snapshot.
 import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";
@@ -17,7 +17,7 @@ export function liveCopy(live: usize, rows: u32): usize {
   return copy;
 }
 
-/** Marks a row deleted; 1 when it was live. The caller checks row < rows. */
+/** Marks a row as deleted. Returns 1 if it was live. The caller checks row < rows. */
 export function liveKill(live: usize, row: u32): u32 {
   const word = row >> 6;
   const bit = (<u64>1) << (row & 63);
@@ -30,7 +30,7 @@ export function liveCount(live: usize, rows: u32): u32 {
   return bitsCount(live, rows);
 }
 
-/** How many rows of a snapshot are live. */
+/** Number of live rows in a snapshot. */
 export function liveRows(snapshot: usize): f64 {
   const segments = Snap.count(snapshot);
   let sum: f64 = 0;

@@ -1,4 +1,4 @@
-// Finding rows by what names them: the hash of the document id, or the sequence number.
+// Finds rows by document id hash or by sequence number.
 
 import { STATUS_BAD_PROGRAM } from "../layout";
 import { Bits } from "../memory/bitset";
@@ -9,8 +9,8 @@ import { Seg, Snap } from "./segment";
 export const NOT_FOUND: u32 = 0xffffffff;
 
 /**
- * First place in the segment's ascending id hashes that is >= hash. Hashes are evenly spread, so the search
- * starts where the hash should be and doubles its steps from there.
+ * The first place in the segment's ascending id hashes that is >= hash. Hashes are evenly distributed, so the
+ * search starts where the hash is expected and doubles its steps.
  */
 export function idFirst(segment: usize, hash: u64): u32 {
   const rows = Seg.rows(segment);
@@ -58,8 +58,8 @@ export function rowOfSeq(segment: usize, seq: u64): u32 {
 }
 
 /**
- * Live rows by id hash. Input: u64[]; result: {u32 hash index, u32 entry, u32 row, f64 seq} for every live row
- * with one of the hashes.
+ * Finds live rows by id hash. Input: u64[]; result: {u32 hash index, u32 entry, u32 row, f64 seq} for each
+ * live row with one of the hashes.
  */
 export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
   if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;
@@ -86,8 +86,8 @@ export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
 }
 
 /**
- * Rows by sequence number, live or not. Input: f64[]; result: {u32 entry, u32 row} for each, the entry
- * 0xffffffff when no segment has it.
+ * Finds rows by sequence number, live or not. Input: f64[]; result: {u32 entry, u32 row} for each, the entry
+ * 0xffffffff if no segment has it.
  */
 export function locate(snapshot: usize, input: usize, bytes: usize): i32 {
   if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;

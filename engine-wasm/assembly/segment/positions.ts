@@ -1,5 +1,5 @@
-// Positions of the posting a cursor stands on. A list's positions are one run of varints, `tf` for each
-// posting; a block knows where its first ones are, the rest is skipped by counting final bytes.
+// Positions of the cursor's current posting. A list's positions are one run of varints, `tf` for each
+// posting. A block records where its first ones start; the rest is skipped by counting final bytes.
 
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -8,7 +8,7 @@ import { Mem } from "../memory/mem";
 import { fail } from "../status";
 import { Cursor } from "./postings";
 
-/** Address behind `count` varints at `at`, or 0 when `end` comes first. */
+/** Address after `count` varints at `at`, or 0 if `end` comes first. */
 function skipVarints(at: usize, end: usize, count: u32): usize {
   while (count >= 16 && at + 16 <= end) {
     const finals = popcnt(~i8x16.bitmask(Mem.v128At(at)) & 0xffff);
@@ -35,7 +35,7 @@ function findPositions(cursor: Cursor): bool {
   return true;
 }
 
-/** Positions that were read, u32 each; those of several postings one behind the other. In scratch, which grows. */
+/** Positions read so far, u32 each; those of several postings follow one another. In scratch, which grows. */
 @unmanaged
 export class Positions {
   buffer: usize;
@@ -50,7 +50,7 @@ export class Positions {
     this.used = 0;
   }
 
-  /** Address of position number `index` (u32 each) in the buffer; moves when more are added. */
+  /** Address of position number `index` (u32 each) in the buffer. Changes when more are added. */
   at(index: u32): usize {
     return this.buffer + ((<usize>index) << 2);
   }
@@ -65,8 +65,8 @@ export class Positions {
   }
 
   /**
-   * Appends the ascending positions of the current posting to the buffer. Returns how many: its frequency, or 0
-   * after noting damage. Takes scratch when the buffer is full.
+   * Appends the ascending positions of the current posting to the buffer. Returns their number, which is the
+   * posting's frequency, or 0 after reporting damage. Takes scratch if the buffer is full.
    */
   read(cursor: Cursor): u32 {
     const tf = cursor.tf();

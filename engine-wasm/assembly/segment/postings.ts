@@ -22,7 +22,7 @@ import { Mem } from "../memory/mem";
 import { unpackFrequencies, unpackRows } from "../memory/unpack";
 import { fail } from "../status";
 
-/** What `Cursor.row` and seeks answer at the end of a list; larger than every row. */
+/** Returned by `Cursor.row` and seeks at the end of a list; larger than every row. */
 export const TERMINATED: u32 = 0xffffffff;
 
 const NO_BLOCK: u32 = 0xffffffff;
@@ -43,16 +43,16 @@ export class Cursor {
   positionsEnd: usize;
   tailPositions: usize;
   block: u32; // the decoded block
-  held: u32; // its postings
+  held: u32; // number of its postings
   at: u32; // index of the current posting in it
   rowBuffer: usize; // u32[], 0 until the first decoding
   tfBuffer: usize; // u32[]
-  slotIndex: u32; // the caller's
+  slotIndex: u32; // for use by the caller
   positionIndex: u32; // posting of the block whose positions begin at positionAt
   positionAt: usize;
-  term: u32; // the caller's
+  term: u32; // for use by the caller
 
-  /** Row of the current posting; the cursor must stand on one. */
+  /** Row of the current posting. The cursor must be on one. */
   @inline row(): u32 {
     if (CHECKED) assert(this.at < this.held, "a cursor that is asked for its row stands on a posting");
     return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));
@@ -72,12 +72,12 @@ export class Cursor {
 export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
 /**
- * The second answer of `boundedVarint`: the address behind the integer, or behind `end`. A variable, since nothing is called
- * before its caller takes it, and a cursor has no room to spare: queries open thousands of them.
+ * Second result of `boundedVarint`: the address after the integer, or after `end`. It is a variable because
+ * callers read it at once, and a cursor has no space to spare: queries open thousands of them.
  */
 let varintCursor: usize = 0;
 
-/** The LEB128 at `at`; 0, with `varintCursor` behind `end`, when it does not end before that. */
+/** The LEB128 at `at`; 0, with `varintCursor` after `end`, if it is not complete before that. */
 function boundedVarint(at: usize, end: usize): u64 {
   let value: u64 = 0;
   let shift: u64 = 0;
@@ -95,8 +95,8 @@ function boundedVarint(at: usize, end: usize): u64 {
 }
 
 /**
- * Reads the list at `at` (< end) of a segment of `rows` rows into the cursor. Returns the address behind the
- * list, or 0 when it does not fit before `end`. Nothing is decoded yet.
+ * Reads the list at `at` (< end) of a segment of `rows` rows into the cursor. Returns the address after the
+ * list, or 0 if it does not fit before `end`. Decodes nothing yet.
  */
 export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usize {
   const slot = boundedVarint(at, end);
@@ -137,7 +137,7 @@ export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usiz
   return cursor.positionsEnd;
 }
 
-/** Notes the damage and leaves the cursor at the end of its list. */
+/** Reports damage and moves the cursor to the end of its list. */
 function damaged(cursor: Cursor): usize {
   fail(STATUS_DAMAGED);
   cursor.blocks = 0;
@@ -148,7 +148,7 @@ function damaged(cursor: Cursor): usize {
   return 0;
 }
 
-/** Bytes of a buffer that serves any list, for `cursorUseBuffer`. */
+/** Bytes of a buffer large enough for any list, for `cursorUseBuffer`. */
 export const BLOCK_BUFFER_BYTES: usize = BLOCK_ROWS * 8;
 
 /** Decodes into a buffer of BLOCK_BUFFER_BYTES that several cursors may share, one at a time. */
@@ -164,19 +164,19 @@ function ownBuffer(cursor: Cursor): void {
   cursor.tfBuffer = cursor.rowBuffer + bytes;
 }
 
-/** Puts the cursor before the first posting again. */
+/** Moves the cursor back before the first posting. */
 export function cursorRestart(cursor: Cursor): void {
   cursor.block = NO_BLOCK;
   cursor.held = 0;
   cursor.at = 0;
 }
 
-/** Decodes the block after the current one and stands on its first posting; false at the end. */
+/** Decodes the block after the current one and moves to its first posting. Returns false at the end. */
 export function cursorNextBlock(cursor: Cursor): bool {
   return decode(cursor, cursor.block + 1);
 }
 
-/** `cursorNextBlock` that leaves out the frequencies of a packed block: only for callers that never ask for them. */
+/** `cursorNextBlock` without the frequencies of a packed block, for callers that never read them. */
 function nextRows(cursor: Cursor): bool {
   const block = cursor.block + 1;
   if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
@@ -236,7 +236,7 @@ function rowsAscend(cursor: Cursor, before: u32): bool {
 
 function decodeTail(cursor: Cursor): bool {
   const count = cursor.count % BLOCK_ROWS;
-  let row: u64 = 0; // one more than the row before
+  let row: u64 = 0; // one more than the previous row
   if (cursor.blocks > 0) {
     const last = cursor.directory + <usize>(cursor.blocks - 1) * BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW;
     row = <u64>Mem.u32At(last) + 1;
@@ -249,7 +249,7 @@ function decodeTail(cursor: Cursor): bool {
     const bytes: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;
     const finals = ~bytes & 0x80808080;
     if (finals != 0) {
-      // at most 4 bytes, put together without a branch on how many
+      // At most 4 bytes, assembled without branching on their number.
       const own = bytes & (finals ^ (finals - 1));
       head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
       at += (ctz(finals) >> 3) + 1;
@@ -280,8 +280,8 @@ function decodeTail(cursor: Cursor): bool {
 }
 
 /**
- * Moves to the first posting with a row >= target, never back, and returns its row; TERMINATED once used up,
- * and ever after.
+ * Moves to the first posting with a row >= target, never back, and returns its row; TERMINATED once
+ * exhausted, and from then on.
  */
 export function cursorSeek(cursor: Cursor, target: u32): u32 {
   if (cursor.at < cursor.held && cursor.rowAt(cursor.held - 1) >= target) return seekInBlock(cursor, target);
@@ -295,7 +295,10 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
-/** Moves to the first posting of the block at hand if the row can be in it, else before the first posting of the list. */
+/**
+ * Moves to the first posting of the current block if the row can be in it, else before the first posting of
+ * the list.
+ */
 function goBack(cursor: Cursor, row: u32): void {
   if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
   cursor.at = 0;
@@ -303,10 +306,14 @@ function goBack(cursor: Cursor, row: u32): void {
   cursor.positionAt = cursor.tailPositions;
   if (cursor.block == cursor.blocks) return;
   const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
-  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked when it was decoded
+  // Checked when it was decoded.
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS);
 }
 
-/** Moves to a row, forward or back; false when the list does not have it: the cursor then stands anywhere. */
+/**
+ * Moves to a row, forward or back. Returns false if the list does not have it, and leaves the cursor at an
+ * unspecified posting.
+ */
 export function cursorFind(cursor: Cursor, row: u32): bool {
   if (cursor.at >= cursor.held || cursor.row() > row) goBack(cursor, row);
   return cursorSeek(cursor, row) == row;
@@ -322,12 +329,12 @@ export function cursorBlockFrom(cursor: Cursor, block: u32): u32 {
   return block == 0 ? 0 : lastRow(cursor, block - 1) + 1;
 }
 
-/** Decodes a block and stands on its first posting; false when the list has none of that number. */
+/** Decodes a block and moves to its first posting. Returns false if the list has no such block. */
 export function cursorGoToBlock(cursor: Cursor, block: u32): bool {
   return decode(cursor, block);
 }
 
-/** The first block >= `from` whose last row is >= target; the tail when there is none. */
+/** The first block >= `from` whose last row is >= target, or the tail if there is none. */
 function blockOf(cursor: Cursor, from: u32, target: u32): u32 {
   let low = from;
   let high = cursor.blocks;
@@ -351,12 +358,13 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2)); // rows, and behind the last one whatever
+  // Rows, then arbitrary bytes after the last one.
+  const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2));
   const below: u32 = i32x4.bitmask(i32x4.lt_u(near, i32x4.splat(target)));
   let left = below == 15 ? cursor.held - low : 0;
   if (below != 15) low = min(low + <u32>ctz(~below), cursor.held);
   while (left > 0) {
-    // without a branch on the rows: the processor could not predict it
+    // Without branching on the rows, which the processor could not predict.
     const half = (left + 1) >> 1;
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
     left -= half;
@@ -367,7 +375,7 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
   return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
 }
 
-/** Posting `i` of the block is the first one, from the current one on, whose row is >= target. */
+/** True if posting `i` of the block is the first, from the current one on, whose row is >= target. */
 function isFirstFrom(cursor: Cursor, i: u32, target: u32): bool {
   return (i == cursor.at || cursor.rowAt(i - 1) < target) && (i == cursor.held || cursor.rowAt(i) >= target);
 }
@@ -380,7 +388,7 @@ export function cursorAddTo(cursor: Cursor, bits: usize): void {
   }
 }
 
-/** `cursorAddTo` that adds the rows that `bits` had already to `again`. */
+/** `cursorAddTo` that also adds rows already in `bits` to `again`. */
 export function cursorAddNoting(cursor: Cursor, bits: usize, again: usize): void {
   while (nextRows(cursor)) {
     const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
@@ -388,7 +396,7 @@ export function cursorAddNoting(cursor: Cursor, bits: usize, again: usize): void
   }
 }
 
-/** Rows of the list that are set in `live`. Leaves the cursor at the end. */
+/** Number of the list's rows that are set in `live`. Leaves the cursor at the end. */
 export function cursorCountIn(cursor: Cursor, live: usize): u32 {
   let count: u32 = 0;
   while (nextRows(cursor)) {

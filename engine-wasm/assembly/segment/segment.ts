@@ -1,5 +1,5 @@
-// Where things are in a segment. The addresses and table entries used here were verified when the segment
-// was attached (attach.ts), so nothing is checked again; posting lists are checked where they are decoded.
+// Addresses within a segment. The table entries used here were verified when the segment was attached
+// (attach.ts), so nothing is checked again. Posting lists are checked when decoded.
 import {
   FIELD_DICTIONARY,
   FIELD_ENTRY_BYTES,
@@ -90,7 +90,7 @@ export abstract class Field {
     return Mem.u8At(field + FIELD_TYPE);
   }
 
-  /** Address of a section (FIELD_*), 0 when the field has none. */
+  /** Address of a section (FIELD_*), or 0 if the field has none. */
   @inline static section(segment: usize, field: usize, section: usize): usize {
     const offset = <usize>Mem.u32At(field + section);
     if (CHECKED) assert(offset <= <usize>Mem.u32At(segment + SEG_BYTES), "a section lies inside its segment");
@@ -130,17 +130,17 @@ export abstract class Snap {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES);
   }
 
-  /** The live bitset, 0 when all rows are live. */
+  /** The live bitset, 0 if all rows are live. */
   @inline static live(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 4);
   }
 
-  /** The region of `summarise`, 0 when there is none. */
+  /** The region of `summarise`, or 0 if there is none. */
   @inline static summary(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
   }
 
-  /** The codes of the rows' vectors, 0 when there are none. */
+  /** The codes of the rows' vectors, or 0 if there are none. */
   @inline static codes(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 12);
   }
@@ -159,7 +159,10 @@ export function isKnownType(type: u32): bool {
   return type <= <u32>TYPE_FLOATS;
 }
 
-/** Where a switch over types ends that does not know one: the kernel answers with the status, no value is read as another's. */
+/**
+ * Default case of every switch over types: the kernel reports the status and never reads one type's values as
+ * another's.
+ */
 export function unknownType(): u32 {
   fail(STATUS_UNKNOWN_TYPE);
   return 0;
@@ -185,7 +188,7 @@ export function valueBytes(type: u32): u32 {
   }
 }
 
-/** A number of a dictionary, the bits of an i64 or an f64, as u64 in its order. */
+/** Maps a number of a dictionary, the bits of an i64 or an f64, to an ordered u64. */
 export function dictionaryKey(type: u32, bits: u64): u64 {
   switch (type) {
     case TYPE_FLOAT:

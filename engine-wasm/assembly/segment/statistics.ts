@@ -1,5 +1,5 @@
-// Field lengths summed over the live rows of a segment: stored for all rows when the segment is written, so
-// that a query only looks at the dead ones.
+// Field lengths summed over the live rows of a segment. The sum over all rows is stored when the segment is
+// written, so a query only reads the deleted ones.
 
 import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
 import { scratch } from "../memory/arena";
@@ -8,7 +8,7 @@ import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { Field, findField, Seg, Snap } from "./segment";
 
-/** How long the texts of a slot are, in tokens, and how many documents have one. In scratch. */
+/** Total length of a slot's texts, in tokens, and the number of documents with one. In scratch. */
 @unmanaged
 export class Lengths {
   sum: f64;
