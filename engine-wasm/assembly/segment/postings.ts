@@ -295,10 +295,7 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
-/**
- * Moves to the first posting of the current block if the row can be in it, else before the first posting of
- * the list.
- */
+/** Moves to the first posting of the current block if the row can be in it, else before the list. */
 function goBack(cursor: Cursor, row: u32): void {
   if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
   cursor.at = 0;
@@ -306,14 +303,10 @@ function goBack(cursor: Cursor, row: u32): void {
   cursor.positionAt = cursor.tailPositions;
   if (cursor.block == cursor.blocks) return;
   const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
-  // Checked when it was decoded.
-  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS);
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked on decoding
 }
 
-/**
- * Moves to a row, forward or back. Returns false if the list does not have it, and leaves the cursor at an
- * unspecified posting.
- */
+/** Moves to a row, forward or back. Returns false, the cursor being anywhere, if the list lacks the row. */
 export function cursorFind(cursor: Cursor, row: u32): bool {
   if (cursor.at >= cursor.held || cursor.row() > row) goBack(cursor, row);
   return cursorSeek(cursor, row) == row;
