@@ -18,6 +18,11 @@ export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
 }
 
+/** The reply carries an error, or is none; `openReply` throws then. */
+export function isRefusal(reply: Uint8Array): boolean {
+  return reply[0] !== REPLY_OK;
+}
+
 /** A reader behind the status byte. Throws the ShardError that an error reply carries. */
 export function openReply(reply: Uint8Array): MessageReader {
   const reader = new MessageReader(reply);

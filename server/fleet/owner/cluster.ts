@@ -13,12 +13,13 @@ import type { Logger } from "../../ground/log.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import { Reads } from "../reads/reads.js";
+import { ThreadReader } from "../reads/thread-reader.js";
 import { readersOf } from "../threads/borrowed-memories.js";
+import { Quarantines } from "../threads/quarantines.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import { ReadGate } from "../threads/read-gate.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { type ConnectedShard, type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
-import { ShardReads } from "../threads/shard-reads.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { ShardHealth } from "./shard-health.js";
 import { ShardMoments } from "./shard-moments.js";
@@ -65,7 +66,7 @@ export interface ShardLines {
   readonly shards: number;
   readonly queries: QueryLoad;
   readonly gate: ReadGate;
-  readonly sender: ShardReads;
+  readonly quarantines: Quarantines;
   /** See ShardPool. */
   connect(shard: number): ConnectedShard | null;
 }
@@ -109,12 +110,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     answers,
     onOpened,
   });
-  const sender = new ShardReads(pool, gate, limits, log);
+  const quarantines = new Quarantines(pool, gate, limits, log);
   const onDamage = (shard: number, error: ShardError): void => indexes.onDamage(shard, error);
-  const calls = new ShardCalls(pool, sender, onDamage);
+  const calls = new ShardCalls(pool, onDamage);
   const reads = new Reads({
     indexes,
-    calls,
+    threads: new ThreadReader(pool, quarantines, onDamage),
     readers: pool,
     workbench,
     queries,
@@ -133,7 +134,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     reads,
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
-    lines: { shards, queries, gate, sender, connect: (shard) => pool.connect(shard) },
+    lines: { shards, queries, gate, quarantines, connect: (shard) => pool.connect(shard) },
     moments: new ShardMoments(calls, log),
     health: new ShardHealth(pool, calls, (uid) => indexes.find(uid)?.newest, log),
     async stop() {

@@ -29,38 +29,26 @@ import {
   encodeAllSeqs,
   encodeExport,
 } from "../../../shards/protocol/export.js";
-import {
-  decodeFetchReply,
-  encodeFetch,
-  type FetchedDocument,
-  type FetchOptions,
-} from "../../../shards/protocol/fetch.js";
-import { decodePageReply, encodePage } from "../../../shards/protocol/page.js";
-import {
-  decodeResult,
-  encodeCompanyRequest,
-  encodeExpandRequest,
-  encodeExplainRequest,
-  encodeNearestRequest,
-  encodeSearchRequest,
-  type ProgramRequest,
-} from "../../../shards/protocol/program.js";
-import {
-  decodeEmbedReply,
-  decodeSimilaritiesReply,
-  type EmbedReply,
-  encodeEmbed,
-  encodeSimilarities,
-  type WeightedTerm,
-} from "../../../shards/protocol/vectors.js";
+import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
+import type { PageReply } from "../../../shards/protocol/page.js";
+import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { Places } from "../../catalog/schema/placement.js";
+import type { IndexRecord } from "../../catalog/types.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { ExpansionCache } from "../../question/words/expansion-cache.js";
-import type { FetchThere } from "../local/local-documents.js";
-import type { EmbedThere, LocalReads, LocalView } from "../local/local-reads.js";
-import { type Subject, subjectOf } from "../threads/quarantine.js";
-import { lateSearch } from "../threads/shard-errors.js";
-import type { Message } from "../threads/shard-pool.js";
+import type { LocalReader } from "../local/local-reader.js";
+import {
+  type AskedSnapshot,
+  embedRead,
+  fetchRead,
+  messageRead,
+  type PageRead,
+  type ProgramRead,
+  type ShardRead,
+  type ShardReader,
+  similaritiesRead,
+  subjectOf,
+} from "../shard-reader.js";
 import { inTurns } from "../threads/tenant-turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
@@ -73,23 +61,14 @@ export interface FoundPage {
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
-/** One request to one shard, its reply decoded; a refusal of the shard becomes a SkeinError. */
-export type CallShard = <T>(
-  shard: number,
-  request: Message,
-  decode: (reply: Uint8Array) => T | Promise<T>,
-  /** What is asked, see quarantine.ts. */
-  subject?: Subject,
-) => Promise<T>;
-
-/** How a view comes to what it reads. */
-export interface ReadWays {
-  readonly call: CallShard;
+/** How an index is read. */
+export interface ShardReaders {
+  readonly threads: ShardReader;
   /** For small indexes. */
-  readonly local: LocalReads;
+  readonly local: LocalReader;
 }
 
-export class ReadView implements LocalView {
+export class ReadView implements AskedSnapshot {
   readonly generation: number;
   readonly data: number;
   readonly places: Places;
@@ -99,9 +78,7 @@ export class ReadView implements LocalView {
   readonly #index: ReadIndex;
   /** As of the beginning: what was forgotten since then must not come back. */
   readonly #remembered: Remembered | null;
-  readonly #call: CallShard;
-  /** Null for a large index. */
-  readonly #local: LocalReads | null;
+  readonly #reader: ShardReader;
   /** See TenantTurns. */
   readonly nextTurn: () => Promise<void>;
   readonly #onReleased: () => void;
@@ -110,7 +87,7 @@ export class ReadView implements LocalView {
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
   constructor(
     index: ReadIndex,
-    { call, local }: ReadWays,
+    { threads, local }: ShardReaders,
     nextTurn: () => Promise<void>,
     deadline: number,
     onReleased: () => void,
@@ -122,8 +99,7 @@ export class ReadView implements LocalView {
     this.data = data;
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
-    this.#call = (shard, ...request) => call(places[shard]!, ...request);
-    this.#local = local.takes(index.documents) ? local : null;
+    this.#reader = local.takes(index.documents) ? local : threads;
     this.nextTurn = nextTurn;
     this.deadline = deadline;
     this.#onReleased = onReleased;
@@ -134,6 +110,14 @@ export class ReadView implements LocalView {
   /** In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are. */
   get shards(): number {
     return this.places.length;
+  }
+
+  get record(): IndexRecord {
+    return this.#index.record;
+  }
+
+  get tenant(): number {
+    return this.#index.record.tenant;
   }
 
   /** No reader needs an older one. */
@@ -166,37 +150,22 @@ export class ReadView implements LocalView {
 
   /** What the dictionary of each shard answers, by its number. */
   expand(program: ExpandProgram): Promise<ExpandResult[]> {
-    return this.#answers(
-      "expand",
-      encodeExpand(program),
-      encodeExpandRequest,
-      (result) => decodeExpandResult(result, program),
-      this.#subject("expand", program),
-    );
+    const decode = (result: Uint8Array): ExpandResult => decodeExpandResult(result, program);
+    return this.#all(this.#program("expand", encodeExpand(program), program, decode));
   }
 
   /** In how many documents of each shard the words and candidates stand together, by the shard's number. */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
-    return this.#answers(
-      "company",
-      encodeCompany(program),
-      encodeCompanyRequest,
-      (result) => decodeCompanyResult(result, program),
-      this.#subject("company", program),
-    );
+    const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
+    return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
     const asked = this.#asked(program);
-    return this.#answers(
-      "search",
-      encodeSearch(asked),
-      encodeSearchRequest,
-      (result) => finished(decodingOfSearchResult(result, asked)),
-      this.#subject("search", asked),
-    );
+    const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, asked));
+    return this.#all(this.#program("search", encodeSearch(asked), asked, decode));
   }
 
   /**
@@ -206,54 +175,46 @@ export class ReadView implements LocalView {
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
     const asked = this.#asked(program);
-    const encoded = encodeSearch(asked);
-    const known = this.#local?.everywhere(this, "search", encoded) ?? null;
-    if (known !== null) {
-      const results: SearchResult[] = [];
-      for (const result of known)
-        results.push(await inTurns(decodingOfSearchResult(result, asked), this.nextTurn));
-      return { results, documents: NO_DOCUMENTS };
-    }
-    const window = likelyRows(page, this.shards);
-    const request = encodePage({ ...this.#request(encoded), ...window, options: page.options });
-    const documents = new Map<number, FetchedDocument>();
-    const results = await this.#askAll(
-      request,
-      async (reply) => {
-        const { result, documents: sent } = decodePageReply(reply);
-        const found = await inTurns(decodingOfSearchResult(result, asked), this.nextTurn);
-        const seqs = seqsOfResult(result, window.offset, sent.length);
-        for (const [i, document] of sent.entries()) documents.set(seqs[i]!, document);
-        return found;
-      },
-      this.#subject("search", asked),
-    );
-    return { results, documents };
+    const { offset, count } = likelyRows(page, this.shards);
+    let documents = NO_DOCUMENTS;
+    const decode = ({ result, documents: sent }: PageReply): SearchResult | Promise<SearchResult> => {
+      if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
+      const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, offset, sent.length);
+      for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
+      return inTurns(decodingOfSearchResult(result, asked), this.nextTurn);
+    };
+    const read: PageRead<SearchResult> = {
+      kind: "page",
+      of: this,
+      subject: subjectOf("search", this, asked),
+      program: encodeSearch(asked),
+      deadline: this.deadline,
+      offset,
+      count,
+      options: page.options,
+      decode,
+    };
+    const results = gathered(this.#reader.read(read, this.places));
+    return { results: results instanceof Promise ? await results : results, documents };
   }
 
   /** The sequence numbers of the rows of one shard, in the order of its result. */
-  seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
+  async seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
     const decode = (result: Uint8Array) => seqsOfResult(result, 0, Number.POSITIVE_INFINITY);
-    const encoded = encodeSearch(program);
-    return this.#answer(
-      "search",
-      shard,
-      encoded,
-      encodeSearchRequest,
-      decode,
-      this.#subject("search", program),
-    );
+    return this.#one(this.#program("search", encodeSearch(program), program, decode), shard);
   }
 
   /**
    * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is not in
    * the result.
    */
-  explain(shard: number, program: SearchProgram, seqs: readonly number[]): Promise<(ExplainedRow | null)[]> {
+  async explain(
+    shard: number,
+    program: SearchProgram,
+    seqs: readonly number[],
+  ): Promise<(ExplainedRow | null)[]> {
     const decode = (result: Uint8Array) => decodeExplainResult(result, program, seqs);
-    const encoded = encodeExplain(program, seqs);
-    const subject = this.#subject("explain", [program, seqs]);
-    return this.#answer("explain", shard, encoded, encodeExplainRequest, decode, subject);
+    return this.#one(this.#program("explain", encodeExplain(program, seqs), [program, seqs], decode), shard);
   }
 
   /**
@@ -261,64 +222,36 @@ export class ReadView implements LocalView {
    * similar first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
-    return this.#answers(
-      "nearest",
-      encodeNearest(query, wanted, encodeSearch(program)),
-      encodeNearestRequest,
-      decodeNearestResult,
-      this.#subject("nearest", [program, wanted]),
-    );
+    const encoded = encodeNearest(query, wanted, encodeSearch(program));
+    return this.#all(this.#program("nearest", encoded, [program, wanted], decodeNearestResult));
   }
 
   /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
-  async similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
-    const uid = this.data;
-    const there = this.#embedThere(shard);
-    const known = await this.#local?.similarities(this, shard, query, seqs, there);
-    return known ?? this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
+  similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
+    return this.#one(similaritiesRead(this, query, seqs), shard);
   }
 
   /** What a shard's model says of terms, and the vectors of some of its documents. */
-  async embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
-    const there = this.#embedThere(shard);
-    return (await this.#local?.embed(this, shard, terms, seqs, there)) ?? there(terms, seqs);
-  }
-
-  #embedThere(shard: number): EmbedThere {
-    const uid = this.data;
-    return (terms, seqs) => this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
+  embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
+    return this.#one(embedRead(this, terms, seqs), shard);
   }
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
-    const fetchThere: FetchThere = (some, wanted) => this.#fetchThere(shard, some, wanted);
-    if (this.#local === null) return fetchThere(seqs, options);
-    return this.#local.documents.show(this.#index.record, seqs, options, fetchThere);
-  }
-
-  #fetchThere(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
-    const request = encodeFetch({ uid: this.data, seqs: [...seqs], ...options });
-    return this.#call(
-      shard,
-      request,
-      decodeFetchReply,
-      this.#subject("fetch", [seqs, { ...options, bytesMax: undefined }]),
-    );
+    return this.#one(fetchRead(this, seqs, options), shard);
   }
 
   /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
-    const uid = this.data;
-    return this.#call(
-      shard,
-      encodeAllSeqs({ uid, generation: this.generation, afterSeq, limit }),
-      decodeAllSeqsReply,
-    );
+    const { data: uid, generation } = this;
+    const message = encodeAllSeqs({ uid, generation, afterSeq, limit });
+    return this.#one(messageRead(this, message, decodeAllSeqsReply), shard);
   }
 
   /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
-    return this.#call(shard, encodeExport({ uid: this.data, seqs: [...seqs] }), decodeExportReply);
+    const message = encodeExport({ uid: this.data, seqs: [...seqs] });
+    return this.#one(messageRead(this, message, decodeExportReply), shard);
   }
 
   /** A single shard sends the top values of a facet. Each of several sends as many as it takes to find the top values of the sums. */
@@ -327,58 +260,38 @@ export class ReadView implements LocalView {
     return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: false })) };
   }
 
-  /** What a shard answers to an encoded program. */
-  async #answer<T>(
-    question: SnapshotQuestion,
-    shard: number,
+  #program<T>(
+    kind: SnapshotQuestion,
     program: Uint8Array,
-    encode: (request: ProgramRequest) => Message,
+    asked: unknown,
     decode: (result: Uint8Array) => T,
-    subject: Subject,
-  ): Promise<T> {
-    const known = this.#local?.one(this, shard, question, program) ?? null;
-    if (known !== null) return decode(known);
-    const request = encode(this.#request(program));
-    return this.#call(shard, request, (reply) => decode(decodeResult(reply)), subject);
+  ): ProgramRead<T> {
+    const subject = subjectOf(kind, this, asked);
+    return { kind, of: this, subject, program, deadline: this.deadline, decode };
   }
 
-  /** What each shard answers to an encoded program, by its number. */
-  async #answers<T>(
-    question: SnapshotQuestion,
-    program: Uint8Array,
-    encode: (request: ProgramRequest) => Message,
-    decode: (result: Uint8Array) => T,
-    subject: Subject,
-  ): Promise<T[]> {
-    const known = this.#local?.everywhere(this, question, program) ?? null;
-    if (known !== null) return known.map(decode);
-    return this.#askAll(encode(this.#request(program)), (reply) => decode(decodeResult(reply)), subject);
+  /** The answers of all shards, by their numbers. */
+  async #all<T>(read: ShardRead<T>): Promise<T[]> {
+    return gathered(this.#reader.read(read, this.places));
   }
 
-  #request(program: Uint8Array): ProgramRequest {
-    const { data: uid, generation, oldestGeneration, deadline } = this;
-    return { uid, generation, oldestGeneration, deadline, program };
-  }
-
-  #subject(kind: string, asked: unknown): Subject {
-    return subjectOf(kind, this.#index.record.uid, asked);
-  }
-
-  /** Late answers are not read: many large ones would keep this thread from the searches that are in time. */
-  #askAll<T>(
-    request: Message,
-    decode: (reply: Uint8Array) => T | Promise<T>,
-    subject: Subject,
-  ): Promise<T[]> {
-    const inTime = (reply: Uint8Array): T | Promise<T> => {
-      if (Date.now() > this.deadline) throw lateSearch();
-      return decode(reply);
-    };
-    const answers: Promise<T>[] = [];
-    for (let shard = 0; shard < this.shards; shard++)
-      answers.push(this.#call(shard, request, inTime, subject));
-    return Promise.all(answers);
+  /** The answer of one shard. */
+  #one<T>(read: ShardRead<T>, shard: number): Promise<T> {
+    const shards = this.shards === 1 ? this.places : [this.places[shard]!];
+    const answer = this.#reader.read(read, shards)[0] as T | Promise<T>;
+    return answer instanceof Promise ? answer : Promise.resolve(answer);
   }
 }
 
-const NO_DOCUMENTS: ReadonlyMap<number, FetchedDocument> = new Map();
+/** Stays empty. */
+const NO_DOCUMENTS = new Map<number, FetchedDocument>();
+const NO_SEQS = new Float64Array(0);
+
+/** No promise when all answers are there already. */
+function gathered<T>(answers: (T | Promise<T>)[]): T[] | Promise<T[]> {
+  return answers.some(isPromise) ? Promise.all(answers) : (answers as T[]);
+}
+
+function isPromise(answer: unknown): boolean {
+  return answer instanceof Promise;
+}

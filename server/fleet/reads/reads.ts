@@ -7,18 +7,18 @@ import type { Limits } from "../../ground/limits.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
 import { LocalDocuments } from "../local/local-documents.js";
-import { LocalReads, type OnReading, type Readers } from "../local/local-reads.js";
+import { LocalReader, type OnReading, type Readers } from "../local/local-reader.js";
 import { LocalTurn } from "../local/local-turn.js";
 import { LocalVectors } from "../local/local-vectors.js";
+import { messageRead, type ShardReader } from "../shard-reader.js";
+import type { Subject } from "../threads/isolation.js";
 import type { QueryLoad } from "../threads/query-load.js";
-import type { ReadCalls } from "../threads/read-calls.js";
 import type { Message } from "../threads/shard-pool.js";
-import { searchDeadline } from "../threads/shard-reads.js";
 import { TenantTurns } from "../threads/tenant-turns.js";
 import { ThreadLoad } from "../threads/thread-load.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale, ReadIndex } from "./read-index.js";
-import { type CallShard, ReadView } from "./read-view.js";
+import { ReadView, type ShardReaders } from "./read-view.js";
 
 /** An index that stays open until `end` is called. */
 export interface IndexUse<S extends ReadIndex = ReadIndex> {
@@ -44,8 +44,9 @@ const TURN_OF_SEVERAL = 4;
 /** What the reads of a thread work with. */
 export interface ReadParts {
   readonly indexes: ReadIndexes;
-  readonly calls: ReadCalls;
-  /** Of the shards. */
+  /** Reads by messages. */
+  readonly threads: ShardReader;
+  /** Of the shards' memories. */
   readonly readers: Readers;
   readonly workbench: Workbench;
   /** The shards are told how many queries are being answered. */
@@ -59,8 +60,7 @@ export interface ReadParts {
 
 export class Reads {
   readonly #indexes: ReadIndexes;
-  readonly #calls: ReadCalls;
-  readonly #local: LocalReads;
+  readonly #readers: ShardReaders;
   readonly #queries: QueryLoad;
   /** For long work on this thread. */
   readonly turns = new TenantTurns();
@@ -68,7 +68,7 @@ export class Reads {
 
   constructor({
     indexes,
-    calls,
+    threads,
     readers,
     workbench,
     queries,
@@ -78,11 +78,11 @@ export class Reads {
     onReading,
   }: ReadParts) {
     this.#indexes = indexes;
-    this.#calls = calls;
     const turn = new LocalTurn(limits.localReadMsMax * (oneOfSeveral ? TURN_OF_SEVERAL : 1));
     const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
     const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
-    this.#local = new LocalReads(
+    const local = new LocalReader(
+      threads,
       readers,
       documents,
       vectors,
@@ -92,6 +92,7 @@ export class Reads {
       meter,
       onReading,
     );
+    this.#readers = { threads, local };
     this.#queries = queries;
     this.#limits = limits;
   }
@@ -103,7 +104,7 @@ export class Reads {
 
   /** For so many milliseconds no read of documents with this number in the shards is done on this thread. */
   leaveToShards(data: number, ms: number): void {
-    this.#local.pause(data, ms);
+    this.#readers.local.pause(data, ms);
   }
 
   /** Live documents; 0 for an index that cannot be opened. */
@@ -132,17 +133,8 @@ export class Reads {
   }
 
   #view({ state, end }: IndexUse, nextTurn: () => Promise<void>, trace?: QueryTrace): ReadView {
-    const { tenant } = state.record;
-    const call: CallShard = (shard, request, decode, subject) =>
-      this.#calls.read(shard, tenant, nextTurn, request, decode, subject);
-    return new ReadView(
-      state,
-      { call, local: this.#local },
-      nextTurn,
-      searchDeadline(this.#limits),
-      end,
-      trace,
-    );
+    const deadline = Math.ceil(Date.now() + this.#limits.searchMsMax);
+    return new ReadView(state, this.#readers, nextTurn, deadline, end, trace);
   }
 
   /**
@@ -189,11 +181,34 @@ export class Reads {
       const { tenant } = state.record;
       return await state.withNewest((newest) => {
         const { shard, request } = ask(newest);
-        return this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
+        return this.#message(shard, tenant, request, decode);
       });
     } finally {
       end();
     }
+  }
+
+  /** A read that another thread must not send itself: the shard's reply as it is. `subject`: see Subject. */
+  forwarded(shard: number, tenant: number, message: Message, subject: string): Promise<Uint8Array> {
+    return this.#message(
+      shard,
+      tenant,
+      message,
+      (reply) => reply,
+      () => subject,
+    );
+  }
+
+  #message<T>(
+    shard: number,
+    tenant: number,
+    message: Message,
+    decode: (reply: Uint8Array) => T,
+    subject?: Subject,
+  ): Promise<T> {
+    const asker = { tenant, nextTurn: () => this.turns.next(tenant) };
+    const read = messageRead(asker, message, decode, subject);
+    return this.#readers.threads.read(read, [shard])[0] as Promise<T>;
   }
 
   async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {

@@ -1,19 +1,15 @@
-// Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
-// each is then tried with no other read inside, which clears or convicts it. One that is alone inside at its second end
-// is refused, instead of ending the shard again and again; a popular one may be inside many times at one end. Knows
-// reads by a hash of what they ask; one quarantine for each shard. Other threads send reads by themselves only while there is nothing
-// to suspect.
+// Finds the reads that end a shard's thread or break its engine; one quarantine per shard. All reads that were inside at an end become
+// suspects. Each suspect is tried later with no other read inside, which clears or convicts it. A read that is alone inside at its second
+// end is refused, so that it cannot end the shard again and again, while a popular read may have been inside at many ends. Reads are known
+// by a hash of what they ask. Other threads may send reads themselves only while there are no suspects.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
+import type { Subject } from "./isolation.js";
 import type { ReadGate } from "./read-gate.js";
 import { ShardEndedError } from "./shard-errors.js";
-
-/** Tells what a read asks, the same for each repetition of it. It is called only when a thread or an engine has ended. */
-export type Subject = () => string;
 
 /** How often a trial looks whether the reads of other threads have ended. */
 const LOOK_MS = 1;
@@ -26,6 +22,13 @@ interface Suspect {
   readonly untilMs: number;
 }
 
+/** A suspect is being tried with no other read inside. */
+interface Trial {
+  readonly print: string;
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+}
+
 export class Quarantine {
   readonly #shard: number;
   readonly #gate: ReadGate;
@@ -35,12 +38,10 @@ export class Quarantine {
   readonly #suspects = new Map<string, Suspect>();
   /** Reads inside that are no suspects. */
   #inside = 0;
-  /** A trial waits for the last of them to leave. */
-  #emptied: (() => void) | null = null;
-  /** Ends with the trial that runs; the other reads wait for it. */
-  #trial: Promise<void> | null = null;
-  /** Suspects, one at a time. */
-  readonly #trials = new Lane();
+  /** Called when the last of them leaves. */
+  #onEmpty: (() => void) | null = null;
+  /** Other reads wait for its end. */
+  #trial: Trial | null = null;
 
   constructor(shard: number, gate: ReadGate, limits: Limits, log: Logger) {
     this.#shard = shard;
@@ -49,78 +50,26 @@ export class Quarantine {
     this.#log = log;
   }
 
-  /** Sends the read; `alone` means: not in one message with others. Rejects with SK-SE-503 for one that is refused. */
-  run<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    return this.#suspects.size === 0 && this.#trial === null
-      ? this.#runFree(subject, send)
-      : this.#runChecked(subject, send);
-  }
-
-  /** A read that another thread has sent by itself was inside at an end. */
-  blame(subject: Subject, error: ShardEndedError): void {
-    this.#blame(fingerprint(subject), subject, error);
-  }
-
-  async #runChecked<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    const print = fingerprint(subject);
-    for (;;) {
-      this.#check(print);
-      if (this.#suspects.has(print)) return this.#trials.run(() => this.#runSuspect(print, subject, send));
-      if (this.#trial === null) return this.#runFree(subject, send);
-      await this.#trial;
-    }
-  }
-
-  #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+  /**
+   * Before a read is sent. False: it may be sent together with others. True, after all others have left: it is a suspect on trial and
+   * must be sent alone. `leave` must follow. Rejects with SK-SE-503 if the read is refused.
+   */
+  enter(subject: Subject): boolean | Promise<boolean> {
+    if (this.#suspects.size > 0 || this.#trial !== null) return this.#enterChecked(subject);
     this.#inside++;
-    return send(false).then(
-      (answer) => {
-        this.#leave();
-        return answer;
-      },
-      (error: unknown) => {
-        if (error instanceof ShardEndedError) this.#blame(fingerprint(subject), subject, error);
-        this.#leave();
-        throw error;
-      },
-    );
+    return false;
   }
 
-  async #runSuspect<T>(print: string, subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    this.#check(print); // the suspect before it may have been the same read
-    let end = (): void => undefined;
-    this.#trial = new Promise((resolve) => {
-      end = resolve;
-    });
-    this.#setGate();
-    try {
-      if (this.#inside > 0) await new Promise<void>((emptied) => (this.#emptied = emptied));
-      while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
-      this.#check(print); // it may have been inside another time
-      const answer = await send(true);
-      this.#suspects.delete(print);
-      return answer;
-    } catch (error) {
-      if (error instanceof ShardEndedError) this.#blame(print, subject, error);
-      throw error;
-    } finally {
-      this.#trial = null;
-      this.#setGate();
-      end();
-    }
+  /** `onTrial` is what `enter` said; `error` is null if the read was answered. */
+  leave(subject: Subject, onTrial: boolean, error: unknown): void {
+    if (error instanceof ShardEndedError) this.blame(subject, error);
+    if (onTrial) this.#endTrial(error === null);
+    else if (--this.#inside === 0) this.#onEmpty?.();
   }
 
-  #setGate(): void {
-    this.#gate.setOpen(this.#shard, this.#suspects.size === 0 && this.#trial === null);
-  }
-
-  #leave(): void {
-    if (--this.#inside > 0) return;
-    this.#emptied?.();
-    this.#emptied = null;
-  }
-
-  #blame(print: string, subject: Subject, { life }: ShardEndedError): void {
+  /** A read was inside when a thread or an engine ended. */
+  blame(subject: Subject, { life }: ShardEndedError): void {
+    const print = fingerprint(subject);
     const known = this.#suspects.get(print);
     if (known !== undefined && life !== null && known.life === life) return;
     const ends = (known?.ends ?? 0) + 1;
@@ -134,6 +83,52 @@ export class Quarantine {
     if (ends < this.#limits.shardEndsPerReadMax) return;
     const asked = subject().slice(0, 1_000);
     this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
+  }
+
+  async #enterChecked(subject: Subject): Promise<boolean> {
+    const print = fingerprint(subject);
+    this.#check(print);
+    while (this.#trial !== null) {
+      await this.#trial.ended;
+      this.#check(print); // the read on trial may have been the same one
+    }
+    if (!this.#suspects.has(print)) {
+      this.#inside++;
+      return false;
+    }
+    await this.#beginTrial(print);
+    return true;
+  }
+
+  /** Resolves when no other read is inside. Rejects if the read has been convicted by then. */
+  async #beginTrial(print: string): Promise<void> {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#trial = { print, ended, end };
+    this.#setGate();
+    try {
+      if (this.#inside > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+      this.#onEmpty = null;
+      while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
+      this.#check(print); // it may have been inside another time
+    } catch (error) {
+      this.#endTrial(false);
+      throw error;
+    }
+  }
+
+  #endTrial(isCleared: boolean): void {
+    const trial = this.#trial as Trial;
+    if (isCleared) this.#suspects.delete(trial.print);
+    this.#trial = null;
+    this.#setGate();
+    trial.end();
+  }
+
+  #setGate(): void {
+    this.#gate.setOpen(this.#shard, this.#suspects.size === 0 && this.#trial === null);
   }
 
   /** Forgets suspects and convictions whose time is over. Throws when the read is refused. */
@@ -157,14 +152,4 @@ export class Quarantine {
 
 function fingerprint(subject: Subject): string {
   return createHash("sha256").update(subject()).digest("base64");
-}
-
-/** The fingerprint of a read of an index. Fractions are left out of it: they are weights, which change with every write. */
-export function subjectOf(kind: string, uid: number, asked: unknown): Subject {
-  return () => `${kind} ${uid} ${JSON.stringify(asked, steady)}`;
-}
-
-function steady(_name: string, value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  return typeof value === "number" && !Number.isInteger(value) ? null : value;
 }

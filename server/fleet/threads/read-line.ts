@@ -16,6 +16,7 @@ export class ReadLine {
   readonly #requests = new Frames();
   readonly #inside = new Map<number, WaitingRead>();
   #lastId = 0;
+  #closed: Error | null = null;
 
   constructor(port: MessagePort) {
     this.#port = port;
@@ -29,6 +30,7 @@ export class ReadLine {
 
   /** One request, one reply. The bytes must stay as they are until the end of this turn. `flow`: whose turn it is in the shard. */
   ask(request: Uint8Array, flow: number): Promise<Uint8Array> {
+    if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#lastId = (this.#lastId + 1) % IDS;
       this.#inside.set(this.#lastId, { resolve, reject });
@@ -37,8 +39,9 @@ export class ReadLine {
     });
   }
 
-  /** The other end is gone: fails the reads inside. */
+  /** The other end is gone: fails the reads inside and all later ones. */
   close(reason: Error): void {
+    this.#closed = reason;
     this.#port.close();
     const reads = [...this.#inside.values()];
     this.#inside.clear();

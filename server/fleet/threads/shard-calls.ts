@@ -1,25 +1,32 @@
-// Requests to shards with their answers decoded: to one shard, to all of them, or as a read that the quarantine may
-// refuse.
+// Requests to shards that are not reads, with their replies decoded. They reach a shard at once, in the order of the calls.
 import type { ShardError } from "../../../shards/protocol/errors.js";
-import { type Decode, ReadCalls, type ReadSender } from "./read-calls.js";
+import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 
-export class ShardCalls extends ReadCalls {
-  readonly #pool: ShardPool;
+type Decode<T> = (reply: Uint8Array) => T;
 
-  constructor(pool: ShardPool, sender: ReadSender, onDamage: (shard: number, error: ShardError) => void) {
-    super(pool.count, sender, onDamage);
+export class ShardCalls {
+  readonly #pool: ShardPool;
+  readonly #onDamage: (shard: number, error: ShardError) => void;
+
+  constructor(pool: ShardPool, onDamage: (shard: number, error: ShardError) => void) {
     this.#pool = pool;
+    this.#onDamage = onDamage;
   }
 
-  /** Sent at once, in the order of the calls; the reply as it is. */
+  get shards(): number {
+    return this.#pool.count;
+  }
+
+  /** The reply as it is. */
   ask(shard: number, request: Message): Promise<Uint8Array> {
     return this.#pool.ask(shard, request);
   }
 
-  /** As `ask`, the reply decoded. */
+  /** The reply decoded. Rejects with a SkeinError if the shard refuses; damage that it met is reported. */
   async call<T>(shard: number, request: Message, decode: Decode<T>): Promise<T> {
-    return this.decoded(shard, await this.ask(shard, request), decode);
+    const reply = await this.#pool.ask(shard, request);
+    return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
   }
 
   /** The answers of some shards, in their order. */

@@ -30,11 +30,12 @@ const YOUNG_HEAP_MIB = 12;
 
 export class ShardLife {
   readonly number: number;
+  /** Reads that pass beside the messages. */
+  readonly reads: ReadLine;
   readonly #pool: Piscina;
   readonly #onEnd: () => void;
   /** Resolves when the thread is gone. */
   readonly #gone: Promise<void>;
-  readonly #line: ReadLine;
   readonly #memories: BorrowedMemories;
   #ended = false;
   #inside = 0;
@@ -59,7 +60,7 @@ export class ShardLife {
     const [thread] = this.#pool.threads;
     this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
     const { reads, memories } = this.connect();
-    this.#line = new ReadLine(reads);
+    this.reads = new ReadLine(reads);
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
@@ -80,7 +81,7 @@ export class ShardLife {
 
   /** Requests are inside. */
   get busy(): boolean {
-    return this.#inside > 0 || this.#line.inside > 0;
+    return this.#inside > 0 || this.reads.inside > 0;
   }
 
   /** How long the thread has worked so far; null when it is gone. */
@@ -102,12 +103,6 @@ export class ShardLife {
     }
   }
 
-  /** One read, one reply, beside the messages. The bytes must stay as they are until the end of this turn. */
-  read(request: Uint8Array, flow: number): Promise<Uint8Array> {
-    if (this.#ended) return Promise.reject(new Error("the shard's thread has ended"));
-    return this.#line.ask(request, flow);
-  }
-
   /** See BorrowedMemories. */
   reader(uid: number): EngineReader | null {
     return this.#ended ? null : this.#memories.reader(uid);
@@ -122,7 +117,7 @@ export class ShardLife {
     if (!this.#ended) {
       this.#ended = true; // first, for ending the thread calls this again
       this.#onEnd();
-      this.#line.close(new Error("the shard's thread has ended"));
+      this.reads.close(new Error("the shard's thread has ended"));
       this.#memories.close();
       void this.#pool.destroy(); // may never resolve for a thread that has exited by itself
     }

@@ -101,7 +101,7 @@ export class ShardPool {
    * thread dies while the request is inside, or when a restart takes longer than a search may.
    */
   ask(shard: number, request: Message): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).ask(request);
+    return (this.#threads[shard] as ShardThread).send(request, null);
   }
 
   /**
@@ -109,7 +109,7 @@ export class ShardPool {
    * flows take turns in the shard.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).read(request, flow);
+    return (this.#threads[shard] as ShardThread).send(request, flow);
   }
 
   /** Lines on which one more thread reads a shard. Null while the shard is restarted: ShardFollowers hears when it is back. */
@@ -181,12 +181,30 @@ class ShardThread {
     this.#state = "open";
   }
 
-  ask(request: Message): Promise<Uint8Array> {
-    return this.#through((life) => life.run(request));
-  }
-
-  read(request: Uint8Array, flow: number): Promise<Uint8Array> {
-    return this.#through((life) => life.read(request, flow));
+  /** `flow` null: in the order of the calls, and the request's bytes move away. Otherwise a read, whose bytes stay the caller's. */
+  async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
+    if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
+      this.#refused++;
+      throw unavailable(`shard ${this.#shard} has too many requests waiting`);
+    }
+    this.#inside++;
+    let life: ShardLife | null = null;
+    try {
+      if (this.#state === "restarting") await this.#waitForRestart();
+      if (this.#state !== "open") throw unavailable("the server is stopping");
+      life = this.#life;
+      this.#sent++;
+      return await (flow === null ? life.run(request as Message) : life.reads.ask(request, flow));
+    } catch (error) {
+      if (life === null || !life.ended) throw error;
+      throw new ShardEndedError(
+        `shard ${this.#shard} was restarted while the request was inside; retry in a moment`,
+        { life: life.number, cause: error },
+      );
+    } finally {
+      this.#inside--;
+      if (this.#inside === 0) this.#idle?.();
+    }
   }
 
   connect(): ConnectedShard | null {
@@ -199,31 +217,6 @@ class ShardThread {
 
   readerFailed(uid: number): void {
     this.#life.readerFailed(uid);
-  }
-
-  async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
-    if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
-      this.#refused++;
-      throw unavailable(`shard ${this.#shard} has too many requests waiting`);
-    }
-    this.#inside++;
-    let life: ShardLife | null = null;
-    try {
-      if (this.#state === "restarting") await this.#waitForRestart();
-      if (this.#state !== "open") throw unavailable("the server is stopping");
-      life = this.#life;
-      this.#sent++;
-      return await send(life);
-    } catch (error) {
-      if (life === null || !life.ended) throw error;
-      throw new ShardEndedError(
-        `shard ${this.#shard} was restarted while the request was inside; retry in a moment`,
-        { life: life.number, cause: error },
-      );
-    } finally {
-      this.#inside--;
-      if (this.#inside === 0) this.#idle?.();
-    }
   }
 
   async close(last: Message): Promise<void> {

@@ -1,11 +1,10 @@
 // What the owner answers to the front-ends, in the words of its parts.
 import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
-import { openReply } from "../../../shards/protocol/reply.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Cluster } from "../../fleet/owner/cluster.js";
-import { decodeReply, ShardEndedError } from "../../fleet/threads/shard-errors.js";
+import { ShardEndedError } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 import type { Lifecycle } from "../../indexes/lifecycle.js";
 import { type AnalyticsPool, LogStorageError } from "../../query-log/analytics/analytics-pool.js";
@@ -16,7 +15,7 @@ import { errorOf } from "./line.js";
 
 export interface OwnerParts {
   readonly catalog: Catalog;
-  readonly cluster: Pick<Cluster, "indexes" | "lines">;
+  readonly cluster: Pick<Cluster, "indexes" | "reads" | "lines">;
   readonly lifecycle: Pick<Lifecycle, "checkOpen">;
   readonly popularLogs: PopularLogs;
   readonly analyticsPool: AnalyticsPool;
@@ -27,7 +26,7 @@ export interface OwnerParts {
 /** What is answered to the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  const { indexes, lines } = cluster;
+  const { indexes, reads, lines } = cluster;
   /** By uid, what this front-end was told last. */
   const told = new Map<number, Popular>();
   return {
@@ -42,17 +41,11 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
       const { end } = await indexes.use(uid);
       end(); // the front-end has begun its own use before it asked
     },
-    read({ shard, tenant, request, subject }) {
-      // A refusal is decoded here too, so that the quarantine hears of a broken engine.
-      const checked = (reply: Uint8Array): Uint8Array => {
-        decodeReply(reply, openReply);
-        return reply;
-      };
-      return lines.sender.read(shard, tenant, request as Message, checked, () => subject);
-    },
+    read: ({ shard, tenant, request, subject }) =>
+      reads.forwarded(shard, tenant, request as Message, subject),
     blame({ shard, subject, life, error }) {
       const ended = new ShardEndedError(error.message, { life, cause: errorOf(error) });
-      lines.sender.blame(shard, () => subject, ended);
+      lines.quarantines.blame(shard, () => subject, ended);
     },
     damaged: ({ shard, code, message, uid }) =>
       indexes.onDamage(shard, new ShardError(shardErrorCode(code), message, { uid })),

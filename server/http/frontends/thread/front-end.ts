@@ -11,8 +11,8 @@ import { RecentTokens } from "../../../catalog/schema/recent-tokens.js";
 import { type AnalyserOf, textAnalyser } from "../../../catalog/schema/text-analyser.js";
 import { AnswerCache } from "../../../fleet/reads/answer-cache.js";
 import { Reads } from "../../../fleet/reads/reads.js";
+import { ThreadReader } from "../../../fleet/reads/thread-reader.js";
 import { readersOf } from "../../../fleet/threads/borrowed-memories.js";
-import { ReadCalls } from "../../../fleet/threads/read-calls.js";
 import { ReadGate } from "../../../fleet/threads/read-gate.js";
 import { Secrets } from "../../../ground/data-dir/secrets.js";
 import { createLogger } from "../../../ground/log.js";
@@ -38,8 +38,8 @@ import { limitsOfEach, receivedConfig } from "../posted-config.js";
 import { Pulse } from "../pulse.js";
 import { FollowedCatalog } from "./followed-catalog.js";
 import { FollowedIndexes } from "./followed-indexes.js";
+import { FollowedIsolation } from "./followed-isolation.js";
 import { FollowedPopular } from "./followed-popular.js";
-import { FollowedReads } from "./followed-reads.js";
 import { FollowedShards } from "./followed-shards.js";
 import { Forwarder } from "./forwarder.js";
 import { UsedKeys } from "./used-keys.js";
@@ -83,7 +83,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     owner.tell("damaged", { shard, code, message, uid });
   const reads = new Reads({
     indexes,
-    calls: new ReadCalls(data.shards, new FollowedReads(shards, gate, place, owner), onDamage),
+    threads: new ThreadReader(shards, new FollowedIsolation(gate, place, owner), onDamage),
     readers: shards,
     workbench,
     queries,

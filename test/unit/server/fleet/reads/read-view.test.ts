@@ -4,12 +4,14 @@ import type { CompanyProgram } from "../../../../../engine-wasm/host/programs/co
 import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/expand-program.js";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
-import { LocalReads } from "../../../../../server/fleet/local/local-reads.js";
+import { LocalReader } from "../../../../../server/fleet/local/local-reader.js";
 import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
 import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
-import { type CallShard, ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import { ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import { type ShardChannels, ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
+import type { Isolation } from "../../../../../server/fleet/threads/isolation.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
 import { encodeOk } from "../../../../../shards/protocol/reply.js";
@@ -21,7 +23,15 @@ const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], ca
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();
-const NO_LOCAL_READS = new LocalReads(
+const CHANNELS: ShardChannels = { read: async () => EMPTY_DICTIONARY };
+const NO_SUSPECTS: Isolation = {
+  enter: () => false,
+  sendApart: () => Promise.reject(new Error("there are no suspects")),
+  leave: () => undefined,
+};
+const threads = new ThreadReader(CHANNELS, NO_SUSPECTS, () => undefined);
+const local = new LocalReader(
+  threads,
   { reader: () => null, readerFailed: () => undefined },
   new LocalDocuments(workbench, new LocalTurn(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
@@ -41,10 +51,9 @@ function viewUntil(deadline: number): ReadView {
     recorder,
     limits: DEFAULT_LIMITS,
   });
-  const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
   return new ReadView(
     state,
-    { call, local: NO_LOCAL_READS },
+    { threads, local },
     async () => undefined,
     deadline,
     () => undefined,

@@ -1,10 +1,13 @@
 // Which reads are taken for the cause of a shard's end, which are refused, and when they are forgotten.
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Quarantine, subjectOf } from "../../../../../server/fleet/threads/quarantine.js";
+import { subjectOf } from "../../../../../server/fleet/shard-reader.js";
+import type { Subject } from "../../../../../server/fleet/threads/isolation.js";
+import { Quarantine } from "../../../../../server/fleet/threads/quarantine.js";
 import { ReadGate } from "../../../../../server/fleet/threads/read-gate.js";
 import { ShardEndedError } from "../../../../../server/fleet/threads/shard-errors.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { makeRecord } from "../../record.js";
 
 const log = pino({ level: "silent" });
 let life = 0;
@@ -13,25 +16,44 @@ const ends = (number: number) => (): Promise<never> =>
 /** Of a life of its own. */
 const ended = (): Promise<never> => ends(++life)();
 const answer = async (alone: boolean): Promise<boolean> => alone;
-const read = (text: string) => subjectOf("search", 1, { text });
+const INDEX = { record: makeRecord() };
+const read = (text: string) => subjectOf("search", INDEX, { text });
+
+/** A read as ThreadReader does it. */
+async function run<T>(
+  quarantine: Quarantine,
+  subject: Subject,
+  send: (alone: boolean) => Promise<T>,
+): Promise<T> {
+  const alone = await quarantine.enter(subject);
+  let failure: unknown = null;
+  try {
+    return await send(alone);
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    quarantine.leave(subject, alone, failure);
+  }
+}
 
 afterEach(() => vi.restoreAllMocks());
 
 describe("quarantine", () => {
   it("clears what answers alone and refuses what ends the shard again", async () => {
     const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
-    const both = [quarantine.run(read("a"), ended), quarantine.run(read("b"), ended)];
+    const both = [run(quarantine, read("a"), ended), run(quarantine, read("b"), ended)];
     for (const one of both) await expect(one).rejects.toThrow("ended");
-    expect(await quarantine.run(read("c"), answer)).toBe(false);
-    expect(await quarantine.run(read("b"), answer)).toBe(true);
-    expect(await quarantine.run(read("b"), answer)).toBe(false);
-    await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
-    await expect(quarantine.run(read("a"), answer)).rejects.toMatchObject({ code: "SK-SE-503" });
+    expect(await run(quarantine, read("c"), answer)).toBe(false);
+    expect(await run(quarantine, read("b"), answer)).toBe(true);
+    expect(await run(quarantine, read("b"), answer)).toBe(false);
+    await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
+    await expect(run(quarantine, read("a"), answer)).rejects.toMatchObject({ code: "SK-SE-503" });
   });
 
   it("tries a suspect with no other read inside", async () => {
     const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
-    await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
+    await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
     const sent: string[] = [];
     let leave = (): void => undefined;
     const staying = new Promise<void>((resolve) => {
@@ -41,43 +63,43 @@ describe("quarantine", () => {
       sent.push(name);
       return stay;
     };
-    const before = quarantine.run(read("b"), note("b", staying));
-    const suspect = quarantine.run(read("a"), note("a", Promise.resolve()));
+    const before = run(quarantine, read("b"), note("b", staying));
+    const suspect = run(quarantine, read("a"), note("a", Promise.resolve()));
     await new Promise(setImmediate);
-    const after = quarantine.run(read("c"), note("c", Promise.resolve()));
+    const after = run(quarantine, read("c"), note("c", Promise.resolve()));
     await new Promise(setImmediate);
     expect(sent).toEqual(["b"]);
     leave();
     await Promise.all([before, suspect, after]);
     expect(sent).toEqual(["b", "a", "c"]);
-    expect(await quarantine.run(read("b"), answer)).toBe(false);
+    expect(await run(quarantine, read("b"), answer)).toBe(false);
   });
 
   it("does not refuse a suspect because another read ends the shard again", async () => {
     const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
-    const first = [quarantine.run(read("killer"), ends(1)), quarantine.run(read("popular"), ends(1))];
+    const first = [run(quarantine, read("killer"), ends(1)), run(quarantine, read("popular"), ends(1))];
     for (const one of first) await expect(one).rejects.toThrow("ended");
     let end = (): void => undefined;
     const killed = new Promise<never>((_, reject) => {
       end = () => reject(new ShardEndedError("ended", { life: 2, cause: undefined }));
     });
-    const second = quarantine.run(read("another killer"), () => killed);
+    const second = run(quarantine, read("another killer"), () => killed);
     let alive = true;
-    const popular = quarantine.run(read("popular"), () => (alive ? killed : answer(true)));
+    const popular = run(quarantine, read("popular"), () => (alive ? killed : answer(true)));
     await new Promise(setImmediate);
     alive = false;
     end();
     await expect(second).rejects.toThrow("ended");
     expect(await popular).toBe(true);
-    expect(await quarantine.run(read("popular"), answer)).toBe(false);
+    expect(await run(quarantine, read("popular"), answer)).toBe(false);
   });
 
   it("counts one end once, however often the read was inside", async () => {
     const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
-    const copies = Array.from({ length: 5 }, () => quarantine.run(read("a"), ends(1)));
+    const copies = Array.from({ length: 5 }, () => run(quarantine, read("a"), ends(1)));
     for (const copy of copies) await expect(copy).rejects.toThrow("ended");
-    expect(await quarantine.run(read("a"), answer)).toBe(true);
-    expect(await quarantine.run(read("a"), answer)).toBe(false);
+    expect(await run(quarantine, read("a"), answer)).toBe(true);
+    expect(await run(quarantine, read("a"), answer)).toBe(false);
   });
 
   it("counts every broken engine", async () => {
@@ -85,24 +107,24 @@ describe("quarantine", () => {
     const broken = (): Promise<never> =>
       Promise.reject(new ShardEndedError("broken", { life: null, cause: undefined }));
     for (let time = 0; time < 2; time++)
-      await expect(quarantine.run(read("a"), broken)).rejects.toThrow("broken");
-    await expect(quarantine.run(read("a"), answer)).rejects.toThrow("refused");
+      await expect(run(quarantine, read("a"), broken)).rejects.toThrow("broken");
+    await expect(run(quarantine, read("a"), answer)).rejects.toThrow("refused");
   });
 
   it("forgets after ten minutes", async () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     for (let time = 0; time < 2; time++)
-      await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
+      await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
     now.mockReturnValue(599_000);
-    await expect(quarantine.run(read("a"), answer)).rejects.toMatchObject({ retryAfter: 1 });
+    await expect(run(quarantine, read("a"), answer)).rejects.toMatchObject({ retryAfter: 1 });
     now.mockReturnValue(600_001);
-    expect(await quarantine.run(read("a"), answer)).toBe(false);
+    expect(await run(quarantine, read("a"), answer)).toBe(false);
   });
 
   it("knows a repeated read although its weights have changed", () => {
-    expect(subjectOf("search", 1, { term: "a", boost: 0.5 })()).toBe(
-      subjectOf("search", 1, { term: "a", boost: 0.7 })(),
+    expect(subjectOf("search", INDEX, { term: "a", boost: 0.5 })()).toBe(
+      subjectOf("search", INDEX, { term: "a", boost: 0.7 })(),
     );
   });
 });

@@ -7,29 +7,39 @@ import type { EngineReader } from "../../../../../engine-wasm/host/instance/engi
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../../../../engine-wasm/host/vectors/embedder.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
-import {
-  type EmbedThere,
-  LocalReads,
-  type LocalView,
-} from "../../../../../server/fleet/local/local-reads.js";
+import { LocalReader } from "../../../../../server/fleet/local/local-reader.js";
 import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
 import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import {
+  type AskedSnapshot,
+  embedRead,
+  type ShardRead,
+  type ShardReader,
+  similaritiesRead,
+} from "../../../../../server/fleet/shard-reader.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { LocalReadMeter } from "../../../../../server/ground/metrics/recorder.js";
-import type { WeightedTerm } from "../../../../../shards/protocol/vectors.js";
+import {
+  type EmbedReply,
+  encodeEmbedReply,
+  encodeSimilaritiesReply,
+  type WeightedTerm,
+} from "../../../../../shards/protocol/vectors.js";
 import { plainRecords } from "../../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { randomQuery, randomVector } from "../../../engine/vectors/random-vectors.js";
 import { tableCosines } from "../../../engine/vectors/table-cosines.js";
+import { makeRecord } from "../../record.js";
 
 const module = await loadEngine();
 const workbench = module.workbench();
-const VIEW: LocalView = {
+const SNAPSHOT: AskedSnapshot = {
+  record: makeRecord(),
+  tenant: 1,
+  nextTurn: async () => undefined,
   data: 7,
-  places: [0],
   generation: 1,
   oldestGeneration: 1,
-  deadline: Number.POSITIVE_INFINITY,
 };
 const SHOE: WeightedTerm[] = [{ term: "shoe", weight: 1 }];
 const random = new Random(1);
@@ -48,12 +58,12 @@ beforeAll(() => {
 });
 
 /** An index with a model in the memory of one shard, and this thread's reads of it. */
-class World {
+class World implements ShardReader {
   readonly embedder: Embedder = module.embedder(model);
   readonly reader: EngineReader;
   readonly meter = new LocalReadMeter();
   readonly turn: LocalTurn;
-  readonly local: LocalReads;
+  readonly local: LocalReader;
   tables = 0;
   lacksMemory = false;
   readonly load = { wantsHelp: false };
@@ -71,7 +81,8 @@ class World {
       if (this.lacksMemory) throw new EngineError("memory", "No room for another WebAssembly memory");
       return workbench.vectorTable();
     };
-    this.local = new LocalReads(
+    this.local = new LocalReader(
+      this,
       { reader: () => this.reader, readerFailed: () => this.failed++ },
       new LocalDocuments(workbench, this.turn, 0),
       new LocalVectors(newTable, 2 ** 20),
@@ -82,17 +93,31 @@ class World {
     );
   }
 
-  readonly there: EmbedThere = async (terms, seqs) => {
+  /** The shard's thread. */
+  read<T>(read: ShardRead<T>): Promise<T>[] {
+    const { kind, decode } = read;
+    if (kind === "similarities")
+      return [Promise.resolve(decode(encodeSimilaritiesReply(new Float32Array(read.seqs.length))))];
+    if (kind !== "embed") throw new Error(`the shard is not asked for ${kind} here`);
+    const { terms, seqs } = read;
     this.asked.push({ terms: terms.length, seqs });
-    return { query: this.embedder.query(terms), vectors: Buffer.concat(seqs.map((seq) => STORED[seq]!)) };
-  };
-
-  embed(terms: readonly WeightedTerm[], seqs: readonly number[] = []) {
-    return this.local.embed(VIEW, 0, terms, seqs, this.there);
+    const vectors = Buffer.concat(seqs.map((seq) => STORED[seq]!));
+    return [Promise.resolve(decode(encodeEmbedReply({ query: this.embedder.query(terms), vectors })))];
   }
 
-  similarities(query: Float32Array, seqs: readonly number[]) {
-    return this.local.similarities(VIEW, 0, query, seqs, this.there);
+  embed(terms: readonly WeightedTerm[], seqs: readonly number[] = []): Promise<EmbedReply | null> {
+    return this.#unlessLeft(embedRead(SNAPSHOT, terms, seqs));
+  }
+
+  similarities(query: Float32Array, seqs: readonly number[]): Promise<Float32Array | null> {
+    return this.#unlessLeft(similaritiesRead(SNAPSHOT, query, seqs));
+  }
+
+  /** Null when the shard's thread has answered. */
+  async #unlessLeft<T>(read: ShardRead<T>): Promise<T | null> {
+    const { left } = this.meter;
+    const answer = await this.local.read(read, [0])[0]!;
+    return this.meter.left > left ? null : answer;
   }
 }
 

@@ -1,29 +1,28 @@
-// Small indexes are read on this thread, in the memories of the shards, without a message. Whatever stands in the way of that is no error: the
-// read goes to the shards, which tell what is wrong with it. So reads need no guard here but one: they are given up when they take long.
+// Reads small indexes on this thread, in the memories of the shards, without a message. Whatever it cannot read it passes to the shards'
+// threads, which know what is wrong. So reads here need no guard but a time limit: they are given up when they take long.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
+import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { Places } from "../../catalog/schema/placement.js";
 import type { Limits } from "../../ground/limits.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
+import {
+  type AskedSnapshot,
+  embedRead,
+  fetchRead,
+  type PageRead,
+  type ProgramRead,
+  type ShardRead,
+  type ShardReader,
+  similaritiesRead,
+} from "../shard-reader.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
-import type { LocalDocuments } from "./local-documents.js";
+import type { FetchThere, LocalDocuments } from "./local-documents.js";
 import type { LocalTurn } from "./local-turn.js";
-import type { LocalVectors } from "./local-vectors.js";
+import type { FetchVectors, LocalVectors } from "./local-vectors.js";
 import { LossBudget } from "./loss-budget.js";
-
-/** What of an index is read. */
-export interface LocalView {
-  /** The number of its documents in the shards. */
-  readonly data: number;
-  /** Its shards, which are numbered from 0 on here. */
-  readonly places: Places;
-  readonly generation: number;
-  readonly oldestGeneration: number;
-  /** Date.now() after which the answer is not wanted any more. */
-  readonly deadline: number;
-}
 
 /** The shards' readers of an index, see ShardPool. */
 export interface Readers {
@@ -34,17 +33,17 @@ export interface Readers {
 /** Hears which index is being read in an engine; null: none any more. */
 export type OnReading = (data: number | null) => void;
 
-/** Asks a shard for the vector of a query's terms and vectors of documents. */
-export type EmbedThere = (terms: readonly WeightedTerm[], seqs: readonly number[]) => Promise<EmbedReply>;
-
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** With less than this left of a turn no read is begun. */
 const LEAST_MS = 1;
 /** For so long an index is left to the shards when reads that were given up have cost too much. */
 const PAUSE_MS = 500;
+/** Documents are cached on this thread, so they are fetched once it is known which rows are on the page. */
+const NO_DOCUMENTS: FetchedDocument[] = [];
 
-export class LocalReads {
+export class LocalReader implements ShardReader {
+  readonly #threads: ShardReader;
   readonly #readers: Readers;
   readonly #load: Pick<ThreadLoad, "wantsHelp">;
   readonly #limits: LocalLimits;
@@ -57,11 +56,12 @@ export class LocalReads {
    * they are left to the shards.
    */
   readonly #paused = new Map<number, number>();
-  /** Documents of small indexes. */
-  readonly documents: LocalDocuments;
+  readonly #documents: LocalDocuments;
   readonly #vectors: LocalVectors;
 
+  /** `threads` reads what this reader cannot. */
   constructor(
+    threads: ShardReader,
     readers: Readers,
     documents: LocalDocuments,
     vectors: LocalVectors,
@@ -71,9 +71,10 @@ export class LocalReads {
     meter: LocalReadMeter,
     onReading: OnReading = () => undefined,
   ) {
+    this.#threads = threads;
     this.#readers = readers;
     this.#load = load;
-    this.documents = documents;
+    this.#documents = documents;
     this.#vectors = vectors;
     this.#limits = limits;
     this.#turn = turn;
@@ -95,49 +96,73 @@ export class LocalReads {
     return documents <= localDocumentsMax && (documents <= localDocumentsBusyMax || !this.#load.wantsHelp);
   }
 
-  /** What a shard would answer to an encoded program; null: ask it. */
-  one(view: LocalView, shard: number, question: SnapshotQuestion, program: Uint8Array): Uint8Array | null {
-    return this.#answers(view, [view.places[shard]!], question, program)?.[0] ?? null;
+  read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[] {
+    switch (read.kind) {
+      case "message":
+        return this.#threads.read(read, shards);
+      // The answers of these three are those that `decode` reads from a shard's reply.
+      case "fetch":
+        return [this.#fetched(read.of, shards, read.seqs, read.options) as Promise<T>];
+      case "embed":
+        return [this.#embedded(read.of, shards, read.terms, read.seqs) as Promise<T>];
+      case "similarities":
+        return [this.#similarities(read.of, shards, read.query, read.seqs) as Promise<T>];
+      case "page": {
+        const results = this.#results("search", read, shards);
+        if (results === null) return this.#threads.read(read, shards);
+        return inOrder(results, (result) => read.decode({ result, documents: NO_DOCUMENTS }));
+      }
+      default: {
+        const results = this.#results(read.kind, read, shards);
+        return results === null ? this.#threads.read(read, shards) : inOrder(results, read.decode);
+      }
+    }
   }
 
-  /** What each shard would answer, by its number; null: ask them all. */
-  everywhere(view: LocalView, question: SnapshotQuestion, program: Uint8Array): Uint8Array[] | null {
-    return this.#answers(view, view.places, question, program);
+  #fetched(
+    of: AskedSnapshot,
+    shards: Places,
+    seqs: readonly number[],
+    options: FetchOptions,
+  ): Promise<FetchedDocument[]> {
+    const there: FetchThere = async (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
+    return this.#documents.show(of.record, seqs, options, there);
   }
 
-  /** What a shard would answer to EMBED; null: ask it. */
-  async embed(
-    { data, places }: LocalView,
-    shard: number,
+  async #embedded(
+    of: AskedSnapshot,
+    shards: Places,
     terms: readonly WeightedTerm[],
     seqs: readonly number[],
-    there: EmbedThere,
-  ): Promise<EmbedReply | null> {
-    const reader = this.#readersNow(data, [places[shard]!])?.[0] ?? null;
-    const query = reader === null ? undefined : this.#queryVector(data, reader, terms);
+  ): Promise<EmbedReply> {
+    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
+    const query = reader === null ? undefined : this.#queryVector(of.data, reader, terms);
     const vectors =
       reader === null || query === undefined
         ? null
-        : await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.records(slots));
-    return this.#counted(query === undefined || vectors === null ? null : { query, vectors });
+        : await this.#ofVectors(of, shards, reader, seqs, (slots) => this.#vectors.records(slots));
+    const known = this.#counted(query === undefined || vectors === null ? null : { query, vectors });
+    return known ?? this.#there(embedRead(of, terms, seqs), shards);
   }
 
-  /** What a shard would answer to SIMILARITIES; null: ask it. */
-  async similarities(
-    { data, places }: LocalView,
-    shard: number,
+  async #similarities(
+    of: AskedSnapshot,
+    shards: Places,
     query: Float32Array,
     seqs: ArrayLike<number>,
-    there: EmbedThere,
-  ): Promise<Float32Array | null> {
-    const reader = this.#readersNow(data, [places[shard]!])?.[0] ?? null;
-    if (reader === null) return this.#counted(null);
-    return this.#counted(
-      await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.similarities(query, slots)),
-    );
+  ): Promise<Float32Array> {
+    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
+    const use = (slots: Int32Array): Float32Array => this.#vectors.similarities(query, slots);
+    const known = reader === null ? null : await this.#ofVectors(of, shards, reader, seqs, use);
+    return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
   }
 
-  /** Undefined: ask the shard. */
+  /** What the thread of a single shard answers. */
+  #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
+    return this.#threads.read(read, shards)[0] as T | Promise<T>;
+  }
+
+  /** Undefined: the shard must be asked. */
   #queryVector(
     data: number,
     reader: EngineReader,
@@ -160,13 +185,15 @@ export class LocalReads {
 
   /** What `use` makes of vectors; null when they cannot be known here. */
   async #ofVectors<T>(
+    of: AskedSnapshot,
+    shards: Places,
     reader: EngineReader,
     seqs: ArrayLike<number>,
-    there: EmbedThere,
     use: (slots: Int32Array) => T,
   ): Promise<T | null> {
     try {
-      const fetch = async (missing: readonly number[]) => (await there([], missing)).vectors;
+      const fetch: FetchVectors = async (missing) =>
+        (await this.#there(embedRead(of, [], missing), shards)).vectors;
       return await this.#vectors.with(reader, seqs, fetch, (slots) => {
         const begunMs = performance.now();
         const made = use(slots);
@@ -180,14 +207,14 @@ export class LocalReads {
     }
   }
 
-  #answers(
-    view: LocalView,
-    shards: Places,
+  /** The results of a program in all of the shards; null if one of them must be asked. */
+  #results<T>(
     question: SnapshotQuestion,
-    program: Uint8Array,
+    read: ProgramRead<T> | PageRead<T>,
+    shards: Places,
   ): Uint8Array[] | null {
-    const readers = this.#readersNow(view.data, shards);
-    return this.#counted(readers === null ? null : this.#read(view, readers, question, program));
+    const readers = this.#readersNow(read.of.data, shards);
+    return this.#counted(readers === null ? null : this.#run(question, read, readers));
   }
 
   #counted<T>(answer: T | null): T | null {
@@ -207,12 +234,12 @@ export class LocalReads {
     return readers.length === shards.length ? readers : null;
   }
 
-  #read(
-    { data, generation, oldestGeneration, deadline }: LocalView,
-    readers: readonly EngineReader[],
+  #run<T>(
     question: SnapshotQuestion,
-    program: Uint8Array,
+    { of, program, deadline }: ProgramRead<T> | PageRead<T>,
+    readers: readonly EngineReader[],
   ): Uint8Array[] | null {
+    const { data, generation, oldestGeneration } = of;
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
     const work = { leftMs: this.#turn.leftMs };
@@ -244,4 +271,17 @@ export class LocalReads {
     this.#paused.delete(data);
     return false;
   }
+}
+
+/** Decodes one result after the other, so that large ones do not share a time slice. */
+function inOrder<T>(
+  results: readonly Uint8Array[],
+  decode: (result: Uint8Array) => T | Promise<T>,
+): (T | Promise<T>)[] {
+  let before: Promise<unknown> | null = null;
+  return results.map((result) => {
+    const decoded: T | Promise<T> = before === null ? decode(result) : before.then(() => decode(result));
+    if (decoded instanceof Promise) before = decoded;
+    return decoded;
+  });
 }

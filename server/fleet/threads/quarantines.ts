@@ -1,0 +1,43 @@
+// How the owner isolates reads that may end a shard's thread: its own reads, and the suspected ones of other threads.
+import type { Limits } from "../../ground/limits.js";
+import type { Logger } from "../../ground/log.js";
+import type { Isolation, Subject } from "./isolation.js";
+import { Quarantine } from "./quarantine.js";
+import type { ReadGate } from "./read-gate.js";
+import type { ShardEndedError } from "./shard-errors.js";
+import type { Message, ShardPool } from "./shard-pool.js";
+
+export class Quarantines implements Isolation {
+  readonly #pool: ShardPool;
+  readonly #byShard: readonly Quarantine[];
+
+  constructor(pool: ShardPool, gate: ReadGate, limits: Limits, log: Logger) {
+    this.#pool = pool;
+    this.#byShard = Array.from(
+      { length: pool.count },
+      (_, shard) => new Quarantine(shard, gate, limits, log),
+    );
+  }
+
+  enter(shard: number, subject: Subject): boolean | Promise<boolean> {
+    return this.#of(shard).enter(subject);
+  }
+
+  /** In a message of its own. */
+  sendApart(shard: number, message: Message): Promise<Uint8Array> {
+    return this.#pool.ask(shard, message.slice());
+  }
+
+  leave(shard: number, subject: Subject, apart: boolean, error: unknown): void {
+    this.#of(shard).leave(subject, apart, error);
+  }
+
+  /** See Quarantine. */
+  blame(shard: number, subject: Subject, error: ShardEndedError): void {
+    this.#of(shard).blame(subject, error);
+  }
+
+  #of(shard: number): Quarantine {
+    return this.#byShard[shard] as Quarantine;
+  }
+}

@@ -1,0 +1,35 @@
+// How a front-end isolates reads that may end a shard's thread. It knows no suspects: while the owner has some (quarantine.ts), the gate of
+// the shard is closed and reads go through the owner. The owner is told of each read that was inside when a thread or an engine ended.
+
+import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
+import type { ReadGate } from "../../../fleet/threads/read-gate.js";
+import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
+import { carried, type ThreadLine } from "../line.js";
+import type { OwnerCalls } from "../messages.js";
+
+export class FollowedIsolation implements Isolation {
+  readonly #gate: ReadGate;
+  readonly #place: number;
+  readonly #owner: ThreadLine<OwnerCalls>;
+
+  constructor(gate: ReadGate, place: number, owner: ThreadLine<OwnerCalls>) {
+    this.#gate = gate;
+    this.#place = place;
+    this.#owner = owner;
+  }
+
+  enter(shard: number): boolean {
+    return !this.#gate.enter(shard, this.#place);
+  }
+
+  sendApart(shard: number, request: Uint8Array, tenant: number, subject: Subject): Promise<Uint8Array> {
+    return this.#owner.ask("read", { shard, tenant, request, subject: subject() });
+  }
+
+  leave(shard: number, subject: Subject, apart: boolean, error: unknown): void {
+    if (apart) return;
+    if (error instanceof ShardEndedError)
+      this.#owner.tell("blame", { shard, subject: subject(), life: error.life, error: carried(error) });
+    this.#gate.leave(shard, this.#place);
+  }
+}
