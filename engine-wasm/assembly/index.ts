@@ -1,4 +1,5 @@
-// The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status codes.
+// The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status
+// codes.
 
 export { buildBegin, buildStep, buildVectors } from "./build/build";
 export { summarise, summariseStep } from "./columns/summaries";

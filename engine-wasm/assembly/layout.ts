@@ -29,7 +29,8 @@ export const FIELD_FLAGS = 3; // u8, FLAG_*
 export const FIELD_NORMS = 4; // -> u8[rows], length in tokens, see norm encoding (text fields)
 export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bit set where the document has a value
 export const FIELD_VALUES = 12; // -> numbers: i32[], i64[], f64[]; bool: u8[] (0 or 1)
-export const FIELD_OFFSETS = 16; // -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1]
+// -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1].
+export const FIELD_OFFSETS = 16;
 export const FIELD_ORDINALS = 20; // -> u32[elements], index into the dictionary (FACET or SORT)
 export const FIELD_DICTIONARY = 24; // -> dictionary of the distinct values (FACET or SORT)
 export const FIELD_HASHES = 28; // -> u64[elements], hash of the folded value (string without dictionary)
@@ -58,7 +59,8 @@ export const NO_ORDINAL = -1; // 0xffffffff in an ordinal column: the row has no
 
 // --- Dictionary of a column (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
 export const DICT_COUNT = 0; // u32
-export const DICT_RAW_OFFSETS = 4; // strings: -> u32[count + 1] (offsets relative to the dictionary's first byte)
+// Strings: -> u32[count + 1] (offsets relative to the dictionary's first byte).
+export const DICT_RAW_OFFSETS = 4;
 export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1]
 export const DICT_VALUES = 12; // numbers: -> 8 bytes each: i64 (int32, int64, bool) or f64 (float)
 export const DICT_HEADER_BYTES = 16;
@@ -73,30 +75,33 @@ export const BLOCK_MIN_NORM = 13; // u8, smallest norm byte
 export const BLOCK_ROW_BITS = 14; // u8, 0..32
 export const BLOCK_TF_BITS = 15; // u8, 0..32
 export const BLOCK_ENTRY_BYTES = 16;
-export const LIST_TAIL_BYTES = 8; // after the directory, only when there are blocks: u32 tail data, u32 tail positions
+// After the directory, only if there are blocks: u32 tail data, u32 tail positions.
+export const LIST_TAIL_BYTES = 8;
 
 export const TERM_BYTES_MAX = 120;
 export const ELEMENT_GAP = 8; // positions between two elements of a string[]
 
-export const ANALYSIS_VERSION = 2; // goes up when a text gives other terms than before: indexes are then built anew
+// Incremented when a text yields other terms than before; indexes are then rebuilt.
+export const ANALYSIS_VERSION = 2;
 
-// --- Marker terms (ON DISK): terms of a dictionary that stand for no token of a text. No token begins with a
-// byte below TERM_TEXT, so they come first. None is longer than TERM_BYTES_MAX.
-export const TERM_STEM = 0x01; // then TERM_LANGUAGE + number of the language, then a token's stem
-export const TERM_SKU = 0x02; // then all tokens of a value in one
-export const TERM_VALUE = 0x03; // then all tokens of a value, one space between two
-export const TERM_TEXT = 0x20; // first byte of the terms that are tokens of a text: this or more
+// --- Marker terms (ON DISK): dictionary terms that stand for no token of a text. No token begins with a byte
+// below TERM_TEXT, so marker terms come first. None is longer than TERM_BYTES_MAX.
+export const TERM_STEM = 0x01; // then TERM_LANGUAGE + language number, then a token's stem
+export const TERM_SKU = 0x02; // then all tokens of a value, joined
+export const TERM_VALUE = 0x03; // then all tokens of a value, separated by single spaces
+export const TERM_TEXT = 0x20; // tokens of a text start with this byte or a larger one
 export const TERM_LANGUAGE = 0x20;
 export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
 
-// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live, u32 summary, u32 codes}. live = 0: all rows
-// live, else -> u64 bitset. summary = 0: none, else -> what `summarise` made. codes = 0: no row has a code that may be compared.
+// --- Snapshot: the input of a query. u32 count, then count x {u32 segment, u32 live, u32 summary, u32
+// codes}. live = 0: all rows live, else -> u64 bitset. summary = 0: none, else -> the output of `summarise`.
+// codes = 0: no row has a code that may be compared.
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
 export const SNAP_ENTRY_BYTES = 16;
-export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries and codes
+export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge are a snapshot without summaries and codes
 
-// --- Programs and results start with these.
+// --- First fields of programs and results.
 export const PROGRAM_VERSION = 6;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
@@ -107,11 +112,12 @@ export const WORD_EXACT = 1; // expand flags
 export const WORD_PREFIX = 2;
 export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
 export const WORD_INFIX = 8; // longer terms that contain the word
-export const WORD_INSIDE = 16; // the same without those that start with it
-export const PREFIX_TERMS_LISTED = 64; // an expansion lists the terms of a prefix up to this many
-export const INFIX_TERMS_LISTED = 256; // of the terms that contain a word it lists so many, the shortest first
+export const WORD_INSIDE = 16; // the same, except terms that start with it
+export const PREFIX_TERMS_LISTED = 64; // an expansion lists at most this many terms of a prefix
+export const INFIX_TERMS_LISTED = 256; // and of the terms that contain a word, shortest first
 
-export const COMPANY_WORDS_MAX = 64; // words of a company program, and as many candidates: each word takes a bitset of rows
+// Words of a company program, and also candidates: each word takes a bitset of rows.
+export const COMPANY_WORDS_MAX = 64;
 
 export const MATCH_ALL = 0;
 export const MATCH_ANY = 1; // rows with every word first
@@ -131,7 +137,7 @@ export const ALT_INFIX = 7;
 
 export const ALTERNATIVE_NEAR = 1; // flags: its positions count for closeness
 export const ALTERNATIVE_EXACT = 2; // the word counts as written
-export const ALTERNATIVE_SEQUENCE = 4; // its terms stand one behind the other
+export const ALTERNATIVE_SEQUENCE = 4; // its terms must be adjacent
 export const ALTERNATIVE_INFIX = 8; // it matches in slots with SLOT_INFIX only
 
 export const SLOT_INFIX = 1; // flag of a queried slot
@@ -143,14 +149,14 @@ export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
 export const RULE_KEEP = 3;
 
-export const PLACE_STARTS = 1; // which bonus of place a row got; 0: none
+export const PLACE_STARTS = 1; // the place bonus a row got; 0: none
 export const PLACE_WHOLE = 2;
 
-export const NEAR_NONE = 0; // what becomes of neighbours: there are none
-export const NEAR_ADDED = 1; // their points count into the relevance
+export const NEAR_NONE = 0; // effect of neighbours: there are none
+export const NEAR_ADDED = 1; // their points are added to the relevance
 export const NEAR_FIRST = 2; // they come before all other rows
 
-export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it is found without the words, too
+export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it is found even without the words
 
 export const ROW_MATCHED = 1; // flags of a row in a result: its words match
 export const ROW_PINNED = 2;
@@ -167,7 +173,7 @@ export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
 export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in this order in one element
 export const OP_IDS = 8; // u32 count, count x u64 id hash
 
-export const FACET_SHARE = 0x80000000; // with the limit of a facet: a shard's share of it
+export const FACET_SHARE = 0x80000000; // with the limit of a facet: return a shard's share of it
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;
@@ -177,8 +183,8 @@ export const SORT_CLASS = 3;
 // --- Status codes of kernels.
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
-export const STATUS_DAMAGED = 2; // segment bytes that do not hold together
-export const STATUS_UNKNOWN_TYPE = 3; // a part of the engine does not know the type of a field
+export const STATUS_DAMAGED = 2; // inconsistent segment bytes
+export const STATUS_UNKNOWN_TYPE = 3; // the kernel does not know a field's type
 
 // --- Status codes of one document.
 export const DOC_OK = 0;
@@ -197,7 +203,7 @@ export const DOC_BAD_UTF8 = 11;
 export const JSON_DEPTH_MAX = 64;
 export const ID_BYTES_MAX = 512;
 
-// --- Documents that the build kernel refused, in its result.
+// --- Documents that the build kernel refused, as listed in its result.
 export const REFUSED_INDEX = 0; // u32, position in the input
 export const REFUSED_CODE = 4; // u32, DOC_*
 export const REFUSED_SLOT = 8; // u32, 0xffffffff when no field is to blame
@@ -205,7 +211,7 @@ export const REFUSED_AT = 12; // u32, byte position in the document
 export const REFUSED_BYTES = 16;
 
 // --- Result of splitting a batch body or a piece of an NDJSON stream. Positions count from the first byte.
-// Decoded ids and names lie in the kernel's input, at the place of the text they came from.
+// Decoded ids and names lie in the kernel's input, in place of the text they came from.
 export const DOC_ID_ONLY = 12; // the element is a string: an id to delete
 export const SPLIT_STATUS = 0; // u32, DOC_* of the whole body
 export const SPLIT_AT = 4; // u32, position of the trouble
@@ -233,7 +239,8 @@ export const MEMBER_VALUE_END = 16; // u32
 export const MEMBER_KIND = 20; // u32: 0 null, 1 false, 2 true, 3 number, 4 string, 5 array, 6 object
 export const MEMBER_BYTES = 32;
 
-// --- Tokens that the analyse kernel reports, then the term. A joined token comes right after its last part.
+// --- Tokens reported by the analyse kernel, each followed by its term. A joined token comes right after its
+// last part.
 export const TOKEN_START = 0; // u32
 export const TOKEN_END = 4; // u32
 export const TOKEN_POSITION = 8; // u32, number of the token; of a joined token, that of its first part
@@ -241,17 +248,18 @@ export const TOKEN_PARTS = 12; // u32, 1, or how many tokens are joined
 export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
-export const JOIN_PARTS_MAX = 6; // more neighbours than these are not joined
-export const JOIN_NONE = 0; // what a code point between two tokens does
-export const JOIN_WORDS = 1; // joins them unless all of the run are numbers
+export const JOIN_PARTS_MAX = 6; // longer runs of neighbours are not joined
+export const JOIN_NONE = 0; // effect of a code point between two tokens
+export const JOIN_WORDS = 1; // joins them unless the whole run is numbers
 export const JOIN_ALL = 2; // joins them
 
-// --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a separator.
+// --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a
+// separator.
 export const OVERRIDE_SEPARATOR = 0x40000000;
 
 // --- Unicode table (ON DISK, engine-wasm/unicode/fold.bin). Two stages: u16 block number of each run of code
-// points, then u32 entries. Entry: class in bits 0..2, bytes of the folding in bits 3..8 (0: folds to itself),
-// its place in the folding bytes from bit 9.
+// points, then u32 entries. Entry: class in bits 0..2, bytes of the folding in bits 3..8 (0: folds to
+// itself), its place in the folding bytes from bit 9.
 export const FOLD_MAGIC = 0x46554b53; // "SKUF"
 export const FOLD_VERSION = 2;
 export const FOLD_MAGIC_AT = 0;
@@ -274,14 +282,15 @@ export const CLASS_IDEOGRAPH = 4; // a token of its own
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
 export const CLASS_VOICING = 6; // belongs to the ideograph (kana, Thai ...) before it; ignored elsewhere
 
-// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers and has length 1; scale 0
-// and all numbers 0: no vector. All vectors are rotated (vector/rotation.ts).
+// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers and has length
+// 1; scale 0 and all numbers 0: no vector. All vectors are rotated (vector/rotation.ts).
 export const VECTOR_SIZE = 512; // numbers of a vector
 export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
 export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
 export const VECTOR_BYTES = 516;
 
-// --- Embedded model (ON DISK): a vector for each of an index's terms. Offsets are u32 from its first byte, 8-aligned.
+// --- Embedded model (ON DISK): a vector for each of an index's terms. Offsets are u32 from its first byte,
+// 8-aligned.
 export const EMBEDDED_MAGIC = 0x4d454b53; // "SKEM"
 export const EMBEDDED_VERSION = 1;
 export const MODEL_MAGIC = 0;
@@ -289,7 +298,7 @@ export const MODEL_VERSION = 4;
 export const MODEL_BYTES = 8; // length of the whole model
 export const MODEL_TERMS = 12;
 export const MODEL_SLOTS = 16; // entries in the slot table
-export const MODEL_DOCUMENTS = 20; // it was trained on
+export const MODEL_DOCUMENTS = 20; // in the training set
 export const MODEL_NUMBER = 24;
 export const MODEL_FLAGS = 28; // MODEL_ALIGNED
 export const MODEL_SLOT_TABLE = 32; // -> slot entries
@@ -299,16 +308,16 @@ export const MODEL_FACTORS = 44; // -> f32[terms], what a term's numbers are mul
 export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
 export const MODEL_HEADER_BYTES = 64;
 
-export const MODEL_ALIGNED = 1; // flag: its vectors can be compared with those of the model before
+export const MODEL_ALIGNED = 1; // flag: its vectors can be compared with those of the previous model
 
 export const MODEL_SLOT = 0; // u16, slot of a field; entries ascend by it
 export const MODEL_SLOT_STEMMED = 2; // u8, 1: stems count, and terms with a digit
-export const MODEL_SLOT_WEIGHT = 4; // f32, what an occurrence counts
+export const MODEL_SLOT_WEIGHT = 4; // f32, weight of an occurrence
 export const MODEL_SLOT_BYTES = 8;
 
-export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors are numbers from 0 to this
+export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors range from 0 to this
 export const MODEL_SLOTS_MAX = 256;
-export const DOCUMENT_TERMS_MAX = 64; // of a document's terms the heaviest so many count
+export const DOCUMENT_TERMS_MAX = 64; // only the heaviest terms of a document count, up to this many
 
 // --- Options of a training.
 export const TRAIN_NUMBER = 0; // u32, of the model
@@ -317,15 +326,16 @@ export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to,
 export const TRAIN_SLOTS = 12; // u32
 export const TRAIN_SLOTS_AT = 16; // slot entries as in a model
 
-// --- Codes region (ON DISK): the codes of a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows that have a code, then
-// CODE_BYTES for each row. Bit i of a code (byte i >> 3, bit i & 7) is set when number i of the vector is not negative.
+// --- Codes region (ON DISK): the codes of a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows with
+// a code, then CODE_BYTES for each row. Bit i of a code (byte i >> 3, bit i & 7) is set if number i of the
+// vector is not negative.
 export const CODES_ROWS = 0; // u32
 export const CODES_ZERO = 4; // u32
 export const CODES_PRESENT = 8; // u64[ceil(rows / 64)]
 export const CODE_BYTES = 64;
 
-// --- A row of the answer to "which rows are nearest".
+// --- A row in the answer to "which rows are nearest".
 export const NEAREST_SEQ = 0; // f64
 export const NEAREST_DISTANCE = 8; // u32, bits in which its code differs from the query's
-export const NEAREST_ESTIMATE = 12; // f32, about the cosine
+export const NEAREST_ESTIMATE = 12; // f32, approximate cosine
 export const NEAREST_ROW_BYTES = 16;

@@ -1,5 +1,5 @@
-// Turns the text of a JSON scalar that a scan has already found well formed into its value: strings into
-// UTF-8, integers exactly into i64, numbers exactly into f64.
+// Converts the text of a JSON scalar, already scanned as well formed, to its value: strings to UTF-8,
+// integers exactly to i64, numbers exactly to f64.
 import { parseNumber } from "../env";
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -7,8 +7,8 @@ import { putPoint } from "../memory/utf8";
 import { hexAt } from "./json";
 
 /**
- * Decodes the string literal [start, end), quotes included, into `out` (room for end - start - 2 bytes; may
- * be the literal's own place: the result is never longer). No lone surrogates. Returns the bytes written.
+ * Decodes the string literal [start, end), quotes included, into `out`, which needs end - start - 2 bytes and
+ * may be the literal's own place: the result is never longer. No lone surrogates. Returns the bytes written.
  */
 export function unescape(start: usize, end: usize, out: usize): u32 {
   const stop = end - 1;
@@ -57,14 +57,14 @@ function escaped(letter: u32): u32 {
 }
 
 export const INTEGER_OK: i32 = 0;
-export const INTEGER_FRACTION: i32 = 1; // a number, but no whole one
+export const INTEGER_FRACTION: i32 = 1; // a number with a fraction
 const INTEGER_OVERFLOW: i32 = 2; // whole, but outside int64
 
 /** A JSON number as mantissa x 10^exponent. In scratch. */
 @unmanaged
 export class Decimal {
   negative: bool;
-  mantissa: u64; // digits without the zeros at either end; exact when digits <= 19
+  mantissa: u64; // digits without leading and trailing zeros; exact when digits <= 19
   digits: i64;
   exponent: i64;
   /** Result of `readInteger` after INTEGER_OK. */
@@ -74,7 +74,9 @@ export class Decimal {
     return changetype<Decimal>(scratch(offsetof<Decimal>()));
   }
 
-  /** Reads the exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*. */
+  /**
+   * Reads the exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*.
+   */
   readInteger(start: usize, end: usize): i32 {
     this.read(start, end);
     this.integer = 0;
@@ -89,7 +91,7 @@ export class Decimal {
     return INTEGER_OK;
   }
 
-  /** Nearest f64 of the number [start, end) (ties to even); infinite when it is too large. */
+  /** Nearest f64 of the number [start, end) (ties to even); infinite if it is too large. */
   readFloat64(start: usize, end: usize): f64 {
     this.read(start, end);
     if (this.digits == 0) return this.negative ? -0.0 : 0.0;
@@ -107,7 +109,7 @@ export class Decimal {
     if (negative) p++;
     let mantissa: u64 = 0;
     let digits: i64 = 0;
-    let zeros: i64 = 0; // seen since the last other digit
+    let zeros: i64 = 0; // zeros since the last other digit
     let exponent: i64 = 0;
     let fraction = false;
     for (; p < end; p++) {
@@ -138,13 +140,14 @@ export class Decimal {
   }
 }
 
-/** The number [p, end) behind the letter e. */
+/** Value of the exponent [p, end) after the letter e. */
 function exponentAt(p: usize, end: usize): i64 {
   const negative = Mem.u8At(p) == 0x2d;
   if (negative || Mem.u8At(p) == 0x2b) p++;
   let value: i64 = 0;
   for (; p < end; p++) {
-    if (value < 1000000000000) value = value * 10 + <i64>(Mem.u8At(p) - 0x30); // far beyond any text's length
+    // Far beyond the length of any text.
+    if (value < 1000000000000) value = value * 10 + <i64>(Mem.u8At(p) - 0x30);
   }
   return negative ? -value : value;
 }

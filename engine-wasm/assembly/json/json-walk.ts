@@ -1,5 +1,5 @@
-// Walks the members of a JSON object and the elements of a JSON array. The two cursors are independent of each
-// other, so the elements of a member's value can be walked between two members.
+// Walks the members of a JSON object and the elements of a JSON array. The two cursors are independent of
+// each other, so the elements of a member's value can be walked between two members.
 //
 //   status = members.begin(p, end);             if (status != DOC_OK) ... at members.stoppedAt
 //   while (members.next()) { members.nameAt ... members.kind, members.start, members.end }
@@ -29,7 +29,9 @@ export class Members {
   kind: i32;
   start: usize;
   end: usize;
-  /** The value is a string with at least one escape; without, the text between the quotes is the string. */
+  /**
+   * The value is a string with at least one escape. Without one, the text between the quotes is the string.
+   */
   escaped: bool;
 
   private cursor: usize;
@@ -48,8 +50,8 @@ export class Members {
   }
 
   /**
-   * Begins the walk over the text [p, end), which must be one JSON object and white space.
-   * DOC_OK, DOC_NOT_OBJECT (a JSON value of another kind) or DOC_BAD_JSON, the last two with `stoppedAt`.
+   * Starts the walk over the text [p, end), which must be one JSON object and white space. Returns DOC_OK,
+   * DOC_NOT_OBJECT (a JSON value of another kind) or DOC_BAD_JSON, the last two with `stoppedAt`.
    */
   begin(p: usize, end: usize): i32 {
     const scan = this.scan;
@@ -70,9 +72,9 @@ export class Members {
   }
 
   /**
-   * Moves to the next member and validates its whole value. False at the end of the object and on trouble;
-   * then `status` tells: DOC_OK only when everything up to the end of the text was well formed.
-   * Names repeat when the text repeats them; the last one counts. An escaped name takes scratch.
+   * Moves to the next member and validates its whole value. Returns false at the end of the object and on
+   * trouble; `status` is DOC_OK only if everything up to the end of the text was well formed. A repeated name
+   * is reported each time; the last one counts. An escaped name takes scratch.
    */
   next(): bool {
     const scan = this.scan;
@@ -130,13 +132,13 @@ export class ArrayElements {
     return made;
   }
 
-  /** Begins the walk over the array [start, end), brackets included, that a scan has found well formed. */
+  /** Starts the walk over the array [start, end), brackets included, already scanned as well formed. */
   begin(start: usize, end: usize): void {
     this.cursor = start + 1;
     this.arrayEnd = end - 1;
   }
 
-  /** Moves to the next element; false when there is none. */
+  /** Moves to the next element. Returns false if there is none. */
   next(): bool {
     const scan = this.scan;
     const end = this.arrayEnd;
@@ -147,7 +149,7 @@ export class ArrayElements {
     this.start = p;
     this.end = after;
     this.escaped = scan.kind == JSON_STRING && scan.escaped;
-    this.cursor = skipSpace(after, end) + 1; // over the comma
+    this.cursor = skipSpace(after, end) + 1; // past the comma
     return true;
   }
 }

@@ -1,9 +1,10 @@
-// A strict RFC 8259 scanner over raw memory. It finds where a value ends and proves that everything in it
-// is well formed; it keeps no tree and knows nothing of documents.
+// A strict RFC 8259 scanner over raw memory. It finds the end of a value and proves that everything in it is
+// well formed. It builds no tree and knows nothing about documents.
 //
-// Two kinds of bad news. Broken syntax ends the scan: 0 is returned and `failedAt` is the place. A fault
-// (bad UTF-8, a lone surrogate, nesting over JSON_DEPTH_MAX) leaves the syntax readable: the scan goes on and
-// the first fault is kept in `fault` until `clearFault`, so that one document's fault stays its own.
+// There are two kinds of trouble. Broken syntax ends the scan: it returns 0 and sets `failedAt`. A fault (bad
+// UTF-8, a lone surrogate, nesting over JSON_DEPTH_MAX) leaves the syntax readable: the scan continues and
+// keeps the first fault in `fault` until `clearFault`, so that a fault of one document does not affect the
+// others.
 import { DOC_BAD_UTF8, DOC_LONE_SURROGATE, DOC_OK, DOC_TOO_DEEP, JSON_DEPTH_MAX } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -19,10 +20,10 @@ const JSON_OBJECT: i32 = 6;
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-const NESTING_MAX: i32 = 8192; // containers whose kind is remembered; deeper ones are stepped over
+const NESTING_MAX: i32 = 8192; // containers whose kind is remembered; deeper ones are skipped
 const NESTING: usize = memory.data(1024); // bit per open container, set = object
 
-/** First address >= p that is no JSON white space, at most `end`. */
+/** First address >= p that is not JSON white space, at most `end`. */
 export function skipSpace(p: usize, end: usize): usize {
   while (p < end) {
     const c = Mem.u8At(p);
@@ -32,7 +33,7 @@ export function skipSpace(p: usize, end: usize): usize {
   return p;
 }
 
-/** Value of the four hex digits at p, -1 when they are not. */
+/** Value of the four hex digits at p, or -1 if they are not hex digits. */
 export function hexAt(p: usize, end: usize): i32 {
   if (p + 4 > end) return -1;
   let value: i32 = 0;
@@ -64,15 +65,15 @@ function nestingIsObject(depth: i32): bool {
 /** The scan of one text. In scratch. */
 @unmanaged
 export class Scan {
-  /** JSON_* of the value scanned last. */
+  /** JSON_* of the last scanned value. */
   kind: i32;
-  /** The string scanned last holds at least one escape. Only meaningful when `kind` is JSON_STRING. */
+  /** The last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
   escaped: bool;
-  /** Where the syntax broke, after a scan returned 0. */
+  /** Where the syntax broke, if a scan returned 0. */
   failedAt: usize;
   /** First fault since `clearFault`: DOC_OK, DOC_BAD_UTF8, DOC_LONE_SURROGATE or DOC_TOO_DEEP. */
   fault: i32;
-  /** Where the first fault is. */
+  /** Address of the first fault. */
   faultAt: usize;
   /** Address after the closing quote of the name that `key` read last. */
   keyEnd: usize;
@@ -81,13 +82,13 @@ export class Scan {
     return changetype<Scan>(scratchZeroed(offsetof<Scan>()));
   }
 
-  /** Forgets the fault kept so far. */
+  /** Clears the recorded fault. */
   clearFault(): void {
     this.fault = DOC_OK;
     this.faultAt = 0;
   }
 
-  /** Ends a scan: remembers the place and returns 0. */
+  /** Ends a scan: records the place and returns 0. */
   broken(p: usize): usize {
     this.failedAt = p;
     return 0;
@@ -99,7 +100,10 @@ export class Scan {
     this.faultAt = p;
   }
 
-  /** Whether the string literal [p, end), scanned before, has a fault of its own. Leaves the fault kept so far. */
+  /**
+   * True if the string literal [p, end), scanned before, has a fault of its own. Does not change the recorded
+   * fault.
+   */
   stringIsFaulty(p: usize, end: usize): bool {
     const kept = this.fault;
     const keptAt = this.faultAt;
@@ -112,9 +116,9 @@ export class Scan {
   }
 
   /**
-   * Scans the value that begins at p (white space already skipped) and sets `kind`, for strings also
-   * `escaped`. `outer` is the number of containers around it, for the depth limit.
-   * Returns the address after the value, 0 when the syntax is broken.
+   * Scans the value at p (white space already skipped) and sets `kind`, and `escaped` for strings. `outer` is
+   * the number of enclosing containers, for the depth limit. Returns the address after the value, or 0 if the
+   * syntax is broken.
    */
   value(p: usize, end: usize, outer: i32): usize {
     if (p >= end) return this.broken(p);
@@ -130,8 +134,8 @@ export class Scan {
   }
 
   /**
-   * Scans `"name" :` and the white space after it; p is at the opening quote. Sets `escaped`.
-   * Returns the address of the value (< end), 0 when broken; `keyEnd` is the address after the name.
+   * Scans `"name" :` and the white space after it; p is at the opening quote. Sets `escaped`. Returns the
+   * address of the value (< end), or 0 if broken. `keyEnd` is the address after the name.
    */
   key(p: usize, end: usize): usize {
     if (p >= end || Mem.u8At(p) != QUOTE) return this.broken(p);
@@ -144,7 +148,7 @@ export class Scan {
     return p < end ? p : this.broken(p);
   }
 
-  /** Scans a string whose opening quote is at p; sets `escaped`. Returns the address after it or 0. */
+  /** Scans a string whose opening quote is at p and sets `escaped`. Returns the address after it, or 0. */
   string(p: usize, end: usize): usize {
     let escaped = false;
     p++;
@@ -226,8 +230,8 @@ export class Scan {
   }
 
   /**
-   * Steps over the container that opens at p inside NESTING_MAX others. Only its strings are checked, and any bracket
-   * closes any other: the text is at fault as too deep already, and nobody reads it.
+   * Skips the container that opens at p inside NESTING_MAX others. Checks only its strings, and lets any
+   * bracket close any other: the text already has the fault of being too deep, and nobody will read it.
    */
   private stepOver(p: usize, end: usize): usize {
     let depth: i32 = 0;

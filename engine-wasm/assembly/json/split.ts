@@ -1,5 +1,5 @@
-// Cuts a request into documents in one pass without building anything: a batch body {"documents": [...], ...}
-// or lines of NDJSON. Of a document only its id is read; its JSON is proved well formed on the way.
+// Splits a request into documents in one pass without building anything: a batch body {"documents": [...],
+// ...} or lines of NDJSON. Reads only the id of each document and proves that its JSON is well formed.
 // Result: layout SPLIT_*. Decoded ids and names replace their own text in the input (a decoded string is
 // never longer than its literal), so the host reads them from there.
 
@@ -46,24 +46,24 @@ export function split(p: usize, bytes: usize): usize {
 }
 
 /**
- * Splits the NDJSON lines in the `bytes` bytes at p, in scratch. A last line without its line feed is left
- * for the next piece (SPLIT_CONSUMED) unless `last`. Blank lines and a byte order mark are skipped; a
- * broken line is one failed document. Returns the address of the result.
+ * Splits the NDJSON lines in the `bytes` bytes at p, in scratch. Leaves a last line without a line feed for
+ * the next piece (SPLIT_CONSUMED), unless `last`. Skips blank lines and a byte order mark. A broken line is
+ * one failed document. Returns the address of the result.
  */
 export function splitLines(p: usize, bytes: usize, last: bool): usize {
   return Split.make(p).lines(p + bytes, last);
 }
 
-/** The split of one request. In scratch, in front of its result. */
+/** The split of one request. In scratch, before its result. */
 @unmanaged
 class Split {
   input: usize; // positions count from here
-  result: usize; // address of the result's header; its length is in the 4 bytes before
+  result: usize; // address of the result's header; its length is in the 4 bytes before it
   scan: Scan;
   members: MemberList;
   documents: usize; // address of the first document entry
   documentCount: u32;
-  // the document read last
+  // The last document read.
   status: i32;
   at: usize; // of the trouble
   idAt: usize;
@@ -118,14 +118,14 @@ class Split {
     Mem.putU32(this.result + SPLIT_AT, <u32>(at - this.input));
   }
 
-  /** Outside of documents a fault concerns the whole body; the first one is told. */
+  /** Outside of documents, a fault concerns the whole body; the first one is reported. */
   private noteFault(): void {
     const scan = this.scan;
     if (scan.fault != DOC_OK && Mem.u32At(this.result + SPLIT_STATUS) == DOC_OK)
       this.bodyStatus(scan.fault, scan.faultAt);
   }
 
-  /** Reads the whole body; 0 when it is broken. */
+  /** Reads the whole body. Returns 0 if it is broken. */
   private readBody(p: usize, end: usize): usize {
     const scan = this.scan;
     if (p >= end || Mem.u8At(p) != 0x7b) {
@@ -175,7 +175,10 @@ class Split {
     return rest == end ? after : scan.broken(rest);
   }
 
-  /** Reads the array at p, an entry for each element; they adjoin, as nothing else takes scratch meanwhile. */
+  /**
+   * Reads the array at p, one entry per element. The entries are contiguous, because nothing else takes
+   * scratch.
+   */
   private readDocuments(p: usize, end: usize): usize {
     const scan = this.scan;
     this.documents = scratch(0);
@@ -196,7 +199,7 @@ class Split {
     }
   }
 
-  /** Reads one line, which is not blank. */
+  /** Reads one line that is not blank. */
   private readLine(start: usize, lineEnd: usize): void {
     const scan = this.scan;
     let after = this.readDocument(start, lineEnd);
@@ -225,7 +228,7 @@ class Split {
     this.documentCount++;
   }
 
-  /** Reads the document (or id) at p: `status`, `at` and the id. 0 when the JSON is broken. */
+  /** Reads the document (or id) at p: `status`, `at` and the id. Returns 0 if the JSON is broken. */
   private readDocument(p: usize, end: usize): usize {
     const scan = this.scan;
     scan.clearFault();
@@ -278,7 +281,10 @@ class Split {
     }
   }
 
-  /** Takes the string literal [start, end), scanned last, as the id, decoded in its place: DOC_OK or DOC_BAD_ID. */
+  /**
+   * Takes the last scanned string literal [start, end) as the id and decodes it in place. Returns DOC_OK or
+   * DOC_BAD_ID.
+   */
   private takeId(start: usize, end: usize, escaped: bool): void {
     const scan = this.scan;
     this.status = DOC_BAD_ID;
@@ -291,7 +297,7 @@ class Split {
   }
 }
 
-/** Whether the name literal [start, end) stands for the `length` bytes at `name`. */
+/** True if the name literal [start, end) stands for the `length` bytes at `name`. */
 function isNamed(start: usize, end: usize, escaped: bool, name: usize, length: u32): bool {
   let at = start + 1;
   let bytes = <u32>(end - start - 2);

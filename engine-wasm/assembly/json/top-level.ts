@@ -1,6 +1,6 @@
 // The members of a JSON object as ranges of its text, for projection, partial updates and the parameters of a
-// batch body. Entries are linked while they are found (other scratch lies between them) and laid side by side
-// at the end. Decoded names replace their own text in the input.
+// batch body. Entries are linked as they are found (other scratch lies between them) and laid out
+// contiguously at the end. Decoded names replace their own text in the input.
 
 import {
   DOC_OK,
@@ -22,7 +22,7 @@ import { Mem } from "../memory/mem";
 import { unescape } from "./json-values";
 import { Members } from "./json-walk";
 
-const NEXT: usize = 24; // u32 in an entry: address of the next one, only while they are collected
+const NEXT: usize = 24; // u32 in an entry: address of the next one, while collecting
 
 /** The members collected from one text. In scratch. */
 @unmanaged
@@ -38,7 +38,7 @@ export class MemberList {
     return made;
   }
 
-  /** Forgets the members collected so far. */
+  /** Discards the members collected so far. */
   clear(): void {
     this.first = 0;
     this.last = 0;
@@ -51,7 +51,7 @@ export class MemberList {
     this.put(name, bytes, value, after, kind);
   }
 
-  /** Adds the member whose name, decoded in its place, has so many bytes. */
+  /** Adds a member whose name was decoded in place and has `nameBytes` bytes. */
   put(name: usize, nameBytes: u32, value: usize, after: usize, kind: i32): void {
     const input = this.input;
     const entry = scratchZeroed(MEMBER_BYTES);
@@ -67,7 +67,7 @@ export class MemberList {
     this.count++;
   }
 
-  /** Lays the entries side by side in fresh scratch and enters them into the header at `result`. */
+  /** Lays the entries out contiguously in fresh scratch and enters them into the header at `result`. */
   finish(result: usize): void {
     const table = scratch(<usize>this.count * MEMBER_BYTES);
     let entry = this.first;

@@ -1,29 +1,32 @@
-// Linear memory in two parts: regions below `top` (segments, bitsets, merge output) that live until
-// released, and scratch above it that lives for one kernel call. Regions are kept in the order of their addresses, a new
-// one takes the smallest free one that fits, and freed neighbours melt together; nothing knows what they hold. The marks
-// below are variables here: an instance has one memory, and they tell how all of it is in use.
+// Linear memory has two parts: regions below `top` (segments, bitsets, merge output), which live until
+// released, and scratch above it, which lives for one kernel call. Regions are kept in address order. A new
+// one takes the smallest free one that fits, and adjacent free ones are merged. Nothing here knows what they
+// hold. The marks below are variables because an instance has one memory.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
 //
-// Other instances may read the same memory. Each of them is confined: its scratch lies inside of one region that the owner has reserved
-// for it, and it has no regions of its own.
+// Other instances may read the same memory. Each of them is confined: its scratch lies inside one region that
+// the owner reserved for it, and it has no regions.
 import { outOfMemory } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
 const ALIGN: usize = 15;
-const FILLED_SINGLY: usize = 256; // up to so many bytes, stores are faster than calling the filler of memory
+const FILLED_SINGLY: usize = 256; // up to this many bytes, stores are faster than a call of memory.fill
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
-let inside: usize = 0; // addresses that are known to be inside the memory
+let inside: usize = 0; // addresses below this are known to be inside the memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
 
-/** Puts the end of scratch there; nothing beyond is read or written, unless it belongs to the owner of the memory. */
+/**
+ * Moves the end of scratch. Nothing beyond it is read or written, unless it belongs to the owner of the
+ * memory.
+ */
 function scratchTo(end: usize): void {
   scratchTop = end;
   if (CHECKED) Mem.end = confined ? memoryEnd() : end;
@@ -33,7 +36,7 @@ function memoryEnd(): usize {
   return <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
 }
 
-/** From now on all scratch of this instance lies inside of a region that the owner of the memory has reserved for it. */
+/** Confines all scratch of this instance to a region that the owner of the memory reserved for it. */
 export function confine(region: usize, bytes: usize): void {
   confined = true;
   top = region;
@@ -42,14 +45,14 @@ export function confine(region: usize, bytes: usize): void {
   scratchTo(region);
 }
 
-/** The blocks lie one behind the other, from the first to `top`. */
+/** True if the blocks are contiguous from the first to `top`. */
 function blocksFill(): bool {
   let block = START;
   while (block < top) block += HEADER + <usize>Mem.u32At(block);
   return block == top;
 }
 
-/** Ends the kernel before anything has changed here, so that the instance stays good for further calls. */
+/** Ends the kernel before anything has changed here, so that the instance can serve further calls. */
 function full(): void {
   outOfMemory();
   unreachable();
@@ -62,7 +65,10 @@ function reach(end: usize): void {
   reached = end;
 }
 
-/** Grows the memory until `end` is inside. What it grows beyond that takes no room of the machine's until it is reached. */
+/**
+ * Grows the memory until `end` is inside. Pages grown beyond that take no physical memory until they are
+ * touched.
+ */
 function grow(end: usize): void {
   const pages = <i32>((<u64>end + 0xffff) >>> 16);
   const missing = pages - memory.size();
@@ -106,7 +112,7 @@ export function reserve(bytes: usize): usize {
   return block + HEADER;
 }
 
-/** Gives a region back. `at` must come from `reserve`. */
+/** Frees a region. `at` must come from `reserve`. */
 export function release(at: usize): void {
   if (CHECKED) assert(isReserved(at), "only a region that is reserved is given back");
   Mem.putU32(at - HEADER + 4, 1);
@@ -128,14 +134,14 @@ export function release(at: usize): void {
   if (CHECKED) assert(blocksFill(), "regions lie one behind the other");
 }
 
-/** A region of `reserve` begins there. */
+/** True if a region from `reserve` begins at `at`. */
 function isReserved(at: usize): bool {
   let block = START;
   while (block < top && block + HEADER != at) block += HEADER + <usize>Mem.u32At(block);
   return block < top && Mem.u32At(block + 4) == 0;
 }
 
-/** Cuts a region to its first `bytes`; the rest becomes free. */
+/** Shrinks a region to its first `bytes` and frees the rest. */
 export function shrink(at: usize, bytes: usize): void {
   const block = at - HEADER;
   const size = <usize>Mem.u32At(block);
@@ -148,13 +154,13 @@ export function shrink(at: usize, bytes: usize): void {
   release(rest + HEADER);
 }
 
-/** Forgets all scratch and returns room for a kernel's input of `bytes`. */
+/** Discards all scratch and returns space for a kernel's input of `bytes`. */
 export function scratchReset(bytes: usize): usize {
   scratchTo(top);
   return scratch(bytes);
 }
 
-/** Scratch of `bytes`, 16-aligned, contents undefined, gone with the next `scratchReset`. */
+/** `bytes` bytes of scratch, 16-aligned, contents undefined, valid until the next `scratchReset`. */
 export function scratch(bytes: usize): usize {
   const at = scratchTop;
   const end = at + ((bytes + ALIGN) & ~ALIGN);
@@ -183,22 +189,22 @@ export function scratchRewind(mark: usize): void {
   scratchTo(mark);
 }
 
-/** Bytes of a region, a few more than were asked for. */
+/** Bytes of a region, slightly more than requested. */
 export function sizeOf(at: usize): usize {
   return <usize>Mem.u32At(at - HEADER);
 }
 
-/** The end of all that was ever in use: what the memory takes of the machine's. */
+/** End of all addresses ever used: the physical memory that the instance takes. */
 export function reachedBytes(): usize {
   return reached;
 }
 
-/** Bytes in regions, free ones included. */
+/** Bytes in regions, including free ones. */
 export function regionBytes(): usize {
   return top - START;
 }
 
-/** Bytes of free regions: what a fresh instance would not carry. */
+/** Bytes in free regions, which a fresh instance would not carry. */
 export function freeBytes(): usize {
   let free: usize = 0;
   for (let block = START; block < top; block += HEADER + <usize>Mem.u32At(block)) {

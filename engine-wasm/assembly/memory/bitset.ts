@@ -27,13 +27,13 @@ export abstract class Bits {
     Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
   }
 
-  /** `add`; a row that was there already goes to `again`, too. */
+  /** Like `add`, and also adds a row that was already present to `again`. */
   @inline static addNoting(bits: usize, row: u32, again: usize): void {
     const at = bits + <usize>(row >> 3);
     const before = Mem.u8At(at);
     const bit: u32 = 1 << (row & 7);
     Mem.putU8(at, before | bit);
-    const to = again + <usize>(row >> 3); // without a branch: the processor could not predict it
+    const to = again + <usize>(row >> 3); // without a branch, which would be unpredictable
     Mem.putU8(to, Mem.u8At(to) | (before & bit));
   }
 }
@@ -67,7 +67,7 @@ export function bitsCopy(to: usize, from: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** to = to AND with. */
+/** to = to AND other. */
 export function bitsAnd(to: usize, other: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
@@ -76,7 +76,7 @@ export function bitsAnd(to: usize, other: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** to = to OR with. */
+/** to = to OR other. */
 export function bitsOr(to: usize, other: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
@@ -95,7 +95,7 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** Moves the rows of `from` that are also in `a` and `b` to `to`, whatever it held. */
+/** Replaces `to` by the rows of `from` that are also in `a` and `b`, and removes them from `from`. */
 export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
@@ -121,7 +121,7 @@ export function bitsOrBoth(to: usize, a: usize, b: usize, rows: u32): void {
     Bits.putWord(to, i, Bits.word(to, i) | (Bits.word(a, i) & Bits.word(b, i)));
 }
 
-/** True when some row is in both. */
+/** True if some row is in both. */
 export function bitsMeet(a: usize, b: usize, rows: u32): bool {
   const words = Bits.words(rows);
   for (let i: u32 = 0; i < words; i++) if ((Bits.word(a, i) & Bits.word(b, i)) != 0) return true;
@@ -150,7 +150,7 @@ export function bitsCount(bits: usize, rows: u32): u32 {
   return <u32>count;
 }
 
-/** How many rows are in both. */
+/** Number of rows in both. */
 export function bitsCountBoth(a: usize, b: usize, rows: u32): u32 {
   if (CHECKED) assert(bitsEndClean(a, rows), "no bit at or beyond the rows is set");
   const words = Bits.words(rows);
@@ -159,12 +159,12 @@ export function bitsCountBoth(a: usize, b: usize, rows: u32): u32 {
   return <u32>count;
 }
 
-/** False when a bit at or beyond `rows` is set. */
+/** False if a bit at or beyond `rows` is set. */
 export function bitsEndClean(bits: usize, rows: u32): bool {
   return rows == 0 || (Bits.word(bits, Bits.words(rows) - 1) & ~lastMask(rows)) == 0;
 }
 
-/** The first word from `word` on that has rows, or `end`. */
+/** The first word >= `word` with any rows, or `end`. */
 export function bitsNextWord(bits: usize, word: u32, end: u32): u32 {
   while (word < end && Bits.word(bits, word) == 0) {
     word++;

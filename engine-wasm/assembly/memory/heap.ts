@@ -1,5 +1,5 @@
-// A binary heap of addresses, the worst on top, and the sort that empties it. The order comes as a function,
-// so the heap knows nothing about what the addresses lead to.
+// A binary heap of addresses, worst on top, and the sort that empties it. The order is a function, so the
+// heap does not know what the addresses point to.
 import { checkDeadline } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
@@ -7,8 +7,8 @@ import { Mem } from "./mem";
 const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
- * True when a comes before b in the final order. Must be total: never true both ways. `context` is what the caller of the
- * heap passed on, most often the address of what the order depends on.
+ * True if a comes before b in the final order. Must be total: never true both ways. `context` is passed
+ * through from the heap's caller, usually the address of what the order depends on.
  */
 type Before = (a: usize, b: usize, context: usize) => bool;
 
@@ -47,7 +47,7 @@ export function heapSink(heap: usize, count: u32, before: Before, context: usize
   put(heap, i, held);
 }
 
-/** No address comes after the one above it. */
+/** True if no address comes after its parent. */
 function isHeap(heap: usize, count: u32, before: Before, context: usize): bool {
   for (let i: u32 = 1; i < count; i++) if (before(at(heap, (i - 1) >> 1), at(heap, i), context)) return false;
   return true;

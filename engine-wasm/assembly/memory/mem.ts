@@ -1,21 +1,21 @@
-// The only raw loads and stores of the engine. Everything else goes through these names.
-// Addresses are absolute; nothing here is checked: callers own the bounds. Only the checked engine asserts that an address
-// lies in the static data or in what the arena has given out.
+// The only raw loads and stores of the engine. All other code goes through these names. Addresses are
+// absolute and unchecked: callers own the bounds. Only the checked engine asserts that an address lies in the
+// static data or in memory that the arena has allocated.
 
 import { CHECKED } from "./checked";
 
-const FIRST: usize = 1024; // where the compiler puts the static data
+const FIRST: usize = 1024; // start of the static data, set by the compiler
 
 export abstract class Mem {
-  /** The end of what the arena has given out. Only the checked engine keeps it. */
+  /** End of allocated memory. Only the checked engine maintains it. */
   static end: usize = 0xffffffff;
 
-  /** Asserts that a value of so few bytes lies inside; what lies below the first address wraps around. */
+  /** Asserts that `bytes` bytes at p lie inside; an address below the first one wraps around. */
   @inline static check(p: usize, bytes: usize): void {
     assert(p - FIRST <= Mem.end - FIRST - bytes, "an address lies inside what the arena has given out");
   }
 
-  /** So many bytes, up to the next multiple of 16. */
+  /** Rounds up to a multiple of 16. */
   @inline static aligned(bytes: usize): usize {
     return (bytes + 15) & ~15;
   }
@@ -25,13 +25,15 @@ export abstract class Mem {
     assert(inside || bytes == 0, "addresses lie inside what the arena has given out");
   }
 
-  /** Stores a byte. A thread that sees it sees all that this one has written before. */
+  /**
+   * Stores a byte with release order: a thread that sees it also sees everything this thread wrote before.
+   */
   @inline static putU8Last(p: usize, value: u32): void {
     if (CHECKED) Mem.check(p, 1);
     atomic.store<u8>(p, <u8>value);
   }
 
-  /** Nothing that is read afterwards is read before what was read so far. `own`: a u32 that no other thread uses. */
+  /** Orders later reads after all earlier ones. `own`: a u32 that no other thread uses. */
   @inline static readInOrder(own: usize): void {
     if (CHECKED) Mem.check(own, 4);
     atomic.add<u32>(own, 0);

@@ -1,6 +1,6 @@
 // Field lengths in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant bits.
 
-const FREE_VALUES: u32 = 24; // lengths below take a code of their own
+const FREE_VALUES: u32 = 24; // shorter lengths have a code of their own
 
 /** Norm byte of a field of `length` tokens. Ascending in `length`. */
 export function encodeNorm(length: u32): u32 {
@@ -12,7 +12,7 @@ export function encodeNorm(length: u32): u32 {
   return FREE_VALUES + (((rest >> shift) & 7) | ((shift + 1) << 3));
 }
 
-/** Length that a norm byte stands for: the smallest of its class. */
+/** The smallest length that a norm byte stands for. */
 export function decodeNorm(norm: u32): u32 {
   if (norm < FREE_VALUES) return norm;
   const code = norm - FREE_VALUES;

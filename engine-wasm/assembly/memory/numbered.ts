@@ -1,5 +1,5 @@
-// Numbers the rows of a set within a range, 0, 1, 2 ... in ascending order, so that what is computed for them fits
-// arrays without gaps. Knows bitsets, not what the rows are numbered for.
+// Numbers the rows of a set within a range 0, 1, 2 ... in ascending order, so that values computed for them
+// fit into arrays without gaps. Knows bitsets, not what the rows are numbered for.
 //
 //   ranks: u32 by word of the range that has rows: rows of the set before the word
 import { scratch } from "./arena";
@@ -23,7 +23,7 @@ export class Numbered {
     return Bits.has(this.bits, row);
   }
 
-  /** Rows of the set before a word of the range that has some. */
+  /** Number of rows of the set before a non-empty word of the range. */
   @inline before(word: u32): u32 {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }
@@ -43,7 +43,10 @@ export function numberedNew(): Numbered {
   return set;
 }
 
-/** Numbers the rows of `bits` in [from, to); `from` is a multiple of 64, `to` as well unless the segment ends there. */
+/**
+ * Numbers the rows of `bits` in [from, to). `from` must be a multiple of 64, and `to` too unless the segment
+ * ends there.
+ */
 export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
   if (CHECKED) assert((from & 63) == 0, "a range of numbered rows begins with a word");
   const first = from >> 6;
@@ -65,7 +68,7 @@ export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void
   set.listed = 0;
 }
 
-/** Address of the rows as u32 by number; good until the set is numbered anew. */
+/** Address of the rows, u32 by number. Valid until the set is numbered again. */
 export function numberedRows(set: Numbered): usize {
   if (set.listed != 0) return set.rows;
   if (set.count > set.rowsRoom) {

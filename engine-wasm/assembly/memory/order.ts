@@ -11,7 +11,7 @@ export const RECORD_BYTES: usize = 16;
 /** No span to compare: equal keys keep their order. */
 export const NO_SPAN: i32 = -1;
 
-/** First 8 bytes as a big-endian number, zeros behind the end: orders like the bytes themselves. */
+/** First 8 bytes as a big-endian number, padded with zeros: orders like the bytes themselves. */
 export function prefixKey(at: usize, length: u32): u64 {
   if (length >= 8) return bswap<u64>(Mem.u64At(at));
   let key: u64 = 0;
@@ -24,12 +24,12 @@ export function spanKey(span: usize): u64 {
   return prefixKey(Mem.u32At(span), Mem.u32At(span + 4));
 }
 
-/** Signed order as unsigned order. */
+/** Maps a signed number to unsigned, keeping the order. */
 export function intKey(value: i64): u64 {
   return <u64>value ^ 0x8000000000000000;
 }
 
-/** Order of finite floats as unsigned order. */
+/** Maps a finite float to unsigned, keeping the order. */
 export function floatKey(bits: u64): u64 {
   return <i64>bits < 0 ? ~bits : bits ^ 0x8000000000000000;
 }
@@ -43,7 +43,7 @@ export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i3
       const y = Mem.u64At(b + i);
       if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
     }
-    const x = Mem.u64At(a + shared - 8); // what overlaps is equal
+    const x = Mem.u64At(a + shared - 8); // overlapping bytes are equal
     const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
   } else if (shared >= 4) {
@@ -77,7 +77,7 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
 
 const RUN: usize = 16; // records sorted by insertion before merging starts
 
-/** One sort: what decides between equal keys, and room for the record that is being inserted. In scratch. */
+/** One sort: the tie-breakers between equal keys, and space for the record being inserted. In scratch. */
 @unmanaged
 class Sort {
   first: i32;
@@ -137,9 +137,9 @@ function mergeRuns(sort: Sort, from: usize, middle: usize, end: usize, to: usize
 }
 
 /**
- * Sorts `count` records by key; equal keys by the spans at `first` and then `second` of their entries,
- * then by the u32 at `tag` (each an offset in the entry or NO_SPAN), then by their order before. Uses as
- * much scratch again. Returns where the sorted records are.
+ * Sorts `count` records by key; equal keys by the spans at `first` and then `second` of their entries, then
+ * by the u32 at `tag` (each an offset in the entry or NO_SPAN), then in their original order. Takes as much
+ * scratch again. Returns the address of the sorted records.
  */
 export function sortRecords(records: usize, count: usize, first: i32, second: i32, tag: i32): usize {
   const sort = changetype<Sort>(scratch(SPARE_AT + RECORD_BYTES));

@@ -1,6 +1,6 @@
-// Bit packing of one posting block: 128 numbers in 4 lanes, value i in lane i % 4, each lane its own
-// stream of 32 values of `bits` bits, least significant bit first. Knows nothing of rows or lists.
-// unpack.ts reads it.
+// Bit packing of one posting block: 128 numbers in 4 lanes, value i in lane i % 4, each lane its own stream
+// of 32 values of `bits` bits, least significant bit first. Knows nothing about rows or lists. unpack.ts
+// reads it.
 //
 //   | word 0: lane 0 1 2 3 | word 1: lane 0 1 2 3 | ... |   16 bytes a word, `bits` words
 import { Mem } from "./mem";

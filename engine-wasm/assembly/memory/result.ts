@@ -1,11 +1,11 @@
-// Writes a kernel's result: u32 length of what follows, then values without padding. The result is the last
-// thing in scratch, so it grows in place: no other scratch may be taken between `open` and `close`.
+// Writes a kernel's result: u32 length of the rest, then values without padding. The result is the last thing
+// in scratch, so it grows in place: nothing else may take scratch between `open` and `close`.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 
 const STEP: usize = 0x4000;
 
-/** A result that is being written. In scratch, in front of it. */
+/** A result being written. In scratch, before its bytes. */
 @unmanaged
 export class Result {
   private start: usize;
@@ -26,7 +26,7 @@ export class Result {
     return this.start;
   }
 
-  /** Room for `bytes` more; returns where they go. */
+  /** Reserves `bytes` more and returns their address. */
   private room(bytes: usize): usize {
     if (this.end - this.at < bytes) {
       const more = (max(bytes, (this.end - this.start) >> 1) + 15) & ~15;

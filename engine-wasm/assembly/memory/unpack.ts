@@ -1,8 +1,8 @@
 // Unpacks one block of 128 numbers: vertical packing in four lanes, see docs/FORMATS.md. The common bit
 // widths are unrolled by inlining with a constant width, which lets the compiler fold every shift and mask;
-// rare widths take the same steps in a loop. Row gaps are summed up while they are in registers
-// (Lemire, Boytsov, Kurz: SIMD compression and the intersection of sorted integers).
-// Reads 16 * bits bytes and writes 512; the caller owns both bounds.
+// rare widths take the same steps in a loop. Row gaps are summed while they are in registers (Lemire,
+// Boytsov, Kurz: SIMD compression and the intersection of sorted integers). Reads 16 * bits bytes and writes
+// 512; the caller owns both bounds.
 import { BLOCK_ROWS } from "../layout";
 import { Mem } from "./mem";
 
@@ -74,8 +74,8 @@ abstract class Unpack {
   }
 }
 
-// One function per width, called through a table: a single function with all of them takes the optimiser
-// twenty times as long.
+// One function per width, called through a table: the optimiser takes twenty times as long for one function
+// with all of them.
 function rows0(from: usize, rows: usize, last: v128): void {
   Unpack.rowBlock(from, rows, last, 0);
 }

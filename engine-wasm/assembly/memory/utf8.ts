@@ -1,10 +1,11 @@
 // UTF-8 sequences over raw memory: one strict decoder (Unicode 3.9, table 3-7: no overlong forms, no
-// surrogates, nothing above U+10FFFF) and one encoder. Never reads at or behind `end`.
+// surrogates, nothing above U+10FFFF) and one encoder. Never reads at or after `end`.
 import { Mem } from "./mem";
 
 /**
- * Bytes of the sequence that `pointAt` read last; 1 after a malformed one. The second answer of `pointAt`, which its caller
- * takes before the next call. A variable, since to work it out again from the code point makes reading text slower by 5 to 30 %.
+ * Bytes of the last sequence that `pointAt` read; 1 after a malformed one. A second result of `pointAt`,
+ * which its caller reads before the next call. Deriving it from the code point would make reading text 5 to
+ * 30 % slower.
  */
 export let pointBytes: u32 = 1;
 

@@ -1,8 +1,9 @@
-// LEB128: unsigned integers, 7 bits a byte, low bits first, high bit = more follows. Callers own the bounds.
+// LEB128: unsigned integers, 7 bits per byte, low bits first, high bit = more follows. Callers own the
+// bounds.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 
-/** Reads one integer after the other. In scratch. */
+/** Reads consecutive integers. In scratch. */
 @unmanaged
 export class Varints {
   /** Address of the next integer. */

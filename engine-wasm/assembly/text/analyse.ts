@@ -1,4 +1,5 @@
-// Kernels of the workbench around the analyser: a text's tokens, a value's folding, an id's hash.
+// Kernels of the workbench that expose the analyser: the tokens of a text, the folding of a value, the hash
+// of an id.
 
 import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "../layout";
 import { scratch, scratchRewind } from "../memory/arena";
@@ -8,7 +9,7 @@ import { JoinedTokens } from "./join";
 import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
-/** Tokens of the text of `bytes` bytes at p, in scratch: layout TOKEN_*, one after the other. */
+/** Tokens of the text of `bytes` bytes at p, in scratch: layout TOKEN_*, back to back. */
 export function analyse(p: usize, bytes: usize): usize {
   const tokens = Tokenizer.make();
   const joined = JoinedTokens.make(tokens);

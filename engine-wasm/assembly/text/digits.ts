@@ -3,13 +3,13 @@ import { CLASS_DIGIT } from "../layout";
 import { pointAt, pointBytes } from "../memory/utf8";
 import { entryClass, tableEntry } from "./unicode";
 
-/** Reads the character at p, sets `pointBytes`. */
+/** Tests the character at p and sets `pointBytes`. */
 function isDigitAt(p: usize, end: usize): bool {
   const point = pointAt(p, end);
   return point >= 0 && entryClass(tableEntry(point)) == CLASS_DIGIT;
 }
 
-/** True when a digit is among the `bytes` bytes at p. */
+/** True if the `bytes` bytes at p contain a digit. */
 export function hasDigit(p: usize, bytes: u32): bool {
   const end = p + bytes;
   for (; p < end; p += pointBytes) {
@@ -18,7 +18,7 @@ export function hasDigit(p: usize, bytes: u32): bool {
   return false;
 }
 
-/** True when the `bytes` bytes at p are nothing but digits. */
+/** True if the `bytes` bytes at p are all digits. */
 export function allDigits(p: usize, bytes: u32): bool {
   const end = p + bytes;
   for (; p < end; p += pointBytes) {

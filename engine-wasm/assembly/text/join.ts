@@ -1,6 +1,6 @@
-// Joined tokens: a run of tokens with one joiner between every two neighbours ("wi-fi", "AB-123/4") is also one
-// word ("wifi", "ab1234"). Follows the tokenizer from token to token; the last token of a text always ends its
-// run, so nothing is left for the next text.
+// Joined tokens: a run of tokens with one joiner between every two neighbours ("wi-fi", "AB-123/4") is also
+// one word ("wifi", "ab1234"). Follows the tokenizer from token to token. The last token of a text ends its
+// run, so no state carries over to the next text.
 //
 //   while (tokens.next()) { ... if (joined.endsHere()) { joined.at, joined.bytes, joined.start, joined.parts } }
 
@@ -12,20 +12,20 @@ import { Tokenizer } from "./tokenize";
 
 const JOINED_ROOM: usize = 128;
 
-/** The joined tokens of a tokenizer's texts. In scratch, with room for the joined term behind it. */
+/** The joined tokens of a tokenizer's texts. In scratch, followed by space for the joined term. */
 @unmanaged
 export class JoinedTokens {
   tokens: Tokenizer;
   /** Length of the joined term in bytes. */
   bytes: u32;
-  /** Where its text begins; it ends with the token at hand. */
+  /** Start of its text; it ends with the current token. */
   start: u32;
   /** The number of tokens in it, 2..JOIN_PARTS_MAX. */
   parts: u32;
 
-  private run: u32; // parts of the run that goes on behind the token at hand, 0 = none
+  private run: u32; // parts of the run that continues after the current token, 0 = none
   private joinable: bool; // short enough, without ideographs
-  private numbers: bool; // nothing but digits so far
+  private numbers: bool; // only digits so far
   private joinsNumbers: bool; // all joiners so far are JOIN_ALL
 
   static make(tokens: Tokenizer): JoinedTokens {
@@ -39,7 +39,7 @@ export class JoinedTokens {
     return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
 
-  /** To be asked once for every token: true when it is the last of a run that is joined. */
+  /** To be called once per token. True if it is the last of a run that is joined. */
   endsHere(): bool {
     const joiner = this.tokens.joinerBehind();
     if (joiner == JOIN_NONE && this.run == 0) return false;

@@ -1,10 +1,10 @@
-// The one analyser: UTF-8 text to folded tokens, the same for documents and queries. A resumable iterator that is its own
-// current token, so a token costs no allocation:
+// The one analyser: UTF-8 text to folded tokens, the same for documents and queries. A resumable iterator
+// that is its own current token, so a token costs no allocation:
 //
 //   tokens.begin(text, bytes);
 //   while (tokens.next()) { tokens.at, tokens.bytes, tokens.start, tokens.end, tokens.isIdeograph, tokens.joinerBehind() }
 //
-// Positions are the caller's: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
+// Positions are up to the caller: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
 import {
   CLASS_APOSTROPHE,
   CLASS_IDEOGRAPH,
@@ -48,7 +48,7 @@ function wideEntry(p: usize, end: usize): u32 {
   return point < 0 ? CLASS_SEPARATOR : unicodeEntry(point);
 }
 
-/** True when the first character at or behind p that is not ignored is a letter or digit. */
+/** True if the first character at or after p that is not ignored is a letter or digit. */
 function wordFollows(p: usize, end: usize): bool {
   while (p < end) {
     const c = Mem.u8At(p);
@@ -64,12 +64,12 @@ function copyShort(to: usize, from: usize, bytes: u32): void {
   for (let i: u32 = 0; i < bytes; i++) Mem.putU8(to + i, Mem.u8At(from + i));
 }
 
-/** The tokens of one text after the other. In scratch, with room for the token behind it. */
+/** The tokens of one text at a time. In scratch, followed by space for the token. */
 @unmanaged
 export class Tokenizer {
   /** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
   bytes: u32;
-  /** Where the token's text begins and ends, in bytes from the beginning of the text. */
+  /** Start and end of the token's text, in bytes from the beginning of the text. */
   start: u32;
   end: u32;
   isIdeograph: bool;
@@ -77,7 +77,7 @@ export class Tokenizer {
   private text: usize;
   private textEnd: usize;
   private cursor: usize;
-  private room: u32; // the token may grow to this; set to its length once something did not fit
+  private room: u32; // maximum length of the token; set to its length once something did not fit
 
   static make(): Tokenizer {
     return changetype<Tokenizer>(scratchZeroed(offsetof<Tokenizer>() + TOKEN_ROOM));
@@ -88,14 +88,14 @@ export class Tokenizer {
     return changetype<usize>(this) + offsetof<Tokenizer>();
   }
 
-  /** Begins a text, which must stay in place while its tokens are read. */
+  /** Starts a text, which must stay in place while its tokens are read. */
   begin(at: usize, bytes: usize): void {
     this.text = at;
     this.textEnd = at + bytes;
     this.cursor = at;
   }
 
-  /** Moves to the next token; false at the end of the text. */
+  /** Moves to the next token. Returns false at the end of the text. */
   next(): bool {
     const end = this.textEnd;
     let p = this.cursor;
@@ -127,7 +127,7 @@ export class Tokenizer {
     return false;
   }
 
-  /** JOIN_* of the code point behind the token; JOIN_NONE also when no token begins right behind that. */
+  /** JOIN_* of the code point after the token; JOIN_NONE if no token begins right after it. */
   joinerBehind(): u32 {
     const end = this.textEnd;
     let p = this.cursor;
@@ -145,7 +145,7 @@ export class Tokenizer {
     return join != JOIN_NONE && tokenBegins(p, end) ? join : JOIN_NONE;
   }
 
-  /** Reads the word that begins at p. */
+  /** Reads the word at p. */
   private word(p: usize, end: usize): void {
     const to = this.at;
     let room = this.room;
@@ -217,7 +217,8 @@ export class Tokenizer {
     }
     if (n + count > this.room) {
       count = this.room - n;
-      while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--; // back to a code point's first byte
+      // Back to a code point's first byte.
+      while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--;
       this.room = n + count;
     }
     copyShort(this.at + n, from, count);
@@ -226,14 +227,14 @@ export class Tokenizer {
 }
 
 /**
- * Folds a whole value for equality and order: every character's folding, ignored marks dropped, white space
- * trimmed and its runs collapsed to one space. An index's overrides play no part. `out` needs
- * `foldBound(bytes)`. Returns the bytes written.
+ * Folds a whole value for equality and order: folds each character, drops ignored marks, trims white space
+ * and collapses its runs to one space. Ignores an index's overrides. `out` needs `foldBound(bytes)`. Returns
+ * the bytes written.
  */
 export function foldValue(at: usize, bytes: usize, out: usize): u32 {
   const end = at + bytes;
   let to = out;
-  let gap = false; // a space waits for the next character
+  let gap = false; // a space is due before the next character
   for (let p = at; p < end; ) {
     const c = Mem.u8At(p);
     if (c < 0x80) {

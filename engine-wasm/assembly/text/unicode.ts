@@ -1,7 +1,7 @@
 // Class and folding of code points, from the frozen table that the host puts into a region of this instance,
-// with an index's symbols_to_index and token_separators on top. ASCII is copied into flat tables, so that the
-// tokenizer looks at the big table only for other characters. The tables in force are variables here: an instance has them
-// once, from setUnicode and setOverrides on, for every text.
+// overridden by an index's symbols_to_index and token_separators. ASCII is copied into flat tables, so that
+// the tokenizer uses the big table only for other characters. The tables are variables: an instance has one
+// set, from setUnicode and setOverrides on, for all texts.
 import {
   CLASS_DIGIT,
   CLASS_IGNORED,
@@ -40,9 +40,10 @@ export const ASCII_FOLD: usize = memory.data(128);
 /** u8[128]: JOIN_*. */
 export const ASCII_JOIN: usize = memory.data(128);
 
-const ASCII_JOINERS: usize = memory.data<u8>([0x2e, 0x5f, 0x2b, 0x26, 0x23, 0x3a, 0x2d, 0x2f]); // . _ + & # : - /
+// . _ + & # : - /.
+const ASCII_JOINERS: usize = memory.data<u8>([0x2e, 0x5f, 0x2b, 0x26, 0x23, 0x3a, 0x2d, 0x2f]);
 const ASCII_JOINER_COUNT: u32 = 8;
-const ASCII_JOIN_ALL: u32 = 6; // from here on they join numbers too
+const ASCII_JOIN_ALL: u32 = 6; // from here on, they join numbers too
 const NO_OVERRIDE: u32 = 0xffffffff;
 
 let stage1: usize = 0;
@@ -51,11 +52,11 @@ let pool: usize = 0;
 let growth: u32 = 1;
 let overrides: usize = 0;
 let overrideCount: u32 = 0;
-let wideOverrides: u32 = 0; // those above ASCII
+let wideOverrides: u32 = 0; // entries above ASCII
 
 /**
- * Uses the Unicode table at `table`, which must stay in place; no overrides. STATUS_DAMAGED when the bytes
- * are not a table of this version.
+ * Uses the Unicode table at `table`, which must stay in place, without overrides. Returns STATUS_DAMAGED if
+ * the bytes are not a table of this version.
  */
 export function setUnicode(table: usize): i32 {
   if (Mem.u32At(table + FOLD_MAGIC_AT) != FOLD_MAGIC) return -STATUS_DAMAGED;
@@ -104,7 +105,7 @@ function asciiFolding(c: u32, entry: u32): u32 {
   return entryBytes(entry) == 0 ? c : Mem.u8At(entryPlace(entry));
 }
 
-/** Most bytes that the folding of `bytes` bytes can take. */
+/** Maximum number of bytes in the folding of `bytes` bytes. */
 export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }
@@ -120,7 +121,7 @@ export function entryClass(entry: u32): u32 {
   return entry & 7;
 }
 
-/** Bytes of the folding, 0 when the code point folds to itself. */
+/** Bytes of the folding, 0 if the code point folds to itself. */
 export function entryBytes(entry: u32): u32 {
   return (entry >> FOLD_LENGTH_SHIFT) & 63;
 }
