@@ -1,5 +1,5 @@
-// Checks one raw document against the schema before anything of it is kept: JSON, id, types, ranges, required
-// fields, embedding. Afterwards every column knows the document's value; numbers are parsed.
+// Checks one raw document against the schema before any of it is kept: JSON, id, types, ranges, required
+// fields, embedding. After that, every column knows the document's value; numbers are parsed.
 
 import { JSON_ARRAY, JSON_FALSE, JSON_NULL, JSON_NUMBER, JSON_STRING, JSON_TRUE } from "../json/json";
 import { Decimal, INTEGER_FRACTION, INTEGER_OK, unescape } from "../json/json-values";
@@ -44,15 +44,15 @@ export class DocumentCheck {
   elements: ArrayElements;
   decimal: Decimal;
   embedding: EmbeddingReader;
-  document: usize; // the one at hand
-  number: u64; // the one parsed last
+  document: usize; // the current one
+  number: u64; // the last one parsed
 
   /** Why the document was refused: DOC_*, slot or NO_SLOT, byte position in the document. */
   refusedCode: i32;
   refusedSlot: u32;
   refusedAt: u32;
 
-  /** The id of the document checked last, decoded. */
+  /** The decoded id of the last document checked. */
   idAt: usize;
   idBytes: u32;
 
@@ -66,7 +66,7 @@ export class DocumentCheck {
     return made;
   }
 
-  /** Checks the document at [p, end). False when it is refused; then nothing of it is in any column. */
+  /** Checks the document at [p, end). Returns false if it is refused; then no column has any of it. */
   accepts(p: usize, end: usize): bool {
     this.document = p;
     if (!this.readMembers(p, end) || !this.checkId() || !this.checkEmbedding()) return false;
@@ -83,7 +83,7 @@ export class DocumentCheck {
     return false;
   }
 
-  /** Notes where each field's value is; of a repeated name the last counts. */
+  /** Records where each field's value is. Of a repeated name the last one counts. */
   private readMembers(p: usize, end: usize): bool {
     const schema = this.schema;
     const members = this.members;
@@ -123,7 +123,7 @@ export class DocumentCheck {
     return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, this.embedding.refusedAt);
   }
 
-  /** Whether the document checked last comes with a vector, which `embedding` has read. */
+  /** True if the last document checked has a vector, which `embedding` has read. */
   get hasEmbedding(): bool {
     return this.schema.embeddingColumn.kind != JSON_NULL;
   }

@@ -42,9 +42,9 @@ export class ListsWriter {
   schema: Schema;
   terms: KeyTable;
   sink: Sink;
-  records: usize; // the entries in their order
-  next: u32; // of the records
-  previous: usize; // entry written last, 0 = none
+  records: usize; // the entries in order
+  next: u32; // next of the records
+  previous: usize; // last entry written, 0 = none
   lists: u32; // offset of the section
   stream: usize;
   buffer: usize;
@@ -61,7 +61,7 @@ export class ListsWriter {
     return made;
   }
 
-  /** Sorts the entries by (term, column) and takes all scratch that writing the lists needs. */
+  /** Sorts the entries by (term, column) and takes all scratch needed to write the lists. */
   order(): void {
     const terms = this.terms;
     const count = <usize>terms.count;
@@ -93,7 +93,7 @@ export class ListsWriter {
     );
   }
 
-  /** Begins the section of the lists. */
+  /** Starts the section of the lists. */
   begin(): void {
     this.lists = sinkSection(this.sink, 0);
     Mem.putU32(this.sink.base + SEG_LISTS, this.lists);
@@ -101,7 +101,7 @@ export class ListsWriter {
     this.previous = 0;
   }
 
-  /** The entry is that of a greater term than the one written last, or of the same term in a later column. */
+  /** True if the entry's term is greater than the last one written, or the same in a later column. */
   private isNext(entry: usize): bool {
     const previous = this.previous;
     if (previous == 0) return true;
@@ -109,7 +109,7 @@ export class ListsWriter {
     return order < 0 || (order == 0 && Mem.u32At(previous + ENTRY_TAG) < Mem.u32At(entry + ENTRY_TAG));
   }
 
-  /** Writes the lists of so many more terms; behind the last one the terms. Returns true when all is written. */
+  /** Writes the lists of `count` more terms, and the terms after the last list. Returns true when done. */
   slice(count: u32): bool {
     const terms = this.terms;
     const sink = this.sink;

@@ -1,6 +1,6 @@
-// The fields of the segment being built: the schema program read into columns, one per field, sorted by
-// slot, and the look-up of member names. A column also keeps where the current document has the field's
-// value.
+// The fields of the segment being built: the schema program read into columns, one per field, sorted by slot,
+// and the lookup of member names. A column also keeps the position of the field's value in the current
+// document.
 //
 //   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
 
@@ -18,24 +18,24 @@ export class Column {
   type: u32;
   flags: u32;
   language: u32; // of its text, 0 = none
-  rows: u32; // rows that the arrays below can hold
-  elements: u32; // of the rows added so far
-  capacity: u32; // elements that `cells` can hold
-  cells: usize; // 8 bytes an element: i64, f64 bits, hash, or address of a dictionary value
+  rows: u32; // capacity of the arrays below, in rows
+  elements: u32; // in the rows added so far
+  capacity: u32; // capacity of `cells`
+  cells: usize; // 8 bytes per element: i64, f64 bits, hash, or address of a dictionary value
   offsets: usize; // u32[rows + 1], arrays only
   present: usize; // bitset
   norms: usize; // u8[rows]
-  values: usize; // text with dictionary: newest of its distinct values, chained
+  values: usize; // text with dictionary: chain of its distinct values, newest first
   valueCount: u32;
   rawBytes: u32; // of the distinct values
   foldedBytes: u32;
-  // The current document's value: kind is JSON_*, 0 (JSON_NULL) also when there is none.
+  // The current document's value: kind is JSON_*, and 0 (JSON_NULL) if there is none.
   kind: i32;
   escaped: u32;
   start: usize;
   end: usize;
   number: u64; // single number or bool, checked and parsed
-  pending: u32; // array elements, checked; numbers are already in `cells` behind `elements`
+  pending: u32; // checked array elements; numbers are already in `cells` after `elements`
 }
 
 const FIELD_HEAD: usize = 7;
@@ -73,8 +73,8 @@ export class Schema {
   }
 
   /**
-   * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. False when it
-   * names an unknown type or language, a slot or name twice, or a reserved name.
+   * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. Returns false if it
+   * has an unknown type or language, a duplicate slot or name, or a reserved name.
    */
   read(p: usize, rows: u32): bool {
     const fields = Mem.u16At(p);
@@ -105,7 +105,7 @@ export class Schema {
     Mem.putU32(this.columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
   }
 
-  /** Gives a name its column; false when it has one already. */
+  /** Assigns a name to its column. Returns false if the name is taken. */
   private putName(at: usize, length: u32, column: Column): bool {
     const entry = tableEnter(this.names, at, length, 0);
     if (Mem.u32At(entry + NAME_COLUMN) != 0) return false;
@@ -139,7 +139,7 @@ function createColumn(field: usize, rows: u32): Column {
   return column;
 }
 
-/** Address behind the program at [p, end), 0 when it is cut short. */
+/** Address after the program at [p, end), or 0 if it is truncated. */
 export function schemaEnd(p: usize, end: usize): usize {
   if (p + 2 > end) return 0;
   let fields = Mem.u16At(p);
@@ -150,12 +150,12 @@ export function schemaEnd(p: usize, end: usize): usize {
   return p <= end ? p : 0;
 }
 
-/** True when the field's text values go into a dictionary. */
+/** True if the field's text values go into a dictionary. */
 export function keepsValues(column: Column): bool {
   return isStringType(column.type) && hasDictionary(column.type, column.flags);
 }
 
-/** Makes room for `count` cells behind `elements`; what is there is kept, but moves. */
+/** Makes room for `count` cells after `elements`. Existing cells are kept but may move. */
 export function cellsNeed(column: Column, count: u32): void {
   const needed = column.elements + count;
   if (needed <= column.capacity) return;

@@ -1,12 +1,13 @@
-// Builds a segment from raw JSON documents. Each document is checked as a whole before anything of it is
-// kept, so a refused one leaves no trace; the rows are the good documents in the order of the input.
+// Builds a segment from raw JSON documents. Each document is checked as a whole before any of it is kept, so
+// a refused one leaves no trace. The rows are the accepted documents in input order.
 //
-// A build is made in steps that take a fraction of a millisecond (but for a large document), between which its
-// caller may let others work. It lives in scratch: no other kernel may run in the instance until it is complete.
+// A build runs in steps of a fraction of a millisecond (unless a document is large), between which its caller
+// may do other work. It lives in scratch: no other kernel may run in the instance until it is complete.
 //
 //   input:  | schema program (build-schema.ts) | u32 documents | per document: f64 seq, u32 bytes, JSON |
 //   result: | u32 refused | per refused: REFUSED_* | u32 segment bytes (0 = no good document) | segment |
-// The analyser's overrides in force apply.
+//
+// The current overrides of the analyser apply.
 
 import {
   FIELD_ENTRY_BYTES,
@@ -49,28 +50,28 @@ import { orderValues, putDictionary, valuesCreate } from "./value-table";
 
 const DOCUMENT_HEAD: usize = 12;
 const RESULT_HEAD: usize = 8; // byte length, refused count
-const BYTES_A_STEP: usize = 0x2000; // of documents
+const BYTES_A_STEP: usize = 0x2000; // of documents per step
 const TERMS_A_STEP: u32 = 512;
 
 const STAGE_DOCUMENTS: u32 = 0;
-const STAGE_VALUES: u32 = 1; // orders the values of a column
-const STAGE_TERMS: u32 = 2; // orders ids and terms
+const STAGE_VALUES: u32 = 1; // sorts the values of a column
+const STAGE_TERMS: u32 = 2; // sorts ids and terms
 const STAGE_COLUMNS: u32 = 3; // writes a column
 const STAGE_LISTS: u32 = 4;
 const STAGE_DONE: u32 = 5;
 
-/** A build between its steps. In scratch, in front of all that it takes. */
+/** A build between its steps. In scratch, before everything it takes. */
 @unmanaged
 class Build {
   stage: u32;
   next: usize; // the next document
   end: usize; // of the input
-  count: u32; // of the documents
-  index: u32; // of the next document, or of the next column
+  count: u32; // of documents
+  index: u32; // of the next document or column
   schema: Schema;
   check: DocumentCheck;
   adder: RowAdder;
-  orders: usize; // u32 per column: its values in order, 0 = none
+  orders: usize; // u32 per column: its sorted values, 0 = none
   sink: Sink;
   dictionary: DictionaryWriter;
   lists: ListsWriter;
@@ -82,7 +83,7 @@ class Build {
   ids: usize; // sort records {hash, row}
   vectors: usize; // vector records of the rows, 0 = no row has a vector
 
-  /** Reads the schema program and makes all that the documents need; false when the program is malformed. */
+  /** Reads the schema program and prepares for the documents. Returns false if the program is malformed. */
   begin(program: usize, documents: usize, end: usize): bool {
     const count = Mem.u32At(documents);
     if (<u64>count * <u64>DOCUMENT_HEAD > <u64>(end - documents)) return false;
@@ -106,7 +107,7 @@ class Build {
     return true;
   }
 
-  /** Goes on for a step; see `buildStep`. */
+  /** Runs one step; see `buildStep`. */
   step(): i32 {
     switch (this.stage) {
       case STAGE_DOCUMENTS:
@@ -149,7 +150,7 @@ class Build {
     return this.stage == STAGE_DONE ? <i32>this.result() : 0;
   }
 
-  /** Enters the next stage; `index` counts from 0 again. */
+  /** Enters the next stage and restarts `index` at 0. */
   private enter(following: u32): void {
     this.stage = following;
     this.index = 0;
@@ -177,7 +178,7 @@ class Build {
     this.check.embedding.putRecord(this.vectors + <usize>row * VECTOR_BYTES);
   }
 
-  /** Reads documents for a step. False when the input is cut short. */
+  /** Reads documents for one step. Returns false if the input is truncated. */
   private addDocuments(): bool {
     const end = this.end;
     const stop = this.next + BYTES_A_STEP;
@@ -194,7 +195,7 @@ class Build {
     return true;
   }
 
-  /** Sequence numbers, then id hashes with their rows. */
+  /** Writes sequence numbers, then id hashes with their rows. */
   private putIds(): void {
     const sink = this.sink;
     const bytes = (<usize>this.rows) << 3;
@@ -213,12 +214,12 @@ class Build {
     sinkWritten(sink, to + <usize>this.rows * 12);
   }
 
-  /** Bytes of scratch in front of the segment: the result's head, whose end is the segment's length. */
+  /** Bytes of scratch before the segment: the result's head, which ends with the segment's length. */
   private headBytes(): usize {
     return RESULT_HEAD + <usize>this.refused * REFUSED_BYTES + 4;
   }
 
-  /** Begins the segment behind all other scratch; nothing takes scratch from here on. */
+  /** Starts the segment after all other scratch. Nothing may take scratch from here on. */
   private beginSegment(): void {
     this.ids = sortRecords(this.ids, this.rows, NO_SPAN, NO_SPAN, NO_SPAN);
     this.lists.order();
@@ -252,7 +253,7 @@ class Build {
     this.stage = STAGE_DONE;
   }
 
-  /** Writes the result's head in front of the segment. */
+  /** Writes the result's head before the segment. */
   private result(): usize {
     const head = this.headBytes();
     const at = this.sink.base - head;
@@ -265,8 +266,8 @@ class Build {
 }
 
 /**
- * Begins to build from the input, which stays in scratch. Returns the build, for `buildStep`, or -STATUS_BAD_PROGRAM
- * when the input is malformed.
+ * Starts to build from the input, which stays in scratch. Returns the build, for `buildStep`, or
+ * -STATUS_BAD_PROGRAM if the input is malformed.
  */
 export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
   statusReset();
@@ -278,14 +279,17 @@ export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
 }
 
 /**
- * Goes on for a step. Returns 0 while the build is not complete, then the result in scratch; -STATUS_BAD_PROGRAM when
- * the input is malformed (not: a document of it) or the build has ended; -STATUS_UNKNOWN_TYPE.
+ * Runs one step. Returns 0 until the build is complete, then the result in scratch; -STATUS_BAD_PROGRAM if
+ * the input is malformed (as opposed to one of its documents) or the build has ended; -STATUS_UNKNOWN_TYPE.
  */
 export function buildStep(build: usize): i32 {
   return changetype<Build>(build).step();
 }
 
-/** The vector records of the rows of a complete build, one of no vector where the document had none; 0 when no document had one. */
+/**
+ * The vector records of a complete build, one per row, with an empty record where the document had no vector;
+ * 0 if no document had one.
+ */
 export function buildVectors(build: usize): usize {
   return changetype<Build>(build).vectors;
 }

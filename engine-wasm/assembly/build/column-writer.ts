@@ -1,5 +1,5 @@
-// Takes the checked values of a document into the columns and the term table, and later writes a column's
-// sections into the segment. The order of sections is that of merge.ts.
+// Adds the checked values of a document to the columns and the term table, and later writes a column's
+// sections into the segment, in the same order as merge.ts.
 
 import { JSON_NULL } from "../json/json";
 import { unescape } from "../json/json-values";
@@ -41,7 +41,7 @@ function markPresent(column: Column, row: u32): void {
   Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
 }
 
-/** Takes the documents of one build, row by row. In scratch. */
+/** Adds the documents of one build, row by row. In scratch. */
 @unmanaged
 export class RowAdder {
   terms: KeyTable;
@@ -61,8 +61,7 @@ export class RowAdder {
   }
 
   /**
-   * Takes the current document's value as that of `row`; rows come one by one. `field`: number of the
-   * column.
+   * Adds the current document's value as that of `row`; rows come in order. `field`: number of the column.
    */
   add(column: Column, field: u32, row: u32): void {
     if (isArrayType(column.type)) {
@@ -82,7 +81,7 @@ export class RowAdder {
     else putCell(column, row, column.number);
   }
 
-  /** Folds a value into the buffer; returns its length. */
+  /** Folds a value into the buffer. Returns its length. */
   private foldText(at: usize, bytes: u32): u32 {
     const bound = foldBound(bytes);
     if (bound > this.foldingBytes) {
@@ -140,7 +139,7 @@ export class RowAdder {
 }
 
 /**
- * Writes the column's entry in the field table, at `entry` bytes into the segment, and all but its
+ * Writes the column's entry in the field table, at `entry` bytes into the segment, and everything except its
  * dictionary.
  */
 export function putColumn(column: Column, rows: u32, sink: Sink, entry: u32): void {

@@ -1,5 +1,6 @@
-// A hash table from (bytes, tag) to entries of the caller's size, for one kernel call: it lives in scratch
-// and is never freed. Entries never move. What follows the key in an entry belongs to the caller.
+// A hash table from (bytes, tag) to entries of a size chosen by the caller. It lives in scratch for one
+// kernel call and is never freed. Entries never move. The bytes of an entry after its key belong to the
+// caller.
 //
 //   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
 
@@ -15,7 +16,7 @@ const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
 const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
-/** Small pieces of scratch, 4-aligned, without scratch's own rounding. In scratch. */
+/** Small pieces of scratch, 4-aligned, without the rounding of scratch itself. In scratch. */
 @unmanaged
 export class Pool {
   at: usize;
@@ -48,7 +49,7 @@ export class KeyTable {
   keyBytes: u32; // bytes of all keys
 }
 
-/** A table for about `expected` keys to begin with (a power of two). */
+/** Creates a table for about `expected` keys (a power of two). It grows. */
 export function tableCreate(pool: Pool, entryBytes: u32, expected: u32): KeyTable {
   const table = changetype<KeyTable>(scratch(offsetof<KeyTable>()));
   table.pool = pool;
@@ -113,7 +114,7 @@ export function tableFind(table: KeyTable, at: usize, length: u32, tag: u32): us
   return Mem.u32At(probe(table, at, length, tag, hashKey(at, length, tag)) + SLOT_ENTRY);
 }
 
-/** The entry of a key; a new one has its key copied and zeros behind the header. */
+/** The entry of a key. A new one gets a copy of the key, and zeros after the header. */
 export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   const hash = hashKey(at, length, tag);
   const slot = probe(table, at, length, tag, hash);

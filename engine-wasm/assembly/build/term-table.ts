@@ -1,5 +1,6 @@
 // The postings of a segment while it is being built: one entry per (term, field), each with a stream of its
-// occurrences in chunks of scratch. Occurrences arrive by ascending row, and by ascending position in a row.
+// occurrences in chunks of scratch. Occurrences arrive by ascending row, and by ascending position within a
+// row.
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
 //   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
@@ -11,9 +12,9 @@ const TERM_NEXT_ROW: usize = 12; // u32, row of the newest posting + 1; 0 = none
 const TERM_POSITION: usize = 16; // u32, newest position
 export const TERM_POSTINGS: usize = 20; // u32
 const TERM_OCCURRENCES: usize = 24; // u32
-const TERM_AT: usize = 28; // u32, where the stream goes on
+const TERM_AT: usize = 28; // u32, write end of the stream
 const TERM_END: usize = 32; // u32, end of the current chunk
-const TERM_LINK: usize = 36; // u32, where the address of the next chunk is to be written
+const TERM_LINK: usize = 36; // u32, where to write the address of the next chunk
 const TERM_CHUNK: usize = 40; // u32, bytes of the current chunk
 const TERM_MORE: usize = 44; // u32, address of the second chunk
 export const TERM_STEMMED: usize = 48; // u32, entry of the stem, see text-terms.ts
@@ -52,7 +53,10 @@ function append(pool: Pool, entry: usize, value: u64): void {
   Mem.putU32(entry + TERM_AT, <u32>(at + 1));
 }
 
-/** Notes one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its entry. */
+/**
+ * Records one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its
+ * entry.
+ */
 export function termOccurs(
   terms: KeyTable,
   at: usize,
@@ -66,7 +70,7 @@ export function termOccurs(
   return entry;
 }
 
-/** The same for an entry of the table. */
+/** The same for an existing entry. */
 export function entryOccurs(terms: KeyTable, entry: usize, row: u32, position: u32): void {
   if (Mem.u32At(entry + TERM_LINK) == 0) {
     Mem.putU32(entry + TERM_AT, <u32>(entry + TERM_INLINE));
@@ -87,7 +91,7 @@ export function entryOccurs(terms: KeyTable, entry: usize, row: u32, position: u
   Mem.putU32(entry + TERM_OCCURRENCES, Mem.u32At(entry + TERM_OCCURRENCES) + 1);
 }
 
-/** Copies a term's stream to `to`, which needs room for streamBytesMax. Returns its end. */
+/** Copies a term's stream to `to`, which needs streamBytesMax bytes. Returns its end. */
 export function termStream(entry: usize, to: usize): usize {
   const last = <usize>Mem.u32At(entry + TERM_AT);
   let at = entry + TERM_INLINE;
@@ -105,7 +109,7 @@ export function termStream(entry: usize, to: usize): usize {
   return to + (last - at);
 }
 
-/** Upper bound of a term's stream in bytes. */
+/** Upper bound on the bytes of a term's stream. */
 export function streamBytesMax(entry: usize): usize {
   return <usize>Mem.u32At(entry + TERM_POSTINGS) * 5 + <usize>Mem.u32At(entry + TERM_OCCURRENCES) * 5;
 }

@@ -1,4 +1,4 @@
-// The terms of a text while a segment is built: its tokens, the joined tokens, and the marker terms (layout
+// The terms of a text in a segment being built: its tokens, the joined tokens, and the marker terms (layout
 // TERM_*) that its field asks for: stems, and the whole value as one word or as it is.
 
 import { stemTerm } from "../env";
@@ -21,7 +21,7 @@ import { KeyTable, tableEnter } from "./key-table";
 import { entryOccurs, TERM_STEMMED, termOccurs } from "./term-table";
 
 const SPACE: u32 = 0x20;
-const NO_STEM: u32 = 1; // in TERM_STEMMED: it is known that there is none; 0 = not looked for
+const NO_STEM: u32 = 1; // in TERM_STEMMED: known to have no stem; 0 = not looked up
 const STEM_HEAD: u32 = 2;
 const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
@@ -34,9 +34,9 @@ export class TextTerms {
   tokens: Tokenizer;
   joined: JoinedTokens;
   stem: usize; // the term of a stem
-  sku: usize; // those of a whole value
+  sku: usize; // terms of a whole value
   value: usize;
-  // the whole value so far, TOO_LONG once it does not fit
+  // Length of the whole value so far, TOO_LONG once it does not fit.
   skuBytes: u32;
   valueBytes: u32;
 
@@ -52,8 +52,7 @@ export class TextTerms {
   }
 
   /**
-   * Counts a text's terms, its tokens from position `first` on. Returns the position behind
-   * the last token.
+   * Counts a text's terms; its first token is at position `first`. Returns the position after the last token.
    */
   index(column: Column, field: u32, row: u32, at: usize, bytes: u32, first: u32): u32 {
     const terms = this.terms;
@@ -77,7 +76,7 @@ export class TextTerms {
     return position;
   }
 
-  /** Notes the stem of the token at hand, whose entry in the table is `entry`. */
+  /** Records the stem of the current token, whose entry in the table is `entry`. */
   private stemOccurs(entry: usize, language: u32, field: u32, row: u32, position: u32): void {
     let stemmed = Mem.u32At(entry + TERM_STEMMED);
     if (stemmed == 0) {
@@ -87,7 +86,7 @@ export class TextTerms {
     if (stemmed != NO_STEM) entryOccurs(this.terms, stemmed, row, position);
   }
 
-  /** Entry of the stem of the token at hand. NO_STEM for a token with a digit, and for a stem that is too long. */
+  /** Entry of the current token's stem. NO_STEM for a token with a digit, and for a stem that is too long. */
   private stemEntry(language: u32, field: u32): u32 {
     const tokens = this.tokens;
     const stem = this.stem;
@@ -107,7 +106,7 @@ export class TextTerms {
     this.valueBytes = 1;
   }
 
-  /** Adds the token at hand to the forms of the whole value. */
+  /** Appends the current token to the forms of the whole value. */
   private extendWhole(): void {
     this.skuBytes = this.extended(this.sku, this.skuBytes);
     if (this.valueBytes > 1 && this.valueBytes < <u32>TERM_BYTES_MAX)
@@ -115,7 +114,7 @@ export class TextTerms {
     this.valueBytes = this.extended(this.value, this.valueBytes);
   }
 
-  /** Adds the token at hand to a term of `bytes` bytes at `at`. Returns the new length, or TOO_LONG. */
+  /** Appends the current token to a term of `bytes` bytes at `at`. Returns the new length, or TOO_LONG. */
   private extended(at: usize, bytes: u32): u32 {
     const tokens = this.tokens;
     if (bytes + tokens.bytes > <u32>TERM_BYTES_MAX) return TOO_LONG;

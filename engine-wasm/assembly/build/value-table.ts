@@ -1,6 +1,6 @@
-// The distinct text values of columns with a dictionary while a segment is being built, and the order of
-// any column's distinct values: strings by (folded, raw) bytes, numbers ascending. Ends in a written
-// dictionary and ordinals.
+// The distinct text values of dictionary columns while a segment is being built, and the order of any
+// column's distinct values: strings by (folded, raw) bytes, numbers ascending. In the end, it writes the
+// dictionary and the ordinals.
 
 import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "../layout";
 import { scratch } from "../memory/arena";
@@ -23,7 +23,7 @@ const VALUE_ORDINAL: usize = 20; // u32
 const VALUE_NEXT: usize = 24; // u32, next value of the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
-/** Values are keyed by (raw bytes, column number). */
+/** Keys are (raw bytes, column number). */
 export function valuesCreate(pool: Pool): KeyTable {
   return tableCreate(pool, VALUE_ENTRY_BYTES, 1024);
 }
@@ -95,12 +95,12 @@ function orderNumbers(column: Column): usize {
   return sorted;
 }
 
-/** Sorts the column's distinct values into records; takes scratch, so it comes before the sink. */
+/** Sorts the column's distinct values into records. Takes scratch, so it must run before the sink starts. */
 export function orderValues(column: Column): usize {
   return keepsValues(column) ? orderStrings(column) : orderNumbers(column);
 }
 
-/** Place of a key that is among the records. */
+/** Position of a key that is among the records. */
 function placeOf(records: usize, count: u32, key: u64): u32 {
   let low: u32 = 0;
   let high = count;
@@ -117,7 +117,7 @@ function ordinalOf(column: Column, records: usize, cell: u64): u32 {
   return placeOf(records, column.valueCount, dictionaryKey(column.type, cell));
 }
 
-/** Writes ordinals and dictionary for the records that `orderValues` made; `entry` as for putColumn. */
+/** Writes ordinals and dictionary for the records returned by `orderValues`; `entry` as for putColumn. */
 export function putDictionary(
   column: Column,
   records: usize,

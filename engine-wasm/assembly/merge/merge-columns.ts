@@ -1,5 +1,6 @@
-// The merge phases that go row by row: sequence numbers, ids, and every column of a field but its dictionary.
-// Each `begin` makes a section in the output; each slice appends the live rows of one stretch of one input.
+// The merge phases that go row by row: sequence numbers, ids, and every column of a field except its
+// dictionary. Each `begin` starts a section in the output; each slice appends the live rows of one stretch of
+// one input.
 
 import {
   FIELD_ELEMENTS,
@@ -22,12 +23,14 @@ import { fail } from "../status";
 import { sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { inputAt, isLive, Merge, MergeInput, newRow, outputField } from "./merge-state";
 
-/** A column of the current field in an input; 0 when the input does not have the field. */
+/** A column of the current field in an input, or 0 if the input lacks the field. */
 function columnOf(input: MergeInput, section: usize): usize {
   return input.field == 0 ? <usize>0 : Field.section(input.segment, input.field, section);
 }
 
-/** Appends the live rows' values of `width` bytes; an input without the column gives bytes `missing`. */
+/**
+ * Appends the live rows' values of `width` bytes. An input without the column contributes bytes `missing`.
+ */
 function gatherRows(
   m: Merge,
   input: MergeInput,
@@ -95,7 +98,7 @@ export function seqsSlice(m: Merge, input: MergeInput, from: u32, end: u32): voi
   gatherRows(m, input, Seg.seqs(input.segment), 8, from, end, 0);
 }
 
-/** Moves an input's id cursor to the next live row and notes its hash. */
+/** Moves an input's id cursor to the next live row and reads its hash. */
 function nextId(input: MergeInput): void {
   const rows = Seg.idRows(input.segment);
   for (; input.cursor < input.rows; input.cursor++) {
@@ -118,7 +121,7 @@ export function idsBegin(m: Merge): void {
   }
 }
 
-/** Merges up to `count` ids; equal hashes by row. Returns true when all are in, or too few are there. */
+/** Merges up to `count` ids; equal hashes by row. Returns true when all are written, or some are missing. */
 export function idsSlice(m: Merge, count: u32): bool {
   const hashes = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_HASHES);
   const rows = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_ROWS);
@@ -247,7 +250,7 @@ export function ordinalsSlice(m: Merge, input: MergeInput, from: u32, end: u32):
   sinkWritten(m.sink, to);
 }
 
-/** Notes which values of an input's dictionary its live rows use. */
+/** Marks the values of an input's dictionary that its live rows use. */
 export function markSlice(input: MergeInput, array: bool, from: u32, end: u32): void {
   const column = Field.section(input.segment, input.field, FIELD_ORDINALS);
   if (column == 0) return;

@@ -1,4 +1,4 @@
-// The merge phases of a field's dictionary: which values are still used, their common order, and the bytes.
+// The merge phases of a field's dictionary: the values still in use, their common order, and the bytes.
 
 import {
   DICT_COUNT,
@@ -25,8 +25,7 @@ function valueCount(input: MergeInput): u32 {
 }
 
 /**
- * Offset in the dictionary where string `i` begins; it ends where i + 1 begins. `kind`: DICT_RAW_OFFSETS
- * or folded.
+ * Offset in the dictionary of string `i`, which ends where i + 1 begins. `kind`: DICT_RAW_OFFSETS or folded.
  */
 function stringStart(dictionary: usize, kind: usize, i: u32): u32 {
   return Mem.u32At(dictionary + Mem.u32At(dictionary + kind) + ((<usize>i) << 2));
@@ -40,7 +39,7 @@ function numberAt(dictionary: usize, i: u32): u64 {
   return Mem.u64At(dictionary + Mem.u32At(dictionary + DICT_VALUES) + ((<usize>i) << 3));
 }
 
-/** Takes the region for the maps and sources. In an input without deletions all values are used. */
+/** Allocates the region for the maps and sources. In an input without deletions all values are in use. */
 export function markBegin(m: Merge): void {
   let values: usize = 0;
   for (let i: u32 = 0; i < m.inputCount; i++) values += valueCount(inputAt(m, i));
@@ -56,7 +55,7 @@ export function markBegin(m: Merge): void {
   }
 }
 
-/** Moves an input's cursor to its next used value and notes its order key. */
+/** Moves an input's cursor to its next used value and reads its order key. */
 function nextValue(input: MergeInput, type: u32): void {
   for (; input.cursor < input.count; input.cursor++) {
     if (Mem.u32At(input.ordinals + ((<usize>input.cursor) << 2)) != 0) break;
@@ -109,7 +108,7 @@ function countBytes(m: Merge, input: MergeInput): void {
   m.foldedBytes += stringLength(dictionary, DICT_FOLDED_OFFSETS, i);
 }
 
-/** Gives the next `count` values their ordinals. Returns true when all have one. */
+/** Assigns ordinals to the next `count` values. Returns true when all have one. */
 export function orderSlice(m: Merge, count: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const text = isStringType(type);
@@ -147,7 +146,7 @@ export function dictionaryBegin(m: Merge): void {
   Mem.putU32(outputField(m) + FIELD_DICTIONARY, m.dictionary.at);
 }
 
-/** Writes the next `count` values. Returns true when all are in. */
+/** Writes the next `count` values. Returns true when all are written. */
 export function dictionarySlice(m: Merge, count: u32): bool {
   const text = isStringType(Mem.u8At(outputField(m) + FIELD_TYPE));
   for (; count > 0 && m.dictionary.count < m.values; count--) {

@@ -1,7 +1,7 @@
 // Merges the posting lists of one (term, slot): reads the inputs' lists block by block, renumbers the live
-// rows and hands them, with their position bytes as they are, to the list writer. What is decoded has been checked by
-// the cursor; positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes past
-// the writer's buffer.
+// rows and passes them to the list writer with their position bytes unchanged. The cursor checks what it
+// decodes. Positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes
+// past the writer's buffer.
 
 import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";
 import { Mem } from "../memory/mem";
@@ -11,15 +11,17 @@ import { fail } from "../status";
 import { ListWriter, listPosting } from "../write/posting-writer";
 import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 
-/** Bytes that must be readable behind a list and writable behind the positions written. */
+/** Bytes that must be readable after a list and writable after the positions written. */
 export const POSITION_SLACK: usize = 8;
 
-/** Slot of the list at `input.lists`; for a damaged list any number. */
+/** Slot of the list at `input.lists`; arbitrary for a damaged list. */
 export function nextSlot(input: MergeInput): u32 {
   return varintU32(input.lists);
 }
 
-/** Enters the list at `input.lists`, which is of `slot`, and moves that behind it. `decoded`: BLOCK_BUFFER_BYTES. */
+/**
+ * Opens the list of `slot` at `input.lists` and moves `input.lists` past it. `decoded`: BLOCK_BUFFER_BYTES.
+ */
 export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   const cursor = cursorOf(input);
   const end = listOpen(cursor, input.lists, input.listsEnd, input.rows);
@@ -32,7 +34,7 @@ export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   return true;
 }
 
-/** Postings and position bytes of the list that the input has entered. */
+/** Postings and position bytes of the open list. */
 export function openedPostings(input: MergeInput): u32 {
   return cursorOf(input).count;
 }
@@ -49,7 +51,7 @@ export function hasPostings(input: MergeInput): bool {
   return block < cursor.blocks || (block == cursor.blocks && cursor.count % BLOCK_ROWS != 0);
 }
 
-/** Address behind `count` varints that begin at `at`; behind `end` when they do not end before it. */
+/** Address after `count` varints at `at`; past `end` if they do not end before it. */
 function skipVarints(at: usize, count: u32, end: usize): usize {
   for (; count > 0; count--) {
     while (at < end && Mem.u8At(at) >= 0x80) at++;
@@ -59,7 +61,7 @@ function skipVarints(at: usize, count: u32, end: usize): usize {
   return at;
 }
 
-/** Moves the next block, or the tail, of the current list into the writer; false for a damaged one. */
+/** Moves the next block, or the tail, of the current list to the writer. Returns false if it is damaged. */
 export function takePostings(input: MergeInput, writer: ListWriter): bool {
   const cursor = cursorOf(input);
   if (!cursorNextBlock(cursor)) return false;

@@ -1,5 +1,5 @@
-// The state of a merge between its steps: one region with the plan, the inputs and the writers, plus the
-// regions it owns for a while. Also the mapping from an input's rows to rows of the output.
+// State of a merge between its steps: one region with the plan, the inputs and the writers, plus the regions
+// it owns temporarily. Also maps an input's rows to rows of the output.
 
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -17,7 +17,7 @@ export const PHASE_PRESENT: u32 = 3;
 export const PHASE_OFFSETS: u32 = 4;
 export const PHASE_VALUES: u32 = 5;
 export const PHASE_HASHES: u32 = 6;
-export const PHASE_MARK: u32 = 7; // which dictionary values live rows use
+export const PHASE_MARK: u32 = 7; // dictionary values that live rows use
 export const PHASE_ORDER: u32 = 8; // their order in the merged dictionary
 export const PHASE_ORDINALS: u32 = 9;
 export const PHASE_DICTIONARY: u32 = 10;
@@ -29,17 +29,17 @@ export class MergeInput {
   key: u64; // first bytes of the current term, or the order key of the current dictionary value
   segment: usize;
   rows: u32;
-  live: usize; // own copy of the bitset with one more word of zeros; 0 = all rows live
+  live: usize; // own copy of the bitset, followed by a word of zeros; 0 = all rows live
   ranks: usize; // u32 per word of `live`: live rows before it, plus `first`
-  first: u32; // row of the output that the first live row becomes
-  field: usize; // current field: entry of this segment, 0 = the segment does not have it
+  first: u32; // output row of the first live row
+  field: usize; // current field: its entry in this segment, 0 = not present
   ordinals: usize; // current field: u32 per dictionary value: 0 = unused, else its new ordinal + 1
   cursor: u32; // current id, dictionary value or term
-  count: u32; // how many there are of these
-  taking: u32; // 1 = has the term that is being merged
+  count: u32; // number of these
+  taking: u32; // 1 = has the term being merged
   lists: usize; // the next list of that term
   listsEnd: usize;
-  open: u32; // 1 = has the list that is being merged; its cursor stands behind this structure
+  open: u32; // 1 = has the list being merged; its cursor follows this structure
   positions: usize; // of the next posting
 }
 
@@ -54,7 +54,7 @@ export class Merge {
   fieldCount: u32;
   field: u32; // current field
   input: u32; // current input of a phase
-  at: u32; // where the phase goes on in it
+  at: u32; // where the phase continues in it
   elements: u32; // current field: elements, known after PHASE_OFFSETS
   sink: Sink;
   dictionary: DictionaryWriter;
@@ -85,17 +85,17 @@ export function inputAt(m: Merge, i: u32): MergeInput {
 const CURSOR_AT: usize = (offsetof<MergeInput>() + 7) & ~7;
 export const INPUT_BYTES: usize = CURSOR_AT + CURSOR_BYTES;
 
-/** Reads the input's current list. */
+/** The cursor over the input's current list. */
 export function cursorOf(input: MergeInput): Cursor {
   return changetype<Cursor>(changetype<usize>(input) + CURSOR_AT);
 }
 
-/** The output's entry of the current field; the address ends when the sink grows. */
+/** The output's entry of the current field. The address is valid until the sink grows. */
 export function outputField(m: Merge): usize {
   return m.sink.base + Mem.u32At(m.sink.base + SEG_FIELD_TABLE) + m.field * FIELD_ENTRY_BYTES;
 }
 
-/** Gives back a region that a merge owns; 0 is none. */
+/** Frees a region that a merge owns; 0 is none. */
 export function drop(region: usize): usize {
   if (region != 0) release(region);
   return 0;
@@ -105,7 +105,7 @@ export function isLive(input: MergeInput, row: u32): bool {
   return input.live == 0 || ((Mem.u64At(input.live + <usize>((row >> 6) << 3)) >> <u64>(row & 63)) & 1) != 0;
 }
 
-/** The output row of a live row; for any other row or the end, that of the next live one. */
+/** Output row of a live row; for any other row or the end, that of the next live row. */
 export function newRow(input: MergeInput, row: u32): u32 {
   if (input.live == 0) return input.first + row;
   const word = row >> 6;
@@ -113,7 +113,7 @@ export function newRow(input: MergeInput, row: u32): u32 {
   return Mem.u32At(input.ranks + <usize>(word << 2)) + <u32>popcnt(before);
 }
 
-/** Copies the live bitset at `from` into `to`, counts, and returns the number of live rows. */
+/** Copies the live bitset at `from` to `to`, fills `ranks`, and returns the number of live rows. */
 function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 {
   const words = (input.rows + 63) >> 6;
   let rank = input.first;
@@ -129,7 +129,8 @@ function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 
 }
 
 /**
- * Maps the rows of all inputs, {u32 segment, u32 live} pairs at `entries`. Sets m.rows, takes m.rowRegion.
+ * Maps the rows of all inputs, {u32 segment, u32 live} pairs at `entries`. Sets m.rows and allocates
+ * m.rowRegion.
  */
 export function mapRows(m: Merge, entries: usize): void {
   let bytes: usize = 16;

@@ -1,5 +1,5 @@
-// The merge phase of the term dictionary: the inputs' sorted terms side by side, and per term their lists by
-// slot. It may pause after any block of postings.
+// The merge phase of the term dictionary: walks the inputs' sorted terms in parallel and merges the lists of
+// each term by slot. May pause after any block of postings.
 
 import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "../layout";
 import { reserve } from "../memory/arena";
@@ -24,7 +24,7 @@ import { drop, inputAt, Merge, MergeInput } from "./merge-state";
 const LIST_BYTES_FIRST: usize = 0x10000;
 const NO_SLOT: u32 = 0xffffffff;
 
-/** Notes the order key of an input's current term, if it has one left. */
+/** Reads the order key of an input's current term, if any is left. */
 function loadTerm(input: MergeInput): void {
   if (input.cursor == input.count) return;
   input.key = prefixKey(Seg.termAt(input.segment, input.cursor), Seg.termLength(input.segment, input.cursor));
@@ -61,7 +61,7 @@ function compareTerms(a: MergeInput, b: MergeInput): i32 {
   );
 }
 
-/** Enters the least term of all inputs; false when none is left. */
+/** Opens the least term of all inputs. Returns false if none is left. */
 function openTerm(m: Merge): bool {
   let least = changetype<MergeInput>(0);
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -98,7 +98,7 @@ function closeTerm(m: Merge): void {
   m.termOpen = 0;
 }
 
-/** Enters the lists of the term's next slot; false when none is left or one is damaged. */
+/** Opens the lists of the term's next slot. Returns false if none is left or one is damaged. */
 function openLists(m: Merge): bool {
   let slot: u32 = NO_SLOT;
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -131,7 +131,7 @@ function openLists(m: Merge): bool {
   return true;
 }
 
-/** Moves one block of postings; closes the list behind the last. */
+/** Moves one block of postings, and closes the list after the last one. */
 function moveBlock(m: Merge): void {
   while (m.input < m.inputCount && !hasPostings(inputAt(m, m.input))) m.input++;
   if (m.input < m.inputCount) {
@@ -142,7 +142,7 @@ function moveBlock(m: Merge): void {
   m.listOpen = 0;
 }
 
-/** Merges until the units are used up or a list is damaged. Returns true when every term is in and written. */
+/** Merges until the units are used up or a list is damaged. Returns true when all terms are written. */
 export function termsSlice(m: Merge): bool {
   while (m.units > 0 && !failed()) {
     if (m.listOpen != 0) {

@@ -1,6 +1,5 @@
-// Merges adjacent segments into one, in steps, inside the same memory: the caller may answer queries
-// between two steps. The bytes are those that `build` would make of the surviving documents in the same
-// order.
+// Merges adjacent segments into one, in steps, inside the same memory, so that the caller may answer queries
+// between steps. The bytes are those that `build` would make from the surviving documents in the same order.
 
 import {
   FIELD_ELEMENTS,
@@ -72,15 +71,15 @@ import {
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
 
-// A unit of work is one term, one block of postings, or as much other work as takes about as long.
+// A unit of work is one term, one block of postings, or other work that takes about as long.
 const UNITS_A_MICROSECOND: i32 = 4;
 const ROWS_A_UNIT: u32 = 48;
 const IDS_A_UNIT: u32 = 8;
-const VALUES_A_UNIT: u32 = 2; // of a dictionary
+const VALUES_A_UNIT: u32 = 2; // dictionary values per unit
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
 const OUTPUT_SPARE: usize = 0x10000;
 
-/** True when every input has the same type and flags for the slots it shares with input `i`. */
+/** True if every input has the same type and flags for the slots it shares with input `i`. */
 function agrees(m: Merge, i: u32): bool {
   const segment = inputAt(m, i).segment;
   let field = segment + Mem.u32At(segment + SEG_FIELD_TABLE);
@@ -93,7 +92,7 @@ function agrees(m: Merge, i: u32): bool {
   return true;
 }
 
-/** True when every input's sequence numbers lie behind those of the inputs before it. */
+/** True if every input's sequence numbers are above those of the inputs before it. */
 function seqsRise(m: Merge): bool {
   let behind: u64 = 0; // of the last row so far, plus one
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -106,9 +105,7 @@ function seqsRise(m: Merge): bool {
   return true;
 }
 
-/**
- * Least slot above `slot` (or from 0 when that is -1) that an input has, as its field entry; 0 at the end.
- */
+/** Entry of the least slot above `slot` (or from 0 if that is -1) that an input has; 0 at the end. */
 function nextField(m: Merge, slot: i32): usize {
   let least: usize = 0;
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -145,10 +142,10 @@ function openOutput(m: Merge): void {
 }
 
 /**
- * Begins to merge the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or
- * a region), which must stay attached and in this order until the end; their live bits are copied now.
- * Returns the state; -STATUS_BAD_PROGRAM when there is none or two give one slot different types or flags;
- * -STATUS_DAMAGED when the rows of one do not lie behind those of the one before.
+ * Starts to merge the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or a
+ * region). They must stay attached and in this order until the end; their live bits are copied now. Returns
+ * the state; -STATUS_BAD_PROGRAM if there is none or two give one slot different types or flags;
+ * -STATUS_DAMAGED if their sequence numbers do not ascend.
  */
 export function mergeBegin(entries: usize): i32 {
   const count = Mem.u32At(entries + SNAP_COUNT);
@@ -157,7 +154,7 @@ export function mergeBegin(entries: usize): i32 {
   const structs = (offsetof<Merge>() + WRITER_BYTES + 15) & ~15;
   const pairs = structs + LIST_BLOCK_BYTES + BLOCK_BUFFER_BYTES + <usize>count * INPUT_BYTES;
   const state = reserve(pairs + <usize>count * MERGE_ENTRY_BYTES);
-  // Scratch begins where the region's own header may now be: its first 8 bytes were read above.
+  // Scratch begins where the region's own header may now be; its first 8 bytes were read above.
   Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * MERGE_ENTRY_BYTES);
   Mem.putU32(state + pairs, first);
   Mem.fill(state, 0, pairs);
@@ -188,7 +185,7 @@ export function mergeBegin(entries: usize): i32 {
   return <i32>state;
 }
 
-/** True when the current field goes through `phase`. */
+/** True if the current field goes through `phase`. */
 function hasPhase(m: Merge, phase: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const flags = Mem.u8At(outputField(m) + FIELD_FLAGS);
@@ -306,11 +303,11 @@ function rowsSlice(m: Merge, input: MergeInput, from: u32, end: u32): void {
       ordinalsSlice(m, input, from, end);
       return;
   }
-  if (input.field == 0 || input.live == 0) return; // then every value it has is in use
+  if (input.field == 0 || input.live == 0) return; // then all its values are in use
   markSlice(input, isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE)), from, end);
 }
 
-/** Takes the inputs' rows one stretch after the other through a phase. Returns true behind the last. */
+/** Runs the inputs' rows through a phase, one stretch at a time. Returns true after the last. */
 function eachRow(m: Merge): bool {
   while (m.units > 0 && m.input < m.inputCount) {
     const input = inputAt(m, m.input);
@@ -344,8 +341,8 @@ function phaseSlice(m: Merge): bool {
 }
 
 /**
- * Goes on for about so many microseconds; ends all scratch. Returns 1 when the output is complete, else 0;
- * -STATUS_DAMAGED when an input does not hold together: then the merge can only be cancelled.
+ * Continues for about `microseconds`; ends all scratch. Returns 1 when the output is complete, else 0, or
+ * -STATUS_DAMAGED if an input is inconsistent; then the merge can only be cancelled.
  */
 export function mergeStep(state: usize, microseconds: i32): i32 {
   const m = changetype<Merge>(state);
@@ -370,8 +367,8 @@ function dropState(m: Merge): void {
 }
 
 /**
- * Ends a complete merge: frees its state and returns the new segment, a region of exactly its length that now
- * belongs to the caller. It has no row when no row was live. -STATUS_BAD_PROGRAM when steps are missing.
+ * Ends a complete merge: frees its state and returns the new segment, a region of exactly its length that the
+ * caller now owns. It has no rows if no row was live. -STATUS_BAD_PROGRAM if steps are missing.
  */
 export function mergeFinish(state: usize): i32 {
   const m = changetype<Merge>(state);
@@ -383,7 +380,7 @@ export function mergeFinish(state: usize): i32 {
   return <i32>segment;
 }
 
-/** Ends a merge without result and frees all it holds. */
+/** Ends a merge without a result and frees everything it holds. */
 export function mergeCancel(state: usize): void {
   const m = changetype<Merge>(state);
   const output = m.sink.base;

@@ -1,5 +1,5 @@
-// Checks the bytes of an embedded model once, before a kernel reads them: every offset and length stays inside, terms ascend,
-// and numbers are such that no sum of them overflows. The numbers of the vectors themselves may be anything.
+// Checks the bytes of an embedded model once, before a kernel reads them: every offset and length stays
+// inside, terms ascend, and no sum of numbers can overflow. The numbers of the vectors may have any value.
 
 import {
   EMBEDDED_MAGIC,
@@ -32,7 +32,7 @@ import { compareBytes } from "../memory/order";
 
 const FLAGS_MAX: u32 = 1;
 
-/** STATUS_OK when the `bytes` bytes at `model` are an embedded model that the kernels may read. */
+/** Returns STATUS_OK if the `bytes` bytes at `model` are an embedded model that the kernels may read. */
 export function checkModel(model: usize, bytes: u32): i32 {
   const check = changetype<ModelCheck>(model);
   return check.header(bytes) && check.slots() && check.terms() && check.factors()
@@ -40,12 +40,12 @@ export function checkModel(model: usize, bytes: u32): i32 {
     : STATUS_DAMAGED;
 }
 
-/** A number from 0 to the limit; false for NaN. */
+/** True for a number from 0 to the limit; false for NaN. */
 export function isModelNumber(value: f32): bool {
   return value >= 0 && value <= <f32>MODEL_NUMBER_LIMIT;
 }
 
-/** A model that is not trusted yet, at its own address: nothing but its header may be read before `header`. */
+/** An untrusted model, at its own address. Only its header may be read before `header`. */
 @unmanaged
 class ModelCheck {
   private get base(): usize {
@@ -56,7 +56,7 @@ class ModelCheck {
     return Mem.u32At(this.base + offset);
   }
 
-  /** True when a section of `bytes` lies behind the header and inside the model, 8-aligned. */
+  /** True if a section of `bytes` lies after the header and inside the model, 8-aligned. */
   private inside(section: usize, bytes: u64): bool {
     const offset = this.at(section);
     if (offset < <u32>MODEL_HEADER_BYTES || (offset & 7) != 0) return false;
@@ -113,13 +113,13 @@ class ModelCheck {
   }
 }
 
-/** True when the entries of a slot table ascend by slot and their numbers are good. */
+/** True if the entries of a slot table ascend by slot and their numbers are valid. */
 export function slotsHold(table: usize, count: u32): bool {
   let before: i32 = -1;
   for (let i: u32 = 0; i < count; i++) {
     const entry = table + <usize>i * MODEL_SLOT_BYTES;
     const slot = <i32>Mem.u16At(entry + MODEL_SLOT);
-    if (slot <= before || Mem.u16At(entry + MODEL_SLOT_STEMMED) > 1) return false; // the byte behind it is 0
+    if (slot <= before || Mem.u16At(entry + MODEL_SLOT_STEMMED) > 1) return false; // the byte after it is 0
     if (!isModelNumber(Mem.f32At(entry + MODEL_SLOT_WEIGHT))) return false;
     before = slot;
   }

@@ -1,5 +1,6 @@
-// Adds up term vectors. Coefficients become whole numbers relative to the largest one, and sums are whole numbers, so the
-// result does not depend on the order of the terms: coefficient 32767 times a number of 8 bits, of 64 terms, is below 2^31.
+// Adds up term vectors. Coefficients are rounded to whole numbers relative to the largest one, and sums are
+// whole numbers, so the result does not depend on the order of the terms: 64 terms of coefficient 32767 times
+// an 8-bit number stay below 2^31.
 
 import { DOCUMENT_TERMS_MAX, VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -10,22 +11,28 @@ import { Model } from "./model";
 const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
-/** Numbers whose sums are in registers while all terms are added. */
+/** Numbers whose sums stay in registers while all terms are added. */
 const BLOCK_NUMBERS: usize = 32;
-/** Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16 coefficient | i16 the same | */
+/**
+ * Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16
+ * coefficient | i16 the same |
+ */
 const PAIR_BYTES: usize = 12;
-/** Room for the sums, i32[VECTOR_SIZE], and behind them for the pairs while they are added. */
+/** Space for the sums, i32[VECTOR_SIZE], followed by the pairs while they are added. */
 export const COMBINATION_BYTES: usize = SUMS_BYTES + <usize>(DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
 
 /** Four sums at a time. */
 abstract class Four {
-  /** Times the scale, as the nearest whole numbers. */
+  /** Multiplies by the scale and rounds to the nearest whole numbers. */
   @inline static scaled(sums: usize, scale: v128): v128 {
     return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(f32x4.convert_i32x4_s(Mem.v128At(sums)), scale)));
   }
 }
 
-/** i32[VECTOR_SIZE] at `sums`, where there are COMBINATION_BYTES: the sum of the terms' vectors by their coefficients. */
+/**
+ * Writes i32[VECTOR_SIZE] to `sums`, which has COMBINATION_BYTES: the sum of the terms' vectors, weighted by
+ * their coefficients.
+ */
 export function combine(model: usize, heaviest: usize, sums: usize): void {
   const pairs = sums + SUMS_BYTES;
   const end = pairs + putPairs(model, heaviest, pairs) * PAIR_BYTES;
@@ -33,7 +40,7 @@ export function combine(model: usize, heaviest: usize, sums: usize): void {
     addBlock(pairs, end, first, sums + (first << 2));
 }
 
-/** Writes the terms with their coefficients to `pairs`. Returns how many pairs there are. */
+/** Writes the terms with their coefficients to `pairs`. Returns the number of pairs. */
 function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   const count = Heaviest.count(heaviest);
   let largest: f32 = 0;
@@ -41,7 +48,7 @@ function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   if (largest == 0) return 0;
   for (let i: u32 = 0; i < count; i += 2) {
     const pair = pairs + <usize>(i >> 1) * PAIR_BYTES;
-    const second = min(i + 1, count - 1); // the last of an odd number stands beside itself with coefficient 0
+    const second = min(i + 1, count - 1); // an odd last term is paired with itself at coefficient 0
     Mem.putU32(pair, <u32>Model.numbers(model, Heaviest.term(heaviest, i)));
     Mem.putU32(pair + 4, <u32>Model.numbers(model, Heaviest.term(heaviest, second)));
     const other = second == i ? 0 : whole(Heaviest.coefficient(heaviest, second), largest);
@@ -50,12 +57,14 @@ function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   return (<usize>count + 1) >> 1;
 }
 
-/** A coefficient as a whole number, LARGEST for the largest. */
+/** A coefficient as a whole number; the largest becomes LARGEST. */
 function whole(coefficient: f32, largest: f32): u32 {
   return <u32>nearest<f32>((coefficient / largest) * LARGEST);
 }
 
-/** Writes the sums of BLOCK_NUMBERS numbers of all pairs up to `end`, from number `first` on, to `sums`. */
+/**
+ * Writes the sums of BLOCK_NUMBERS numbers over all pairs up to `end`, starting at number `first`, to `sums`.
+ */
 function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   let a = i32x4.splat(0);
   let b = a;
@@ -92,7 +101,7 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   Mem.putV128(sums + 112, h);
 }
 
-/** Numbers of two terms in turns: of the first eight at their addresses, and of the next eight. */
+/** Numbers of two terms, interleaved: the first eight at their addresses, and the next eight. */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {
     const x = Mem.v128At(one);
@@ -116,7 +125,7 @@ function largestOf(sums: usize): u32 {
   );
 }
 
-/** Writes the record (VECTOR_BYTES) of the sums' direction to `record`; one of no vector when they are all 0. */
+/** Writes the record (VECTOR_BYTES) of the sums' direction to `record`; an empty one if they are all 0. */
 export function putRecord(sums: usize, record: usize): void {
   const largest = largestOf(sums);
   const scale = f32x4.splat(largest == 0 ? 0 : <f32>127 / <f32>largest);
@@ -133,7 +142,7 @@ export function putRecord(sums: usize, record: usize): void {
   RecordPart.putScale(record, squares);
 }
 
-/** Turns the sums into f32[VECTOR_SIZE] of length 1, in place; false when they are all 0. */
+/** Turns the sums into f32[VECTOR_SIZE] of length 1, in place. Returns false if they are all 0. */
 export function normaliseSums(sums: usize): bool {
   let square: f64 = 0;
   for (let at = sums; at < sums + SUMS_BYTES; at += 4) square += <f64>Mem.i32At(at) * <f64>Mem.i32At(at);

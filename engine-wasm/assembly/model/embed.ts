@@ -1,6 +1,7 @@
-// Embeds the rows of a segment: each row's heaviest terms of its posting lists, added up. In steps between which the instance
-// may do other things. The terms that the model knows are found first. Then, for one range of rows after the other, their
-// lists are read, so that each row of the range has its heaviest terms; then its rows are combined.
+// Embeds the rows of a segment: the sum of each row's heaviest terms. Runs in steps, between which the
+// instance may do other things. First it finds the terms that the model knows. Then it goes through ranges of
+// rows: it reads the terms' posting lists to find the heaviest terms of each row in the range, and then
+// combines them.
 //
 //   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | rows of a term |
 //           | heaviest terms by row of the range | logarithms | sums | records |
@@ -20,7 +21,7 @@ import { TermRows } from "./term-rows";
 
 const RANGE_ROWS: u32 = 4096;
 const RECORDS_A_STEP: u32 = 64;
-const UNITS_A_STEP: i32 = 4000; // a unit is what takes about a tenth of a microsecond
+const UNITS_A_STEP: i32 = 4000; // a unit takes about a tenth of a microsecond
 const UNITS_A_LIST: i32 = 2;
 const UNITS_A_TERM: i32 = 4;
 const KNOWN_BYTES: usize = 8;
@@ -32,8 +33,8 @@ class Embedding {
   known: usize;
   knownCount: u32;
   term: u32; // the segment's next term, or the next known one
-  place: u32; // where the model's terms are searched from
-  matched: u32; // 1 = all known terms are found
+  place: u32; // where to search for the next term in the model
+  matched: u32; // 1 = all known terms have been found
   termRows: TermRows;
   heaviest: usize;
   logarithms: Logarithms;
@@ -41,7 +42,7 @@ class Embedding {
   records: usize;
   from: u32; // rows of the range
   to: u32;
-  row: u32; // the next row to combine, `from` until all lists of the range are read
+  row: u32; // the next row to combine; `from` until all lists of the range have been read
   units: i32;
 
   @inline get features(): Features {
@@ -52,15 +53,16 @@ class Embedding {
 const EMBEDDING_BYTES: usize = (offsetof<Embedding>() + 15) & ~15;
 
 /**
- * Begins to embed a segment of which the parts that features.ts names lie at `segment`: `bytes` of them, without the
- * `skipped` ones. Model and segment must stay where they are until the end. Returns the state, a region that `embedEnd` gives
- * back; -STATUS_DAMAGED.
+ * Starts to embed a segment. `segment` holds `bytes` bytes, the parts that features.ts names, without the
+ * `skipped` bytes between them. Model and segment must stay in place until the end. Returns the state, a
+ * region that `embedEnd` frees, or -STATUS_DAMAGED.
  */
 export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u32): i32 {
   statusReset();
   if (bytes < <u32>SEG_HEADER_BYTES) return -STATUS_DAMAGED;
   const rows = min(Mem.u32At(segment + SEG_ROWS), RANGE_ROWS);
-  const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model)); // a term takes 4 bytes of offset
+  // A term takes 4 bytes of offset.
+  const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model));
   const knownBytes = Mem.aligned(<usize>terms * KNOWN_BYTES);
   const rowBytes = TermRows.bytes(rows);
   const heaviestBytes = Mem.aligned(<usize>rows * HEAVIEST_BYTES);
@@ -87,19 +89,20 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   return <i32>state;
 }
 
-/** Gives the state back, complete or not. */
+/** Frees the state, complete or not. */
 export function embedEnd(state: usize): void {
   release(state);
 }
 
-/** Where the records lie that `embedStep` has made. */
+/** Address of the records that `embedStep` made. */
 export function embedRecords(state: usize): usize {
   return changetype<Embedding>(state).records;
 }
 
 /**
- * Works for a fraction of a millisecond; ends all scratch. Returns how many records of further rows it has made, in the order
- * of rows: often none. -STATUS_DAMAGED: then the embedding can only be ended. Must not be called when all rows have theirs.
+ * Works for a fraction of a millisecond; ends all scratch. Returns the number of records it made for the next
+ * rows, in row order; often 0. After -STATUS_DAMAGED the embedding can only be ended. Must not be called once
+ * all rows have records.
  */
 export function embedStep(state: usize): i32 {
   const e = changetype<Embedding>(state);
@@ -122,7 +125,9 @@ function beginRange(e: Embedding, from: u32): void {
   for (let i: usize = 0; i < <usize>rows; i++) Heaviest.clear(e.heaviest + i * HEAVIEST_BYTES);
 }
 
-/** Finds terms of the segment in the model. Both are in order, so each is looked for behind the one before. */
+/**
+ * Finds terms of the segment in the model. Both are sorted, so each search starts after the previous term.
+ */
 function matchTerms(e: Embedding): void {
   const f = e.features;
   const model = e.model;
@@ -141,7 +146,7 @@ function matchTerms(e: Embedding): void {
     Mem.putU32(entry, term);
     Mem.putU32(entry + 4, place);
     e.knownCount++;
-    e.place = place + 1; // also when the terms of a damaged segment repeat, no term of the model is known twice
+    e.place = place + 1; // even if a damaged segment repeats terms, no term of the model is known twice
   }
   if (e.term < f.terms && e.place < Model.terms(model)) return;
   e.matched = 1;
@@ -166,7 +171,7 @@ function readLists(e: Embedding): void {
   }
 }
 
-/** Offers a term to the rows that were read. */
+/** Offers a term to the rows just read. */
 function offerAll(e: Embedding, term: u32): void {
   const factor = Model.factor(e.model, term);
   const rows = e.termRows;
@@ -178,7 +183,7 @@ function offerAll(e: Embedding, term: u32): void {
   }
 }
 
-/** Makes the records of the next rows of the range. Behind its last the next range begins. */
+/** Makes the records of the next rows of the range. After its last row, the next range starts. */
 function combineRows(e: Embedding): i32 {
   const count = min(e.to - e.row, RECORDS_A_STEP);
   for (let i: usize = 0; i < <usize>count; i++) {

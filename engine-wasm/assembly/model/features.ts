@@ -1,6 +1,7 @@
-// What of a segment an embedded model is about: stems and words of some fields with their posting lists. Only the parts of
-// the segment that this needs lie in memory: its header, and what comes from the posting lists on. They are not trusted:
-// each term's offsets are checked when it is opened, its lists when they are decoded.
+// The features of a segment that an embedded model uses: stems and words of some fields, with their posting
+// lists. Only the needed parts of the segment are in memory: its header, and everything from the posting
+// lists on. They are not trusted: each term's offsets are checked when it is opened, its lists when they are
+// decoded.
 //
 //   | header, 64 bytes | bytes of the segment from SEG_LISTS to its end |
 
@@ -44,7 +45,7 @@ const KIND_DIGITS: u32 = 3; // a word with a digit, which has no stem
 export class Features {
   rows: u32;
   terms: u32;
-  private base: usize; // where the segment would begin if all of it were there
+  private base: usize; // where the segment would begin if all of it were in memory
   private end: usize;
   private offsetsAt: usize; // sections
   private startsAt: usize;
@@ -52,13 +53,13 @@ export class Features {
   private listsAt: usize;
   private slotTable: usize; // as in a model
   private slots: u32;
-  // the open term
+  // The open term.
   at: usize;
   length: u32;
   private kind: u32;
   private lists: usize; // the next list
   private listsEnd: usize;
-  /** Weight of the list that `nextList` has opened. */
+  /** Weight of the list that `nextList` opened. */
   weight: f32;
 
   @inline get cursor(): Cursor {
@@ -66,8 +67,9 @@ export class Features {
   }
 
   /**
-   * Of a segment of which `bytes` bytes lie at `segment` and `skipped` behind its header do not. `slotTable` holds `slots`
-   * good entries. False, with STATUS_DAMAGED noted, when it cannot be read.
+   * Opens a segment: `bytes` bytes lie at `segment`, and the `skipped` ones after its header do not.
+   * `slotTable` holds `slots` valid entries. Returns false, with STATUS_DAMAGED recorded, if it cannot be
+   * read.
    */
   open(segment: usize, bytes: u32, skipped: u32, slotTable: usize, slots: u32): bool {
     if (bytes < <u32>SEG_HEADER_BYTES) return fail(STATUS_DAMAGED);
@@ -93,7 +95,7 @@ export class Features {
     return true;
   }
 
-  /** Address of a section, 0 when it does not lie inside of what is there. */
+  /** Address of a section, or 0 if it is not inside the bytes in memory. */
   private section(segment: usize, section: usize, skipped: u32, bytes: u64): usize {
     const offset = <u64>Mem.u32At(segment + section);
     const first = <u64>SEG_HEADER_BYTES + <u64>skipped;
@@ -102,7 +104,10 @@ export class Features {
     return offset + bytes <= room ? this.base + <usize>offset : 0;
   }
 
-  /** Opens a term (below `terms`). False when it is no feature; when it is damaged, STATUS_DAMAGED is noted, too. */
+  /**
+   * Opens a term (below `terms`). Returns false if it is not a feature; if it is damaged, STATUS_DAMAGED is
+   * recorded too.
+   */
   openTerm(term: u32): bool {
     if (CHECKED) assert(term < this.terms, "a term is one of its segment's");
     const offset = this.offsetsAt + ((<usize>term) << 2);
@@ -122,7 +127,10 @@ export class Features {
     return this.kind != KIND_NONE;
   }
 
-  /** Opens the next list of the term that counts, before its first posting; false when none is left or it is damaged. */
+  /**
+   * Opens the term's next list that counts, before its first posting. Returns false if none is left or it is
+   * damaged.
+   */
   nextList(): bool {
     const cursor = this.cursor;
     const buffer = changetype<usize>(this) + FEATURES_HEAD_BYTES + CURSOR_BYTES;
@@ -138,7 +146,7 @@ export class Features {
     return false;
   }
 
-  /** What an occurrence of the open term counts in a slot; 0 when it does not count there. */
+  /** Weight of an occurrence of the open term in a slot; 0 if it does not count there. */
   private weightIn(slot: u32): f32 {
     for (let i: u32 = 0; i < this.slots; i++) {
       const entry = this.slotTable + <usize>i * MODEL_SLOT_BYTES;
@@ -162,7 +170,7 @@ function kindOf(at: usize, length: u32): u32 {
   return hasAsciiDigit(at, length) ? KIND_DIGITS : KIND_WORD;
 }
 
-/** Digits of other scripts do not count: this needs no Unicode table, and such numbers are rare in part numbers. */
+/** Ignores digits of other scripts: they are rare in part numbers, and this needs no Unicode table. */
 function hasAsciiDigit(at: usize, length: u32): bool {
   for (const end = at + <usize>length; at < end; at++) if (Mem.u8At(at) - 0x30 < 10) return true;
   return false;

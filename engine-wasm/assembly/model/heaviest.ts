@@ -1,5 +1,5 @@
-// The heaviest terms of one document: of more than DOCUMENT_TERMS_MAX those with the largest coefficients, of equal ones the
-// first. So which they are does not depend on the order in which they come.
+// The heaviest terms of one document: at most DOCUMENT_TERMS_MAX, those with the largest coefficients, the
+// first among equals. The result does not depend on the order of arrival.
 //
 //   | u32 count | u32 0 | count x u64: bits of the coefficient (f32, positive) << 32 | ~term |
 
@@ -24,7 +24,7 @@ export abstract class Heaviest {
     return ~Mem.u32At(heaviest + ENTRIES + ((<usize>i) << 3));
   }
 
-  /** Takes a term unless there are enough heavier ones. A coefficient of 0 takes no part. */
+  /** Adds a term unless there are enough heavier ones. Ignores a coefficient of 0. */
   @inline static offer(heaviest: usize, term: u32, coefficient: f32): void {
     if (CHECKED) assert(coefficient >= 0, "a coefficient is positive, so that its bits order like itself");
     if (coefficient == 0) return;

@@ -1,4 +1,4 @@
-// ln(1 + frequency) with a memory of the last ones: few frequencies make up nearly all postings.
+// ln(1 + frequency) with a cache of recent results: a few frequencies make up nearly all postings.
 
 import { Mem } from "../memory/mem";
 

@@ -1,5 +1,5 @@
-// Where things are in an embedded model, and its terms by their bytes. The model was checked before (check-model.ts), so
-// nothing is checked again.
+// Addresses within an embedded model, and lookup of its terms by their bytes. The model was checked before
+// (check-model.ts), so nothing is checked again.
 
 import {
   MODEL_FACTORS,
@@ -15,7 +15,7 @@ import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 
-/** What `findModelTerm` answers when the model does not know the term. */
+/** Result of `findModelTerm` if the model does not know the term. */
 export const UNKNOWN_TERM: u32 = 0xffffffff;
 
 export abstract class Model {
@@ -61,8 +61,8 @@ function compareTerm(model: usize, term: u32, at: usize, length: u32): i32 {
 }
 
 /**
- * The first term >= the bytes, from `from` on; the number of terms when there is none. Steps double from `from`, so that
- * terms which come in order are found near the one before.
+ * The first term >= the bytes, from `from` on, or the number of terms if there is none. Steps double from
+ * `from`, so that sorted lookups stay close to the previous one.
  */
 export function modelLowerBound(model: usize, from: u32, at: usize, length: u32): u32 {
   const terms = Model.terms(model);

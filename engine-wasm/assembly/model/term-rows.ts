@@ -1,4 +1,5 @@
-// The rows of one term with their weighted frequencies, within a range of rows: what its lists say, added up over fields.
+// The rows of one term with their weighted frequencies, within a range of rows: its lists added up over
+// fields.
 //
 //   | TermRows | f32 frequency by row of the range, 0 but for rows of the term | u32 rows of the term, from the range's first |
 
@@ -11,7 +12,7 @@ import { Features } from "./features";
 export class TermRows {
   from: u32;
   to: u32;
-  /** Rows of the term that was read. */
+  /** Number of rows of the term just read. */
   count: u32;
   private frequencies: usize;
   private rows: usize;
@@ -20,7 +21,7 @@ export class TermRows {
     return TERM_ROWS_HEAD + 2 * Mem.aligned((<usize>rows) << 2);
   }
 
-  /** For ranges of up to so many rows, in `bytes` of them. */
+  /** Creates one for ranges of up to `rows` rows, which takes `bytes(rows)`. */
   static make(at: usize, rows: u32): TermRows {
     const made = changetype<TermRows>(at);
     made.from = 0;
@@ -32,7 +33,7 @@ export class TermRows {
     return made;
   }
 
-  /** The i-th row, counted from the range's first. */
+  /** The i-th row, relative to the range's first. */
   @inline row(i: u32): u32 {
     if (CHECKED) assert(i < this.count, "only rows of the term are asked for");
     return Mem.u32At(this.rows + ((<usize>i) << 2));
@@ -41,7 +42,10 @@ export class TermRows {
     return Mem.f32At(this.frequencies + ((<usize>row) << 2));
   }
 
-  /** Reads the open term of `features`. A damaged list ends it with its status noted. `clear` must follow. */
+  /**
+   * Reads the open term of `features`. A damaged list ends it and records the status. Call `clear`
+   * afterwards.
+   */
   read(features: Features): void {
     if (CHECKED) assert(this.count == 0, "the rows of the term before were cleared");
     while (features.nextList()) this.add(features.cursor, features.weight);
@@ -68,7 +72,7 @@ export class TermRows {
     this.count = count;
   }
 
-  /** Forgets the term's rows. */
+  /** Discards the term's rows. */
   clear(): void {
     const count = this.count;
     for (let i: u32 = 0; i < count; i++) Mem.putF32(this.frequencies + ((<usize>this.row(i)) << 2), 0);

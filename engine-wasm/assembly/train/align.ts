@@ -1,7 +1,7 @@
-// Turns new term vectors so that they come as near as they can to those of an older model: vectors made with either can then be
-// compared. The rotation is the orthonormal factor of the polar decomposition of N'O, where the rows of N and O are the new
-// and old vectors of terms that both models have (Schoenemann, "A generalized solution of the orthogonal Procrustes problem",
-// 1966).
+// Rotates new term vectors as close as possible to those of an older model, so that vectors made with either
+// can be compared. The rotation is the orthonormal factor of the polar decomposition of N'O, where the rows
+// of N and O are the new and old vectors of terms in both models (Schoenemann, "A generalized solution of the
+// orthogonal Procrustes problem", 1966).
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -18,12 +18,15 @@ import { Chosen, Vocabulary } from "./vocabulary";
 
 const SIZE: u32 = VECTOR_SIZE;
 const SHARED_LEAST: u32 = VECTOR_SIZE;
-/** Of more shared terms every so many-th is looked at. */
+/** Above this many shared terms, sample at a fixed stride. */
 const SHARED_MOST: u32 = 16384;
 const GATHERED: u32 = 1536;
-/** How much of the vectors of shared terms must agree after the rotation, as a cosine. */
+/** Minimum agreement between the vectors of shared terms after the rotation, as a cosine. */
 const AGREEMENT_LEAST: f64 = 0.5;
-/** Directions that no shared term has are turned by a share of the identity, so that the rotation is defined for them, too. */
+/**
+ * Share of the identity that is added, so that the rotation is defined for directions that no shared term
+ * has.
+ */
 const IDENTITY_SHARE: f64 = 1e-5;
 const POLISHING_TURNS: u32 = 3;
 const STRAY_MOST: f64 = 1e-6;
@@ -38,11 +41,14 @@ class Shared {
   pairs: usize; // {u32 new term, u32 old term} ...
   count: u32;
   products: usize; // f64[SIZE][SIZE]: N'O
-  square: f64; // of all numbers of N
+  square: f64; // sum of squares of N
   oldSquare: f64;
 }
 
-/** Turns the rows of `vectors`. False, with nothing changed, when too few terms are shared or they do not agree. */
+/**
+ * Rotates the rows of `vectors`. Returns false, having changed nothing, if too few terms are shared or they
+ * do not agree.
+ */
 export function align(previous: usize, vectors: usize, names: Names, chosen: Chosen): bool {
   const shared = changetype<Shared>(reserve(offsetof<Shared>()));
   shared.previous = previous;
@@ -86,7 +92,7 @@ function findShared(shared: Shared): void {
   shared.count = count;
 }
 
-/** N'O, some rows at a time. A term counts as much as it does in a document. */
+/** Computes N'O, some rows at a time. A term is weighted as in a document. */
 function addUp(shared: Shared): void {
   const step = (shared.count + SHARED_MOST - 1) / SHARED_MOST;
   const fresh = reserve(2 * <usize>GATHERED * FLOATS_BYTES);
@@ -121,7 +127,7 @@ function gather(shared: Shared, i: u32, fresh: usize, old: usize): void {
   shared.oldSquare += <f64>dotFloats(old, old);
 }
 
-/** The cosine between the rotated new vectors and the old ones, all of them taken as one vector. */
+/** Cosine between the rotated new vectors and the old ones, each set taken as one long vector. */
 function agreement(shared: Shared, rotation: usize): f64 {
   let sum: f64 = 0;
   for (let i: u32 = 0; i < SIZE; i++) {
@@ -132,8 +138,9 @@ function agreement(shared: Shared, rotation: usize): f64 {
 }
 
 /**
- * The orthonormal factor of M at `matrix`: M V S^-1 V' with M'M = V S^2 V', made orthonormal to the last bits by Newton-Schulz
- * steps. Uses the three matrices behind `rotation`. False when M has no direction or the factor is not orthonormal.
+ * The orthonormal factor of M at `matrix`: M V S^-1 V' with M'M = V S^2 V', refined by Newton-Schulz steps.
+ * Uses the three matrices after `rotation`. Returns false if M has no direction or the factor is not
+ * orthonormal.
  */
 function polarFactor(matrix: usize, rotation: usize): bool {
   const inner = rotation + MATRIX_BYTES;

@@ -1,5 +1,5 @@
-// Rows of f64 and small square matrices of them. Everything goes over rows, two numbers at a time; the number of numbers in a
-// row is even.
+// Rows of f64, and small square matrices of them. All loops run along rows, two numbers at a time; rows have
+// an even number of numbers.
 
 import { Mem } from "../memory/mem";
 
@@ -52,7 +52,7 @@ export function rotateDoubles(a: usize, b: usize, c: f64, s: f64, width: u32): v
   }
 }
 
-/** C = AB of square matrices. C is another one than A and B. */
+/** C = AB of square matrices. C must differ from A and B. */
 export function productOf(a: usize, b: usize, width: u32, c: usize): void {
   Mem.fill(c, 0, (<usize>(width * width)) << 3);
   for (let i: u32 = 0; i < width; i++) {
@@ -63,7 +63,7 @@ export function productOf(a: usize, b: usize, width: u32, c: usize): void {
   }
 }
 
-/** C = A'B of square matrices. C is another one than A and B. */
+/** C = A'B of square matrices. C must differ from A and B. */
 export function productOfTransposed(a: usize, b: usize, width: u32, c: usize): void {
   Mem.fill(c, 0, (<usize>(width * width)) << 3);
   for (let k: u32 = 0; k < width; k++) {

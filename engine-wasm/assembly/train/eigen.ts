@@ -1,17 +1,18 @@
-// Eigenvalues and eigenvectors of a symmetric matrix of f64: reduction to tridiagonal form by Householder reflections, then
-// implicit QL (EISPACK's tred2 and tql2; Golub and Van Loan, "Matrix Computations", chapter 8). Eigenvectors are rows, so that
-// every step goes over numbers that lie side by side.
+// Eigenvalues and eigenvectors of a symmetric f64 matrix: reduction to tridiagonal form by Householder
+// reflections, then implicit QL (EISPACK's tred2 and tql2; Golub and Van Loan, "Matrix Computations", chapter
+// 8). Eigenvectors are rows, so that every step runs over contiguous numbers.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { addDoublesTimes, Doubles, dotDoubles, rotateDoubles } from "./doubles";
 
 const EPSILON: f64 = 2.220446049250313e-16;
-const ITERATIONS_MAX: u32 = 60; // of one eigenvalue; about two are usual
+const ITERATIONS_MAX: u32 = 60; // per eigenvalue; about two are usual
 
 /**
- * Decomposes the symmetric f64[width][width] at `matrix` (width even), which it uses up. `values` gets the eigenvalues, the largest first;
- * `vectors`, f64[width][width], their eigenvectors as rows of length 1.
+ * Decomposes the symmetric f64[width][width] at `matrix` (width even), which is overwritten. `values`
+ * receives the eigenvalues, largest first; `vectors`, f64[width][width], their eigenvectors as rows of length
+ * 1.
  */
 export function eigen(matrix: usize, width: u32, values: usize, vectors: usize): void {
   const rowBytes = (<usize>width) << 3;
@@ -33,7 +34,10 @@ function identity(matrix: usize, width: u32): void {
   for (let i: u32 = 0; i < width; i++) Doubles.put(Doubles.row(matrix, width, i), i, 1);
 }
 
-/** Row k of the matrix becomes the reflection that has brought it into tridiagonal form, with its scale in `scales`. */
+/**
+ * Row k of the matrix becomes the reflection that brought it into tridiagonal form, with its scale in
+ * `scales`.
+ */
 function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usize, scales: usize): void {
   const products = reserve((<usize>width) << 3);
   for (let k: u32 = 0; k < width; k++) {
@@ -41,7 +45,7 @@ function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usiz
     Doubles.put(diagonal, k, Doubles.at(row, k));
     Doubles.put(scales, k, 0);
     if (k + 1 == width) break;
-    const first = k & ~1; // where pairs begin: what lies before the reflection's first number is 0
+    const first = k & ~1; // where pairs begin: everything before the reflection's first number is 0
     for (let i = first; i <= k; i++) Doubles.put(row, i, 0);
     const head = Doubles.at(row, k + 1);
     const square = dotDoubles(row, row, first, width);
@@ -58,7 +62,7 @@ function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usiz
   release(products);
 }
 
-/** The rest of the matrix, H A H for the reflection H = I - scale v v'. */
+/** Transforms the rest of the matrix: H A H for the reflection H = I - scale v v'. */
 function reflectBoth(matrix: usize, width: u32, k: u32, v: usize, scale: f64, products: usize): void {
   const first = (k + 1) & ~1;
   Doubles.put(products, first, 0);
@@ -74,7 +78,7 @@ function reflectBoth(matrix: usize, width: u32, k: u32, v: usize, scale: f64, pr
   }
 }
 
-/** Makes eigenvectors of the matrix from those of its tridiagonal form. */
+/** Turns eigenvectors of the tridiagonal form into those of the matrix. */
 function reflectBack(matrix: usize, width: u32, scales: usize, vectors: usize): void {
   for (let k = width; k > 0; k--) {
     const scale = Doubles.at(scales, k - 1);
@@ -105,7 +109,7 @@ function qlSteps(diagonal: usize, beside: usize, vectors: usize, width: u32): vo
   }
 }
 
-/** One QL step on the numbers from `low` to `high`. */
+/** One QL step on rows `low` to `high`. */
 function sweep(diagonal: usize, beside: usize, vectors: usize, width: u32, low: u32, high: u32): void {
   const corner = Doubles.at(diagonal, low);
   const coupling = Doubles.at(beside, low);

@@ -1,4 +1,4 @@
-// Writes a trained model: its terms with a vector, each as 8-bit numbers and the factor that they are multiplied by.
+// Writes a trained model: its terms, each with a vector of 8-bit numbers and the factor to multiply them by.
 
 import {
   EMBEDDED_MAGIC,
@@ -29,9 +29,9 @@ import { ROW_BYTES } from "./term-vectors";
 import { Chosen, Vocabulary } from "./vocabulary";
 
 const LARGEST: f32 = 127;
-const LEAST: f32 = 1e-20; // a vector of smaller numbers is none
+const LEAST: f32 = 1e-20; // a vector of smaller numbers counts as none
 
-/** What the header says, and where the model's parts come from. */
+/** Contents of the header, and the sources of the model's parts. */
 @unmanaged
 export class ModelWriter {
   number: u32;
@@ -41,9 +41,9 @@ export class ModelWriter {
   slots: u32;
   names: Names;
   chosen: Chosen;
-  vectors: usize; // rows of ROW_BYTES, 0 when there are no terms
+  vectors: usize; // rows of ROW_BYTES, 0 if there are no terms
 
-  /** The model in a region; its header tells its length. */
+  /** Writes the model to a region; its header has its length. */
   write(): usize {
     let terms: u32 = 0;
     let nameBytes: u32 = 0;

@@ -1,17 +1,17 @@
-// Orthonormal columns with the same span: Cholesky QR (Fukaya et al., "CholeskyQR2", 2014) with pivots, so that columns which
-// the others span already come last and are left out. Columns are scaled to length 1 first, and when some were nearly
-// dependent, all of it is done a second time.
+// Orthonormal columns with the same span: Cholesky QR (Fukaya et al., "CholeskyQR2", 2014) with pivoting, so
+// that columns already spanned by the others come last and are dropped. Columns are first scaled to length 1.
+// If some were nearly dependent, the whole step runs a second time.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
-/** What is left of a column of length 1, squared, must be more than the rounding of f32 can make up. */
+/** The squared remainder of a column of length 1 must exceed what f32 rounding can produce. */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
 
-/** Makes the columns of f32[rows][width] orthonormal. Returns how many there are; those behind them are 0. */
+/** Makes the columns of f32[rows][width] orthonormal. Returns their number; the columns after them are 0. */
 export function orthonormalise(matrix: usize, stride: usize, rows: u32, width: u32): u32 {
   const bytes = (<usize>(width * width)) << 3;
   const inner = reserve(2 * bytes);
@@ -32,7 +32,7 @@ export function orthonormalise(matrix: usize, stride: usize, rows: u32, width: u
   return rank;
 }
 
-/** A pivoted Cholesky factor L of D^-1 G D^-1: its rows lie in G's place, in the order in which they were chosen. */
+/** A pivoted Cholesky factor L of D^-1 G D^-1. Its rows replace G, in pivot order. */
 @unmanaged
 class Factor {
   rank: u32;
@@ -87,7 +87,7 @@ class Factor {
     }
   }
 
-  /** Brings the column with the largest rest to `place`. The matrix stays symmetric from there on. */
+  /** Moves the column with the largest remainder to `place`. The matrix stays symmetric from there on. */
   private choose(place: u32): void {
     const width = this.width;
     let best = place;
@@ -118,7 +118,7 @@ class Factor {
     Mem.putU32(this.order + ((<usize>best) << 2), column);
   }
 
-  /** Row `place` becomes that of L'; the rows below it lose their part along it. */
+  /** Row `place` becomes that of L'; its part is removed from the rows below. */
   private eliminate(place: u32, row: usize, pivot: f64): void {
     const width = this.width;
     const by = 1 / Math.sqrt(pivot);
@@ -133,8 +133,8 @@ class Factor {
   }
 
   /**
-   * f64[width][width] at `out`: what the columns are to be multiplied by. It is D^-1 P R^-1 for the factor R = L', whose
-   * inverse is solved for row by row.
+   * Writes to f64[width][width] at `out` what the columns are to be multiplied by: D^-1 P R^-1 for the factor
+   * R = L', whose inverse is solved row by row.
    */
   putInverse(out: usize): void {
     const width = this.width;

@@ -1,6 +1,6 @@
-// The matrix of documents by terms that a model is trained on, and its products with dense matrices. A document's row is that
-// of its heaviest terms, of length 1. It is kept twice, by document and by term, so that a product in either direction reads
-// whole rows of the dense matrix and writes each row once.
+// The matrix of documents by terms that a model is trained on, and its products with dense matrices. A
+// document's row holds its heaviest terms and has length 1. It is stored twice, by document and by term, so
+// that a product in either direction reads whole rows of the dense matrix and writes each row once.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -22,7 +22,9 @@ export class Sparse {
   byTerm: usize; // u32[terms + 1]
   termEntries: usize;
 
-  /** From the lists of the chosen terms. False, with the status noted, when one is damaged. */
+  /**
+   * Fills it from the lists of the chosen terms. Returns false, with the status recorded, if one is damaged.
+   */
   make(features: Features, rows: TermRows, chosen: Chosen): bool {
     this.documents = features.rows;
     this.terms = chosen.count;
@@ -58,7 +60,7 @@ export class Sparse {
       for (let i: u32 = 0; i < terms; i++) {
         square += <f64>Heaviest.coefficient(from, i) * <f64>Heaviest.coefficient(from, i);
       }
-      const scale = <f32>(1 / Math.sqrt(square)); // not used when there is no term
+      const scale = <f32>(1 / Math.sqrt(square)); // unused if there is no term
       for (let i: u32 = 0; i < terms; i++) {
         Mem.putU32(to, Heaviest.term(from, i));
         Mem.putF32(to + 4, Heaviest.coefficient(from, i) * scale);
@@ -67,7 +69,7 @@ export class Sparse {
     }
   }
 
-  /** Makes the entries by term of those by document. */
+  /** Transposes the entries by document into entries by term. */
   private turn(): void {
     const count = Mem.u32At(this.byDocument + ((<usize>this.documents) << 2));
     const bytes = (<usize>this.terms + 1) << 2;
@@ -80,7 +82,7 @@ export class Sparse {
       const place = starts + ((<usize>Mem.u32At(at)) << 2);
       Mem.putU32(place, Mem.u32At(place) + 1);
     }
-    let sum: u32 = 0; // each start is first where its term ends, and goes back entry by entry
+    let sum: u32 = 0; // each start is first the end of its term, and moves back entry by entry
     for (let place = starts; place < starts + bytes; place += 4) {
       sum += Mem.u32At(place);
       Mem.putU32(place, sum);
@@ -118,7 +120,10 @@ function offerAll(heaviest: usize, rows: TermRows, term: u32, weight: f32): void
   }
 }
 
-/** Rows of documents = the matrix times rows of terms. Of each the first `width` numbers count, a multiple of 8. */
+/**
+ * Rows of documents = the matrix times rows of terms. Only the first `width` numbers of a row count, a
+ * multiple of 8.
+ */
 export function documentRows(
   sparse: Sparse,
   terms: usize,
@@ -140,7 +145,7 @@ export function termRows(sparse: Sparse, documents: usize, stride: usize, width:
   }
 }
 
-/** The sum of rows by the values of the entries between two starts. */
+/** Sums the rows, weighted by the values of the entries between two starts. */
 function addUp(starts: usize, entries: usize, rows: usize, stride: usize, width: u32, to: usize): void {
   const bytes = (<usize>width) << 2;
   Mem.fill(to, 0, bytes);

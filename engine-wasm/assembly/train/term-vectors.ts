@@ -1,7 +1,8 @@
-// Latent semantic analysis of the matrix of documents by terms: its largest singular values s and their right singular vectors
-// V, by a randomised range finder with one power iteration (Halko, Martinsson and Tropp, "Finding structure with randomness",
-// 2011). A term's vector is its row of V sqrt(s), divided by the square root of its length; then what all documents have in
-// common is taken out (Mu and Viswanath, "All-but-the-top", 2018), and the rotation of all vectors is applied.
+// Latent semantic analysis of the matrix of documents by terms: its largest singular values s and their right
+// singular vectors V, by a randomised range finder with one power iteration (Halko, Martinsson and Tropp,
+// "Finding structure with randomness", 2011). A term's vector is its row of V sqrt(s), divided by the square
+// root of its length. Then the component that all documents share is removed (Mu and Viswanath,
+// "All-but-the-top", 2018), and the rotation of all vectors is applied.
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -15,17 +16,17 @@ import { addFloatsTimes, dotFloats, FLOATS_BYTES, scaleFloats } from "./floats";
 import { orthonormalise } from "./orthonormal";
 import { documentRows, Sparse, termRows } from "./sparse";
 
-/** Directions looked at: some more than are kept, so that those are good. */
+/** Number of directions computed: slightly more than are kept, for accuracy. */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
 /** Bytes of a row of a dense matrix; its first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
-/** Squares of singular values below this share of the largest are rounding. */
+/** Squared singular values below this share of the largest are rounding errors. */
 const VALUE_LEAST: f64 = 1e-7;
 const DIRECTION_TURNS: u32 = 12;
-/** A vector that loses all but this share of its length with the common direction has nothing of its own. */
+/** A vector with less than this share of its length left after removing the common direction is dropped. */
 const OWN_LEAST: f32 = 1e-4;
 
-/** The term vectors in rows of ROW_BYTES of a region; rows of terms without a vector are 0. */
+/** The term vectors, in rows of ROW_BYTES of a region; rows of terms without a vector are 0. */
 export function termVectors(sparse: Sparse): usize {
   const terms = reserve(<usize>sparse.terms * ROW_BYTES);
   const documents = reserve(<usize>sparse.documents * ROW_BYTES);
@@ -80,7 +81,10 @@ function putSigns(rows: usize, count: u32, width: u32): void {
   }
 }
 
-/** f64[width][VECTOR_SIZE]: eigenvectors as columns, divided by the fourth root of their values; 0 where there is none. */
+/**
+ * f64[width][VECTOR_SIZE]: eigenvectors as columns, divided by the fourth root of their values; 0 where there
+ * is none.
+ */
 function putProjection(by: usize, vectors: usize, values: usize, width: u32): void {
   Mem.fill(by, 0, (<usize>(width * VECTOR_SIZE)) << 3);
   const least = Doubles.at(values, 0) * VALUE_LEAST;
@@ -101,7 +105,7 @@ function shorten(vector: usize): void {
   if (square > 0) scaleFloats(vector, <f32>(1 / Math.sqrt(Math.sqrt(<f64>square))));
 }
 
-/** A region with the direction, of length 1, that the documents' vectors share most; 0 when there is none. */
+/** A region with the direction, of length 1, that the documents' vectors share most; 0 if there is none. */
 function commonDirection(sparse: Sparse, terms: usize, documents: usize): usize {
   const direction = reserve(2 * FLOATS_BYTES);
   const sum = direction + FLOATS_BYTES;
@@ -130,7 +134,7 @@ function normalise(vector: usize): void {
   if (square > 0) scaleFloats(vector, <f32>(1 / Math.sqrt(<f64>square)));
 }
 
-/** Takes the part along `direction` out of a vector. */
+/** Removes the component along `direction` from a vector. */
 function takeOut(vector: usize, direction: usize): void {
   const before = dotFloats(vector, vector);
   addFloatsTimes(vector, direction, -dotFloats(vector, direction));

@@ -1,4 +1,5 @@
-// Trains an embedded model on the documents of a segment. One call that may take many seconds, for an instance of its own.
+// Trains an embedded model on the documents of a segment. One call that may take many seconds, in an instance
+// of its own.
 
 import {
   MODEL_SLOTS_MAX,
@@ -22,7 +23,7 @@ import { SPARSE_BYTES, Sparse } from "./sparse";
 import { termVectors } from "./term-vectors";
 import { Chosen, chooseTerms } from "./vocabulary";
 
-/** What of a training outlives the segment. */
+/** The part of a training that outlives the segment. */
 @unmanaged
 class Training {
   sparse: Sparse;
@@ -32,9 +33,10 @@ class Training {
 }
 
 /**
- * Trains on the segment of which the parts that features.ts names lie in the region `segment`, which is given back: `bytes`
- * of them, without the `skipped` ones. `options` is a region of TRAIN_*. Returns a region with the model, whose header tells its
- * length. Same bytes in, same bytes out. -STATUS_BAD_PROGRAM; -STATUS_DAMAGED: the instance is of no more use then.
+ * Trains on the segment in the region `segment`, which is freed: `bytes` bytes, the parts that features.ts
+ * names, without the `skipped` ones. `options` is a region of TRAIN_*. Returns a region with the model, whose
+ * header has its length. Deterministic. -STATUS_BAD_PROGRAM; -STATUS_DAMAGED, after which the instance must
+ * be discarded.
  */
 export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {
   statusReset();
@@ -72,7 +74,7 @@ function makeTraining(): Training {
   return t;
 }
 
-/** The matrix of documents by terms and the names of its terms. Damage is noted in the status. */
+/** Reads the matrix of documents by terms and the names of its terms. Damage is recorded in the status. */
 function readSegment(t: Training, segment: usize, bytes: u32, skipped: u32, termsMax: u32): void {
   const features = changetype<Features>(reserve(FEATURES_BYTES));
   if (!features.open(segment, bytes, skipped, t.writer.slotTable, t.writer.slots)) return;

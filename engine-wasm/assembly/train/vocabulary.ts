@@ -1,6 +1,6 @@
-// The terms that a model gets: those of at least two documents, at most so many by the number of their documents, of equal ones
-// the first. Each has its log-entropy weight: 1 when it is in few documents only, 0 when it is the same in all (Dumais,
-// "Improving the retrieval of information from external sources", 1991).
+// The terms that a model gets: those of at least two documents, up to a maximum, preferring terms of many
+// documents, and the first among equals. Each has its log-entropy weight: 1 if it is in few documents only, 0
+// if it is the same in all (Dumais, "Improving the retrieval of information from external sources", 1991).
 //
 //   entries: {u32 term of the segment, u32 documents, f32 weight} ... ascending by term
 
@@ -36,7 +36,7 @@ export class Chosen {
   count: u32;
 }
 
-/** Chooses at most `most` terms of a segment's features. Damage is noted in the status. */
+/** Chooses at most `most` terms from a segment's features. Damage is recorded in the status. */
 export function chooseTerms(chosen: Chosen, features: Features, rows: TermRows, most: u32): void {
   const entries = reserve(<usize>features.terms * ENTRY_BYTES);
   const spread = Math.log(max<f64>(2, <f64>features.rows));
@@ -70,15 +70,15 @@ function entropyWeight(rows: TermRows, spread: f64): f32 {
   return <f32>max<f64>(0, 1 + (sum / all - Math.log(all)) / spread);
 }
 
-/** Keeps the `most` entries with most documents, in their order. */
+/** Keeps the `most` entries with the most documents, in their order. */
 function cut(entries: usize, count: u32, most: u32, documents: u32): u32 {
-  const tally = reserve((<usize>documents + 1) << 2); // of entries by documents
+  const tally = reserve((<usize>documents + 1) << 2); // number of entries by number of documents
   Mem.fill(tally, 0, (<usize>documents + 1) << 2);
   for (let i: u32 = 0; i < count; i++) {
     const place = tally + ((<usize>Vocabulary.documents(entries, i)) << 2);
     Mem.putU32(place, Mem.u32At(place) + 1);
   }
-  let least = documents; // of which not all entries are kept
+  let least = documents; // the number of documents for which only some entries are kept
   let left = most;
   while (least > 0 && Mem.u32At(tally + ((<usize>least) << 2)) <= left) {
     left -= Mem.u32At(tally + ((<usize>least) << 2));

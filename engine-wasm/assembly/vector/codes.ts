@@ -1,5 +1,6 @@
-// Codes of vectors: one bit a number, for the rows of one segment side by side in a region. The host gives the region back, or
-// moves it to another instance. The picture is in docs/FORMATS.md; where vectors come from is not known here.
+// Codes of vectors: one bit per number, for the rows of one segment, contiguous in a region. The host frees
+// the region, or moves it to another instance. docs/FORMATS.md has the picture. Nothing here knows where
+// vectors come from.
 
 import {
   CODE_BYTES,
@@ -26,7 +27,7 @@ export abstract class Codes {
   @inline static rows(codes: usize): u32 {
     return Mem.u32At(codes + CODES_ROWS);
   }
-  /** Bitset of the rows that have a code. */
+  /** Bitset of the rows with a code. */
   @inline static present(codes: usize): usize {
     return codes + CODES_PRESENT;
   }
@@ -44,8 +45,8 @@ function regionBytesOf(rows: u32): u64 {
 }
 
 /**
- * A region for so many rows, none of which has a code yet. Their places hold anything: a million of them are not touched before they
- * are needed.
+ * A region for `rows` rows, none of which has a code yet. The codes are left uninitialised, so that large
+ * regions are not touched before they are needed.
  */
 export function codesNew(rows: u32): usize {
   const codes = reserve(<usize>min<u64>(regionBytesOf(rows), BYTES_MAX));
@@ -55,14 +56,14 @@ export function codesNew(rows: u32): usize {
   return codes;
 }
 
-/** Puts zeros in the places of those of `count` rows from `first` on that have no code, as it is stored. */
+/** Zeroes the codes of those of `count` rows, from `first` on, that have none, as in the stored form. */
 export function codesTidy(codes: usize, first: u32, count: u32): void {
   const end = min(first + count, Codes.rows(codes));
   for (let row = first; row < end; row++)
     if (!Bits.has(Codes.present(codes), row)) Mem.fill(Codes.at(codes, row), 0, CODE_BYTES);
 }
 
-/** STATUS_OK when the `bytes` bytes at `codes`, which come from outside, are a codes region. */
+/** Returns STATUS_OK if the `bytes` bytes at `codes`, which come from outside, are a codes region. */
 export function checkCodes(codes: usize, bytes: u32): i32 {
   if (bytes < <u32>CODES_PRESENT || Mem.u32At(codes + CODES_ZERO) != 0) return STATUS_DAMAGED;
   const rows = Codes.rows(codes);
@@ -70,12 +71,15 @@ export function checkCodes(codes: usize, bytes: u32): i32 {
   return bitsEndClean(Codes.present(codes), rows) ? STATUS_OK : STATUS_DAMAGED;
 }
 
-/** How many rows have a code. */
+/** Number of rows with a code. */
 export function codesCount(codes: usize): u32 {
   return bitsCount(Codes.present(codes), Codes.rows(codes));
 }
 
-/** Gives rows from `first` on the codes of these vector records. STATUS_BAD_PROGRAM when they are more than the rows. */
+/**
+ * Sets the codes of `count` rows, from `first` on, from these vector records. STATUS_BAD_PROGRAM if there are
+ * more records than rows.
+ */
 export function codesFill(codes: usize, first: u32, records: usize, count: u32): i32 {
   const rows = Codes.rows(codes);
   if (first > rows || count > rows - first) return STATUS_BAD_PROGRAM;
@@ -86,7 +90,7 @@ export function codesFill(codes: usize, first: u32, records: usize, count: u32):
   return STATUS_OK;
 }
 
-/** Another thread that compares codes meanwhile sees a row without a code, or all of its code. */
+/** A thread that compares codes concurrently sees either a row without a code or all of its code. */
 function fillRow(codes: usize, row: u32, record: usize): void {
   if (Bits.has(Codes.present(codes), row)) putPresent(codes, row, false);
   if (!(Mem.f32At(record + VECTOR_SCALE) > 0)) return;
@@ -105,9 +109,9 @@ function putPresent(codes: usize, row: u32, present: bool): void {
 }
 
 /**
- * Gives `count` rows of a segment, from `first` on, the codes that rows with the same sequence numbers have in another segment.
- * Rows that the other one does not have, or has without a code, stay as they are. Returns the next row that it may have: all
- * those before are done.
+ * Copies codes to `count` rows of a segment, from `first` on, from rows with the same sequence numbers in
+ * another segment. Rows that the other segment lacks, or has without a code, stay as they are. Returns the
+ * next row that may be in it: all earlier ones are done.
  */
 export function codesCopy(
   toSegment: usize,
@@ -134,7 +138,7 @@ export function codesCopy(
   return end == rows ? rows : max(end, rowFrom(toSegment, Seg.seq(fromSegment, there)));
 }
 
-/** The first row with this sequence number or a larger one, or the number of rows. */
+/** The first row with this or a larger sequence number, or the number of rows. */
 function rowFrom(segment: usize, seq: u64): u32 {
   let low: u32 = 0;
   let high = Seg.rows(segment);

@@ -1,14 +1,14 @@
-// Hamming distances of a query's code to those of the rows of a bitset, block by block. Where most codes of a block are asked for it
-// reads memory as a whole, else only the codes that are asked for.
+// Hamming distances between a query's code and those of the rows of a bitset, block by block. If most codes
+// of a block are needed, it reads memory sequentially, else only the codes that are needed.
 
 import { CODE_BYTES } from "../layout";
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
-/** Words of a bitset that make a block. */
+/** Words of a bitset per block. */
 export const BLOCK_WORDS: u32 = 16;
-/** With a quarter of a block's rows it is faster to read all. */
+/** From a quarter of a block's rows on, reading all is faster. */
 const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
 const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
 
@@ -36,7 +36,7 @@ abstract class Hamming {
     );
   }
 
-  /** Writes a distance to `to`; `times`: 1 when it counts, 0 when the next one takes its place. */
+  /** Writes a distance to `to`. `times`: 1 if it counts, 0 if the next one overwrites it. */
   @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
     const count = counts + ((<usize>distance) << 2);
     Mem.putU16(to, distance);
@@ -48,12 +48,12 @@ abstract class Hamming {
 @unmanaged
 export class Comparison {
   bits: usize;
-  codes: usize; // that of row 0
-  codesEnd: usize; // behind that of the last row
+  codes: usize; // of row 0
+  codesEnd: usize; // after the last row
   code: usize; // of the query
   counts: usize; // u32 by distance
-  addresses: usize; // room for u32 of each row of a block
-  touched: u32; // means nothing
+  addresses: usize; // space for u32 per row of a block
+  touched: u32; // has no meaning
 
   static make(code: usize, counts: usize): Comparison {
     const made = changetype<Comparison>(scratch(offsetof<Comparison>()));
@@ -63,7 +63,10 @@ export class Comparison {
     return made;
   }
 
-  /** Of the words from `from` to `end`, a block at most. Puts the distances to `to`; returns their end. */
+  /**
+   * Compares the rows of words `from` to `end`, at most one block. Writes the distances to `to` and returns
+   * their end.
+   */
   compare(from: u32, end: u32, to: usize): usize {
     let rows: u64 = 0;
     for (let word = from; word < end; word++) rows += popcnt(Bits.word(this.bits, word));
@@ -92,7 +95,7 @@ export class Comparison {
       if (rest == 0) continue;
       const first = this.codes + <usize>word * WORD_CODES;
       for (let at = first, last = min(first + WORD_CODES, this.codesEnd); at < last; at += CODE_BYTES) {
-        const times = <u32>rest & 1; // rows that are not asked for count nothing
+        const times = <u32>rest & 1; // rows not in the bitset count nothing
         rest >>= 1;
         Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), times, to, counts);
         to += times << 1;
@@ -102,14 +105,14 @@ export class Comparison {
   }
 
   /**
-   * Lists where the codes lie and touches each before any is compared: the reads do not wait for each other then, and memory
-   * answers many at a time. Returns the end of the addresses.
+   * Collects the addresses of the codes and touches each before comparing any: the reads do not depend on
+   * each other, so memory can serve many at a time. Returns the end of the addresses.
    */
   private touchSome(from: u32, end: u32): usize {
     const addressesEnd = this.list(from, end);
     let touched: u32 = 0;
     for (let at = this.addresses; at < addressesEnd; at += 4) touched ^= Mem.u32At(<usize>Mem.u32At(at));
-    this.touched = touched; // a read whose value is not used would be left out
+    this.touched = touched; // otherwise the compiler would drop the reads
     return addressesEnd;
   }
 

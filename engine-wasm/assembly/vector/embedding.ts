@@ -1,4 +1,4 @@
-// Vectors that come with documents: the member `embedding`, 512 finite numbers that are not all 0.
+// Vectors that come with documents: the member `embedding`, 512 finite numbers, not all 0.
 
 import { JSON_ARRAY, JSON_NUMBER } from "../json/json";
 import { Decimal } from "../json/json-values";
@@ -22,7 +22,7 @@ export function isEmbeddingName(at: usize, bytes: u32): bool {
 /** Reads the vectors of documents, one after the other. In scratch. */
 @unmanaged
 export class EmbeddingReader {
-  /** Where the value read last is not what it must be. */
+  /** Position of the error in the last value read. */
   refusedAt: usize;
   private elements: ArrayElements;
   private decimal: Decimal;
@@ -38,7 +38,7 @@ export class EmbeddingReader {
     return made;
   }
 
-  /** Reads the JSON value [start, end) of this kind. False when it is no vector. */
+  /** Reads the JSON value [start, end) of this kind. Returns false if it is not a vector. */
   read(kind: i32, start: usize, end: usize): bool {
     this.refusedAt = start;
     if (kind != JSON_ARRAY) return false;
@@ -60,7 +60,7 @@ export class EmbeddingReader {
     return count == SIZE && zeros < SIZE;
   }
 
-  /** Writes the record of the vector read last. */
+  /** Writes the record of the last vector read. */
   putRecord(record: usize): void {
     if (turnVector(this.values, this.vector)) putVectorRecord(this.vector, record);
   }

@@ -1,11 +1,12 @@
-// About how large the cosine of a query and a vector is of which only the code is known. Says how good a row is among rows with
-// nearly the same Hamming distance; an exact cosine takes the vector itself.
+// Estimates the cosine of a query and a vector of which only the code is known. It orders rows with nearly
+// the same Hamming distance; an exact cosine takes the vector itself.
 //
-// A code stands for the vector of the signs, made of length 1. Its dot product with the query is the sum of the query's numbers, each
-// with a sign of the code, over sqrt(512). The numbers of a rotated vector are spread almost like a normal distribution,
-// whose mean absolute value is sqrt(2 / pi) of its deviation: so vector and code have a cosine of about sqrt(2 / pi), and the query's
-// cosine with the code is that with the vector times as much (Gao and Long, "RaBitQ", 2024). Hence the sum is divided by
-// sqrt(512) * sqrt(2 / pi), which makes the estimate right on average.
+// A code stands for the vector of the signs, scaled to length 1. Its dot product with the query is the sum of
+// the query's numbers, each with a sign of the code, over sqrt(512). The numbers of a rotated vector are
+// almost normally distributed, with a mean absolute value of sqrt(2 / pi) times their deviation. So vector
+// and code have a cosine of about sqrt(2 / pi), and the query's cosine with the code is sqrt(2 / pi) times
+// that with the vector (Gao and Long, "RaBitQ", 2024). Dividing the sum by sqrt(512) * sqrt(2 / pi) therefore
+// makes the estimate right on average.
 
 import { CODE_BYTES, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -16,7 +17,10 @@ const BYTE_VALUES: usize = 256;
 const TABLE_BYTES: usize = BYTE_VALUES << 2;
 
 export abstract class Estimates {
-  /** Tables in scratch for a query, f32[VECTOR_SIZE]: for each byte of a code, by its value, what its eight signs add up to. */
+  /**
+   * Builds tables in scratch for a query, f32[VECTOR_SIZE]: for each byte position of a code and each value,
+   * the sum of its eight signed numbers.
+   */
   static make(query: usize): usize {
     const tables = scratch(CODE * TABLE_BYTES);
     const scale = Math.sqrt(Math.PI / (2 * <f64>VECTOR_SIZE));
@@ -35,7 +39,7 @@ export abstract class Estimates {
   }
 }
 
-/** Each value is that of one bit fewer, with the sign of that bit turned. */
+/** Each value differs from one with a bit fewer by the sign of that bit. */
 function fillTable(table: usize, numbers: usize, scale: f64): void {
   let none: f64 = 0;
   for (let i: usize = 0; i < 8; i++) none -= <f64>Mem.f32At(numbers + (i << 2));

@@ -1,6 +1,7 @@
-// Finds the rows whose codes differ from a query's code in the fewest bits. All distances are computed and counted; the counts say
-// at which distance to stop, and how many rows of that distance are too many. So the answer is exact, whatever the distances are,
-// and costs the same when all are equal. Rows come in ascending order of sequence numbers, segment by segment.
+// Finds the rows whose codes differ from a query's code in the fewest bits. All distances are computed and
+// counted. The counts tell at which distance to stop, and how many rows of that distance are too many. So the
+// answer is exact for any distribution of distances, at the same cost. Rows come in ascending order of
+// sequence numbers, segment by segment.
 
 import { checkDeadline } from "../env";
 import {
@@ -21,17 +22,17 @@ import { BLOCK_WORDS, Comparison } from "./comparison";
 import { Estimates } from "./estimate";
 
 const SIZE: u32 = VECTOR_SIZE;
-const DISTANCES: u32 = SIZE + 1; // there can be
-const WORDS_A_CHECK: u32 = 1024; // of 64 rows
+const DISTANCES: u32 = SIZE + 1; // number of possible distances
+const WORDS_A_CHECK: u32 = 1024; // words of 64 rows between two looks at the deadline
 const LANES_BYTES: usize = 16;
 
-/** The rows of one segment that are compared. */
+/** The compared rows of one segment. */
 @unmanaged
 class Part {
   segment: usize;
   codes: usize;
   bits: usize; // the rows
-  distances: usize; // u16 for each row, one behind the other, and LANES_BYTES more
+  distances: usize; // u16 per row, contiguous, and LANES_BYTES more
 }
 
 const PART_BYTES: usize = offsetof<Part>();
@@ -43,7 +44,10 @@ function codeOf(vector: usize): usize {
   return code;
 }
 
-/** Whether one of so many distances, 64 at most, or of those behind them in the last 16 bytes, is at most `most`. */
+/**
+ * True if any of the first `count` (at most 64) distances is <= `most`. Padding in the last 16-byte lane may
+ * also count.
+ */
 function anyWithin(distances: usize, count: usize, most: u32): bool {
   const limit = i16x8.splat(<i16>most);
   const end = distances + (count << 1);
@@ -55,21 +59,22 @@ function anyWithin(distances: usize, count: usize, most: u32): bool {
 /** The rows compared with one query, and the nearest of them. In scratch. */
 @unmanaged
 export class NearestCodes {
-  /** How many rows were compared. */
+  /** Number of rows compared. */
   compared: u32;
-  /** How many rows `select` has kept. */
+  /** Number of rows kept by `select`. */
   kept: u32;
   private query: usize; // f32[VECTOR_SIZE]
   private comparison: Comparison;
-  private counts: usize; // u32 by distance: rows; in `select` where the next row of that distance goes, plus 1
+  // U32 by distance: rows; in `select` the place of the next row of that distance, plus 1.
+  private counts: usize;
   private parts: usize;
   private partCount: u32;
-  private cut: u32; // the largest distance of a row that is kept
-  private skipped: u32; // the first rows with that distance are too many
-  private rows: usize; // that are kept, NEAREST_ROW_BYTES each
+  private cut: u32; // the largest distance of a kept row
+  private skipped: u32; // number of first rows at that distance to leave out
+  private rows: usize; // kept rows, NEAREST_ROW_BYTES each
   private estimates: usize;
 
-  /** For at most so many segments. `query` stays the caller's. */
+  /** For at most `segments` segments. The caller keeps ownership of `query`. */
   static make(query: usize, segments: u32): NearestCodes {
     const made = changetype<NearestCodes>(scratchZeroed(offsetof<NearestCodes>()));
     made.query = query;
@@ -79,12 +84,16 @@ export class NearestCodes {
     return made;
   }
 
-  /** Compares those of the rows `bits` of a segment that have a code; takes the others out of the bitset. Segments come in order. */
+  /**
+   * Compares those of the rows `bits` of a segment that have a code, and removes the others from the bitset.
+   * Segments come in order.
+   */
   add(segment: usize, codes: usize, bits: usize): void {
     const rows = Seg.rows(segment);
     if (CHECKED) assert(Codes.rows(codes) == rows, "codes are those of their segment");
     bitsAnd(bits, Codes.present(codes), rows);
-    Mem.readInOrder(changetype<usize>(this)); // the owner of the codes may be a thread that gives rows their codes meanwhile
+    // The owner of the codes may be a thread that adds codes concurrently.
+    Mem.readInOrder(changetype<usize>(this));
     const count = bitsCount(bits, rows);
     if (count == 0) return;
     const part = this.partAt(this.partCount++);
@@ -116,8 +125,8 @@ export class NearestCodes {
   }
 
   /**
-   * Keeps the first `wanted` rows by distance ascending, then by sequence number descending. Returns where they lie, in this order
-   * (NEAREST_*). Ends the comparison.
+   * Keeps the first `wanted` rows by distance ascending, then by sequence number descending. Returns their
+   * address, in this order (NEAREST_*). Ends the comparison.
    */
   select(wanted: u32): usize {
     this.kept = min(wanted, this.compared);
@@ -134,7 +143,9 @@ export class NearestCodes {
     return this.rows;
   }
 
-  /** Finds the distance at which to stop, and turns the counts up to it into the ends of the places of their rows. */
+  /**
+   * Finds the distance at which to stop, and turns the counts up to it into the end positions of their rows.
+   */
   private findCut(): void {
     let end: u32 = 0;
     let distance: u32 = 0;
@@ -172,7 +183,7 @@ export class NearestCodes {
     }
   }
 
-  /** Puts a row before those of the same distance that came earlier. */
+  /** Puts a row before earlier ones with the same distance. */
   private keep(part: Part, row: u32, distance: u32): void {
     const end = this.countAt(distance);
     const place = Mem.u32At(end) - 1;

@@ -1,5 +1,5 @@
-// The kernels for vectors from outside: those that a client sends with a query or with documents, and those that an endpoint gives.
-// Each answers nothing (0 bytes) when there is no vector: numbers that are not finite, or only zeros.
+// Kernels for vectors from outside: sent by a client with a query or with documents, or returned by an
+// endpoint. Each returns 0 bytes if there is no vector, that is, if the numbers are not finite or are all 0.
 
 import { JSON_NULL } from "../json/json";
 import { Members } from "../json/json-walk";
@@ -35,7 +35,10 @@ export function outsideRecord(values: usize, bytes: usize): i32 {
   return resultOf(record, VECTOR_BYTES);
 }
 
-/** The vector record of the member `embedding` of a document, a JSON object. Of a repeated name the last counts. */
+/**
+ * The vector record of the member `embedding` of a document, a JSON object. Of a repeated name the last one
+ * counts.
+ */
 export function documentRecord(document: usize, bytes: usize): i32 {
   const members = Members.make();
   const reader = EmbeddingReader.make();

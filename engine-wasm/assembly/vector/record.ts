@@ -1,4 +1,5 @@
-// Vectors from outside become vectors of the index: of length 1, rotated, and for rows as records of small whole numbers.
+// Turns vectors from outside into vectors of the index: of length 1, rotated, and for rows as records of
+// small whole numbers.
 
 import { VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -8,7 +9,7 @@ const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBERS_END: usize = VECTOR_BYTES;
 const LARGEST: f32 = 127;
 
-/** What a record is written with. */
+/** Steps of writing a record. */
 export abstract class RecordPart {
   /** Writes sixteen numbers from -127 to 127 to `to`. Returns their squares, as four sums. */
   @inline static put(to: usize, a: v128, b: v128, c: v128, d: v128): v128 {
@@ -18,7 +19,7 @@ export abstract class RecordPart {
     return i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high));
   }
 
-  /** The scale that gives numbers with these squares the length 1; 0 when all are 0. */
+  /** Writes the scale that gives numbers with these squares the length 1; 0 if all are 0. */
   static putScale(record: usize, squares: v128): void {
     const square =
       i32x4.extract_lane(squares, 0) +
@@ -30,8 +31,8 @@ export abstract class RecordPart {
 }
 
 /**
- * Writes the direction of f64[VECTOR_SIZE] at `values` to `vector`, f32[VECTOR_SIZE]: of length 1, rotated. False when the
- * values are not all finite, or all 0; then nothing is written.
+ * Writes the direction of f64[VECTOR_SIZE] at `values` to `vector`, f32[VECTOR_SIZE]: of length 1, rotated.
+ * Returns false, having written nothing, if the values are not all finite, or all 0.
  */
 export function turnVector(values: usize, vector: usize): bool {
   let largest: f64 = 0;
@@ -41,7 +42,7 @@ export function turnVector(values: usize, vector: usize): bool {
     largest = max(largest, abs(value));
   }
   if (largest == 0) return false;
-  let square: f64 = 0; // of values below 1, so that it does not overflow
+  let square: f64 = 0; // of values below 1, so it cannot overflow
   for (let i: usize = 0; i < FLOAT_BYTES << 1; i += 8) {
     const share = Mem.f64At(values + i) / largest;
     square += share * share;
@@ -53,7 +54,7 @@ export function turnVector(values: usize, vector: usize): bool {
   return true;
 }
 
-/** Writes the record of a vector, f32[VECTOR_SIZE] and not all 0: 127 or -127 for its largest number. */
+/** Writes the record of a vector, f32[VECTOR_SIZE] and not all 0. Its largest number becomes 127 or -127. */
 export function putVectorRecord(vector: usize, record: usize): void {
   let most = f32x4.splat(0);
   for (let i: usize = 0; i < FLOAT_BYTES; i += 16) most = f32x4.max(most, f32x4.abs(Mem.v128At(vector + i)));
@@ -75,7 +76,7 @@ export function putVectorRecord(vector: usize, record: usize): void {
   RecordPart.putScale(record, squares);
 }
 
-/** Four numbers times the scale, as the nearest whole numbers. */
+/** Multiplies four numbers by the scale and rounds to the nearest whole numbers. */
 function whole(from: usize, scale: v128): v128 {
   return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(Mem.v128At(from), scale)));
 }

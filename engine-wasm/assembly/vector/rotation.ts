@@ -1,6 +1,7 @@
-// The rotation into the space in which all vectors are stored and compared: two rounds of fixed signs, then a Walsh-Hadamard
-// transform (Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). It is orthonormal, so lengths and cosines
-// stay; afterwards no single number of a vector stands out, which makes its signs a good code. ON DISK: it never changes.
+// The rotation into the space in which all vectors are stored and compared: two rounds of fixed signs, then a
+// Walsh-Hadamard transform (Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). It is
+// orthonormal, so lengths and cosines are preserved. Afterwards no single number of a vector stands out,
+// which makes its signs a good code. ON DISK: it must never change.
 //
 //   round r of 0, 1:  x[i] = -x[i] where bit i & 63 of splitMix64(8 r + (i >> 6)) is 1
 //                     then butterflies (a, b) -> (a + b, a - b) over distances 1, 2, 4 ... 256
@@ -13,7 +14,7 @@ import { splitMix64 } from "./splitmix";
 const BYTES: usize = VECTOR_SIZE * 4;
 const WORDS_A_ROUND: u64 = VECTOR_SIZE / 64;
 
-/** Rotates f32[512], 16-aligned, in place. Every engine gives the same bits. */
+/** Rotates f32[512], 16-aligned, in place. Every engine computes the same bits. */
 export function rotate(vector: usize): void {
   round(vector, 0);
   round(vector, WORDS_A_ROUND);
@@ -46,7 +47,7 @@ function within4(vector: usize, firstWord: u64): void {
   }
 }
 
-/** The butterflies over a distance of so many bytes, 16 or more. */
+/** The butterflies over a distance in bytes, at least 16. */
 function butterflies(vector: usize, distance: usize): void {
   const end = vector + BYTES;
   for (let block = vector; block < end; block += distance << 1) {

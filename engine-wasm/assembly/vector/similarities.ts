@@ -1,5 +1,5 @@
-// Cosines of vectors with a query. Both have length 1, so a cosine is a dot product; numbers are multiplied as floats, since a query of
-// 8 or 16 bits would cost digits that decide between close rows.
+// Cosines of vectors with a query. Both have length 1, so a cosine is a dot product. Numbers are multiplied
+// as floats: a query of 8 or 16 bits would lose digits that decide between close rows.
 
 import { STATUS_BAD_PROGRAM, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -44,9 +44,9 @@ function cosine(record: usize, query: usize): f32 {
 }
 
 /**
- * Input: f32[VECTOR_SIZE], a query of length 1, then u32 addresses of vector records, 0 for no vector. Result: f32 for each of these, its
- * cosine with the query, or NaN for no vector. Whoever writes the input knows addresses: it must not come from outside.
- * -STATUS_BAD_PROGRAM when the input does not end with an address.
+ * Input: f32[VECTOR_SIZE], a query of length 1, then u32 addresses of vector records, 0 for no vector.
+ * Result: f32 for each of these, its cosine with the query, or NaN for no vector. The input contains
+ * addresses, so it must not come from outside. -STATUS_BAD_PROGRAM if the input does not end with an address.
  */
 export function similarities(input: usize, bytes: usize): i32 {
   if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % ADDRESS != 0) return -STATUS_BAD_PROGRAM;

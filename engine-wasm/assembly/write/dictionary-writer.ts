@@ -1,5 +1,5 @@
-// Writes a column's dictionary into a segment sink, value by value in dictionary order. Knows neither
-// where the values come from nor which rows have them.
+// Writes a column's dictionary into a segment sink, value by value in dictionary order. Knows neither the
+// source of the values nor the rows that have them.
 //
 //   strings: | header 16 | u32 raw offsets[n + 1] | u32 folded offsets[n + 1] | raw bytes | folded bytes |
 //   numbers: | header 16 | 8 bytes a value |
@@ -21,7 +21,7 @@ export class DictionaryWriter {
 
 export const DICTIONARY_WRITER_BYTES: usize = offsetof<DictionaryWriter>();
 
-/** Begins a dictionary of `count` strings of together `rawBytes` and `foldedBytes`. */
+/** Starts a dictionary of `count` strings with a total of `rawBytes` and `foldedBytes`. */
 export function stringsBegin(
   writer: DictionaryWriter,
   sink: Sink,
@@ -72,7 +72,7 @@ export function stringsPut(
   putOffsets(writer, dictionary);
 }
 
-/** Begins a dictionary of `count` numbers. */
+/** Starts a dictionary of `count` numbers. */
 export function numbersBegin(writer: DictionaryWriter, sink: Sink, count: u32): void {
   const bytes = DICT_HEADER_BYTES + (count << 3);
   writer.at = sinkSection(sink, bytes);

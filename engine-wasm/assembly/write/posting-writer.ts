@@ -1,6 +1,6 @@
-// Writes one posting list at a time, as docs/FORMATS.md draws it, into a segment sink. Postings come one
-// by one, so a merge may pause between any two. The three growing parts of a list (block directory, packed
-// data, positions) wait in buffers of the caller's and are copied into the sink when the list is complete.
+// Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings come one by
+// one, so a merge may pause between any two. The three growing parts of a list (block directory, packed data,
+// positions) are kept in buffers of the caller and copied into the sink when the list is complete.
 
 import {
   BLOCK_DATA,
@@ -22,15 +22,15 @@ import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink"
 
 @unmanaged
 export class ListWriter {
-  block: usize; // u32[128] row gaps - 1, then u32[128] frequencies - 1 of the postings not yet packed
-  pending: u32; // how many
+  block: usize; // u32[128] row gaps - 1, then u32[128] frequencies - 1, of postings not yet packed
+  pending: u32; // number of these
   count: u32; // postings so far
   previousRow: u32; // wraps: -1 at the start
   gapBits: u32; // bitwise OR of the pending gaps - 1
   tfBits: u32; // bitwise OR of the pending frequencies - 1
   maxTf: u32;
   minNorm: u32;
-  blockPositions: u32; // where the positions of the first pending posting begin
+  blockPositions: u32; // start of the positions of the first pending posting
   norms: usize; // u8 by row
   directory: usize; // buffers and their write ends
   directoryEnd: usize;
@@ -44,14 +44,14 @@ export const LIST_WRITER_BYTES: usize = offsetof<ListWriter>();
 export const LIST_BLOCK_BYTES: usize = 1024; // of ListWriter.block
 const LIST_HEADER_MAX: usize = 24; // four varints
 
-/** Bytes that the directory and data of a list of `postings` can take at most. */
+/** Maximum bytes of the directory and data of a list of `postings`. */
 export function listDataMax(postings: u32): usize {
   return <usize>(postings / BLOCK_ROWS) * (<usize>BLOCK_ENTRY_BYTES + LIST_BLOCK_BYTES) + BLOCK_ROWS * 10;
 }
 
 /**
- * Begins a list of at most `postings`. `buffer` must hold listDataMax(postings) plus all position bytes;
- * it and `norms` (one byte a row) must stay until `listEnd`.
+ * Starts a list of at most `postings`. `buffer` must hold listDataMax(postings) plus all position bytes. It
+ * and `norms` (one byte per row) must stay until `listEnd`.
  */
 export function listBegin(writer: ListWriter, buffer: usize, postings: u32, norms: usize): void {
   writer.pending = 0;
@@ -94,7 +94,7 @@ function endBlock(writer: ListWriter): void {
   writer.minNorm = 255;
 }
 
-/** Adds a posting; rows ascend. The caller then appends its positions at `positionsEnd` and moves that on. */
+/** Adds a posting; rows ascend. The caller then appends its positions at `positionsEnd` and advances it. */
 export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
   if (CHECKED) assert(writer.count == 0 || row > writer.previousRow, "the rows of a posting list ascend");
   if (writer.pending == BLOCK_ROWS) endBlock(writer);
@@ -123,7 +123,7 @@ function putTail(writer: ListWriter, at: usize): usize {
   return at;
 }
 
-/** Writes the list into the sink. Returns false, and writes nothing, when it has no posting. */
+/** Writes the list into the sink. Returns false, having written nothing, if it has no posting. */
 export function listEnd(writer: ListWriter, slot: u32, sink: Sink): bool {
   if (writer.count == 0) return false;
   if (writer.pending == BLOCK_ROWS) endBlock(writer);

@@ -1,5 +1,5 @@
-// Where a segment is written, front to back: a growing stretch of scratch (building) or a region (merging).
-// Offsets count from the segment's first byte and stay valid; addresses end with the next `sinkNeed`.
+// Output of a segment, written front to back: a growing stretch of scratch (building) or a region (merging).
+// Offsets count from the segment's first byte and stay valid; addresses are valid until the next `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -10,19 +10,21 @@ export class Sink {
   base: usize; // the segment's first byte
   at: u32; // bytes written
   capacity: u32;
-  inRegion: u32; // 1 = a region that moves when it must grow, 0 = the last piece of scratch
+  inRegion: u32; // 1 = a region that moves when it grows, 0 = the last piece of scratch
 }
 
 export const SINK_BYTES: usize = offsetof<Sink>();
 
 const SCRATCH_STEP: usize = 0x40000;
 
-/** Starts a sink in scratch. Nobody else may take scratch until it is complete. */
+/** Starts a sink in scratch. Nothing else may take scratch until it is complete. */
 export function sinkInScratch(sink: Sink): void {
   sinkInScratchOf(sink, SCRATCH_STEP);
 }
 
-/** `sinkInScratch` with room for `bytes`: other scratch may be taken as long as it needs no more. */
+/**
+ * `sinkInScratch` with a capacity of `bytes`: other scratch may be taken as long as the sink stays within it.
+ */
 export function sinkInScratchOf(sink: Sink, bytes: usize): void {
   sink.base = scratch(bytes);
   sink.at = 0;
@@ -38,7 +40,7 @@ export function sinkInRegion(sink: Sink, bytes: usize): void {
   sink.inRegion = 1;
 }
 
-/** Makes room for `bytes` more. In a region it may end all scratch. */
+/** Makes room for `bytes` more. In a region, this may end all scratch. */
 export function sinkNeed(sink: Sink, bytes: usize): void {
   const needed = <usize>sink.at + bytes;
   if (needed <= <usize>sink.capacity) return;
@@ -68,20 +70,20 @@ export function sinkEnd(sink: Sink): usize {
   return sink.base + sink.at;
 }
 
-/** Says that everything up to `end` is written. */
+/** Declares everything up to `end` written. */
 export function sinkWritten(sink: Sink, end: usize): void {
   sink.at = <u32>(end - sink.base);
   if (CHECKED) assert(sink.at <= sink.capacity, "what is written to a sink has room there");
 }
 
-/** Copies bytes in; room must be there. */
+/** Copies bytes in; there must be room. */
 export function sinkBytes(sink: Sink, from: usize, bytes: usize): void {
   if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.copy(sinkEnd(sink), from, bytes);
   sink.at += <u32>bytes;
 }
 
-/** Appends zeros; room must be there. */
+/** Appends zeros; there must be room. */
 export function sinkZeros(sink: Sink, bytes: usize): void {
   if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.fill(sinkEnd(sink), 0, bytes);

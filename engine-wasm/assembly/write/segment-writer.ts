@@ -20,7 +20,7 @@ import { checkSegment } from "../segment/attach";
 import { storeLengths } from "../segment/statistics";
 import { Sink, sinkSection, sinkZeros } from "./segment-sink";
 
-/** Writes header and field table, zeros where nothing is known yet. */
+/** Writes header and field table, with zeros for everything not known yet. */
 export function segmentBegin(sink: Sink, rows: u32, fields: u32): void {
   const bytes = SEG_HEADER_BYTES + fields * FIELD_ENTRY_BYTES;
   sinkSection(sink, bytes);
@@ -32,7 +32,7 @@ export function segmentBegin(sink: Sink, rows: u32, fields: u32): void {
   Mem.putU32(sink.base + SEG_FIELD_TABLE, SEG_HEADER_BYTES);
 }
 
-/** Completes a segment whose sections are all written; returns its length. */
+/** Completes a segment whose sections are all written. Returns its length. */
 export function segmentEnd(sink: Sink): u32 {
   const bytes = sinkSection(sink, 0);
   Mem.putU32(sink.base + SEG_BYTES, bytes);

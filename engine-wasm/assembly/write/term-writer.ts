@@ -1,6 +1,6 @@
-// The term sections of a segment: offsets, bytes, shared-prefix lengths and list offsets grow term by term
-// beside the lists and go into the sink when the lists are complete, because their sizes are not known
-// before.
+// The term sections of a segment. Offsets, bytes, shared-prefix lengths and list offsets are collected term
+// by term while the lists are written, and go into the sink afterwards, because their sizes are not known
+// earlier.
 
 import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "../layout";
 import { Mem } from "../memory/mem";
@@ -18,12 +18,12 @@ export class TermWriter {
 
 export const TERM_WRITER_BYTES: usize = offsetof<TermWriter>();
 
-/** Bytes of the buffer that up to `terms` terms of together `bytes` need. */
+/** Bytes of the buffer for up to `terms` terms with a total of `bytes`. */
 export function termBufferBytes(terms: u32, bytes: u32): usize {
   return (<usize>terms + 1) * 8 + <usize>bytes + <usize>terms;
 }
 
-/** Starts without a term, in a buffer of termBufferBytes(terms, bytes). */
+/** Starts without terms, in a buffer of termBufferBytes(terms, bytes). */
 export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes: u32): void {
   writer.count = 0;
   writer.bytesUsed = 0;
@@ -33,7 +33,7 @@ export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes:
   writer.lcp = writer.bytes + bytes;
 }
 
-/** Adds a term greater than all before; its lists begin `lists` bytes into the lists section. */
+/** Adds a term greater than all before it. Its lists begin `lists` bytes into the lists section. */
 export function termAdd(writer: TermWriter, at: usize, length: u32, lists: u32): void {
   const i = <usize>writer.count;
   let shared: u32 = 0;
@@ -56,7 +56,7 @@ function putSection(sink: Sink, header: usize, from: usize, bytes: usize): void 
   sinkBytes(sink, from, bytes);
 }
 
-/** Writes the sections behind lists of `listBytes` and notes them in the segment's header. */
+/** Writes the sections after lists of `listBytes` and enters them into the segment's header. */
 export function termsEnd(writer: TermWriter, listBytes: u32, sink: Sink): void {
   const count = <usize>writer.count;
   Mem.putU32(writer.offsets + (count << 2), writer.bytesUsed);
