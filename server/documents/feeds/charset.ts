@@ -79,10 +79,17 @@ function charsetOf(contentType: string | null): string | null {
   return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? "")?.[1] ?? null;
 }
 
+/** An empty chunk ends a block early (flushes.ts). */
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
+    if (chunk.byteLength === 0 && bytes > 0) {
+      yield Buffer.concat(waiting, bytes);
+      waiting = [];
+      bytes = 0;
+      continue;
+    }
     waiting.push(chunk);
     bytes += chunk.byteLength;
     if (bytes < BLOCK_BYTES) continue;

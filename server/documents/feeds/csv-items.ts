@@ -20,6 +20,7 @@ export async function* csvItems(
   text: FeedText,
   delimiter: string | null,
   itemBytesMax: number,
+  rowsPerGroup?: number,
 ): AsyncGenerator<readonly FeedItem[]> {
   const pieces = text.pieces[Symbol.asyncIterator]();
   const first = await pieces.next();
@@ -34,6 +35,7 @@ export async function* csvItems(
       buffers(whole),
       delimiter ?? detectDelimiter(Buffer.from(table)),
       ENDLESS_ROW_ITEMS * itemBytesMax,
+      rowsPerGroup,
     );
     if (columns.some((name) => name.includes(INVALID))) {
       throw new FeedError(

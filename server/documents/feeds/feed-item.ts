@@ -10,6 +10,8 @@ export interface FeedOptions {
   readonly delimiter: string | null;
   readonly encoding: string | null;
   readonly itemBytesMax: number;
+  /** CSV: items per group; the last group may have fewer. */
+  readonly rowsPerGroup?: number;
 }
 
 /** Values of XML and CSV are strings (or nested objects / arrays of them for XML); of JSON any JSON value, an integer beyond 2^53 as bigint. */

@@ -31,12 +31,12 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
     const { text, first, isHtml } = await beginning(
       await decodeText(chunks, feed.contentType, options.encoding),
     );
-    const { format, itemsPath, delimiter, itemBytesMax } = options;
+    const { format, itemsPath, delimiter, itemBytesMax, rowsPerGroup } = options;
     if (isHtml) throw htmlPage();
     // A catalog is XML, CSV or TSV; only XML begins with a bracket.
     if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
     else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
-      yield* csvItems(text, delimiter, itemBytesMax);
+      yield* csvItems(text, delimiter, itemBytesMax, rowsPerGroup);
     } else yield* readXml(text, options);
   } finally {
     await source.return?.();

@@ -38,6 +38,7 @@ export async function readCsv(
   chunks: AsyncIterable<Buffer>,
   delimiter: string | null,
   rowBytesMax = RECORD_BYTES_MAX,
+  rowsPerGroup = ROWS_PER_GROUP,
 ): Promise<CsvTable> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -57,7 +58,7 @@ export async function readCsv(
   const header = await rows.next();
   if (header.done === true) throw new InputError("the CSV input has no header line");
   const columns = columnNames(header.value.cells);
-  return { columns, rows: grouped(rows, columns.length) };
+  return { columns, rows: grouped(rows, columns.length, rowsPerGroup) };
 }
 
 /** The candidate that splits the first line into most columns; quoted parts do not count. */
@@ -200,7 +201,11 @@ function columnNames(cells: readonly string[]): string[] {
   return names;
 }
 
-async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncGenerator<CsvRow[]> {
+async function* grouped(
+  rows: AsyncIterable<NumberedRow>,
+  width: number,
+  rowsPerGroup: number,
+): AsyncGenerator<CsvRow[]> {
   let group: CsvRow[] = [];
   let length = 0;
   for await (const { at, cells } of rows) {
@@ -212,7 +217,7 @@ async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncG
         cells,
         problem: `${cells.length === 1 ? "1 cell" : `${cells.length} cells`} where the header has ${width}`,
       });
-    if (group.length === ROWS_PER_GROUP || length > GROUP_LENGTH) {
+    if (group.length === rowsPerGroup || length > GROUP_LENGTH) {
       yield group;
       group = [];
       length = 0;

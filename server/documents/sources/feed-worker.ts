@@ -6,6 +6,7 @@ import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js"
 import { FeedError } from "../../ground/errors.js";
 import { type Downloaded, download } from "../../ground/outbound/download.js";
 import type { FeedItem } from "../feeds/feed-item.js";
+import { withFlushes } from "../feeds/flushes.js";
 import { inflate } from "../feeds/inflate.js";
 import { readFeed } from "../feeds/read-feed.js";
 import { prepareSynced } from "../ingest/prepare.js";
@@ -19,6 +20,9 @@ export interface FeedCall {
   readonly task: FeedTask;
   readonly port: MessagePort;
 }
+
+/** How long a preview waits for a block of the feed to fill. */
+const PREVIEW_FLUSH_MS = 500;
 
 type Body = Extract<Downloaded, { notModified: false }>;
 
@@ -82,7 +86,9 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   const items: FeedItem[] = [];
   for await (const group of itemsOf(task, body)) {
     items.push(...group.slice(0, task.items - items.length));
-    if (items.length === task.items) break;
+    if (items.length < task.items) continue;
+    await body.chunks.return?.(); // the readers may still wait for its next piece
+    break;
   }
   const mapped = itemMapper({
     fields: task.fields,
@@ -111,11 +117,15 @@ function fetched(
   return download({ url: feed.url, credentials, ...validators, accept: "*/*" }, rules, signal);
 }
 
-function itemsOf({ feed, rules, itemBytesMax }: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
-  const { format, items_path: itemsPath, delimiter, encoding } = feed;
-  const chunks = inflate(body.chunks, body.contentEncoding, rules.bytesMax);
+/** A preview wants the first items as soon as they are there, not full blocks and groups. */
+function itemsOf(task: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
+  const { format, items_path: itemsPath, delimiter, encoding } = task.feed;
+  const { contentType, contentEncoding } = body;
+  const chunks = inflate(body.chunks, contentEncoding, task.rules.bytesMax);
+  const options = { format, itemsPath, delimiter, encoding, itemBytesMax: task.itemBytesMax };
+  if (task.kind === "sync") return readFeed({ chunks, contentType }, options);
   return readFeed(
-    { chunks, contentType: body.contentType },
-    { format, itemsPath, delimiter, encoding, itemBytesMax },
+    { chunks: withFlushes(chunks, PREVIEW_FLUSH_MS), contentType },
+    { ...options, rowsPerGroup: task.items },
   );
 }
