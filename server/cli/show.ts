@@ -23,8 +23,13 @@ export function print<T>(options: GlobalOptions, answer: { data: T }, text: (dat
   process.stdout.write(`${options.json === true ? JSON.stringify(answer) : text(answer.data)}\n`);
 }
 
+/** Columns of the terminal. What a file or another program reads is not cut, so it has no width. */
+export function widthOf({ columns }: { readonly columns?: number }): number {
+  return columns ?? Number.POSITIVE_INFINITY;
+}
+
 /** As wide as the terminal. */
 export function tableText(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((title) => ({ title }));
-  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+  return renderTable(columns, rows, widthOf(process.stdout)).join("\n");
 }

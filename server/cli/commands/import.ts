@@ -14,6 +14,7 @@ import type { ApiClient } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
 import { schemaLines } from "../schema-table.js";
+import { widthOf } from "../show.js";
 import { grouped, oneLine } from "../table.js";
 import { UploadProgress } from "../upload/progress.js";
 import {
@@ -257,7 +258,7 @@ function perSecond(counts: { readonly succeeded: number }, seconds: number): num
 
 function showSchema(inference: Inference, options: ImportOptions, out: NodeJS.WriteStream): void {
   if (options.json === true) out.write(`${JSON.stringify(inference.schema, null, 2)}\n`);
-  else out.write(`${schemaLines(inference, out.columns ?? 100).join("\n")}\n`);
+  else out.write(`${schemaLines(inference, widthOf(out)).join("\n")}\n`);
 }
 
 function note(options: GlobalOptions, text: string): void {

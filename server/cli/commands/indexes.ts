@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { widthOf } from "../show.js";
 import { grouped, renderTable } from "../table.js";
 
 interface IndexEntry {
@@ -43,5 +44,5 @@ function indexTable(entries: readonly IndexEntry[]): string {
     { title: "status" },
     { title: "created", minWidth: 20 },
   ];
-  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+  return renderTable(columns, rows, widthOf(process.stdout)).join("\n");
 }

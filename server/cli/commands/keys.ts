@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
-import { renderTable } from "../table.js";
+import { tableText } from "../show.js";
 import { wholeNumber } from "../whole-number.js";
 
 interface KeyEntry {
@@ -88,9 +88,7 @@ async function listKeys(options: GlobalOptions): Promise<void> {
     process.stdout.write("No keys but the admin key.\n");
     return;
   }
-  const columns = ["id", "name", "key", "scopes", "indexes", "expires", "last used"].map((title) => ({
-    title,
-  }));
+  const titles = ["id", "name", "key", "scopes", "indexes", "expires", "last used"];
   const rows = answer.data.map((key) => [
     String(key.id),
     key.name,
@@ -100,7 +98,7 @@ async function listKeys(options: GlobalOptions): Promise<void> {
     key.expires_at ?? "never",
     key.last_used_on ?? "",
   ]);
-  process.stdout.write(`${renderTable(columns, rows, process.stdout.columns ?? 100).join("\n")}\n`);
+  process.stdout.write(`${tableText(titles, rows)}\n`);
 }
 
 async function deleteKey(id: string, options: GlobalOptions): Promise<void> {

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import type { RankingRule } from "../../catalog/types.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
-import { renderTable } from "../table.js";
+import { tableText } from "../show.js";
 
 export function rulesCommand(): Command {
   const command = new Command("rules").description("list an index's ranking rules").argument("<index>");
@@ -31,6 +31,5 @@ function ruleTable(rules: readonly RankingRule[]): string {
     enabled ? "on" : "off",
   ]);
   const titles = ["id", "name", "type", "query contains", "applies to", "priority", "state"];
-  const columns = titles.map((title) => ({ title }));
-  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+  return tableText(titles, rows);
 }

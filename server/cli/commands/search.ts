@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { parseExact } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { type QueryAnswer, resultLines } from "../results.js";
+import { widthOf } from "../show.js";
 import { wholeNumber } from "../whole-number.js";
 
 interface SearchOptions extends GlobalOptions {
@@ -57,7 +58,7 @@ export function searchCommand(): Command {
         process.stdout.write(`${body.toString("utf8")}\n`);
         return;
       }
-      const lines = resultLines(parseExact(body) as QueryAnswer, process.stdout.columns ?? 100);
+      const lines = resultLines(parseExact(body) as QueryAnswer, widthOf(process.stdout));
       process.stdout.write(`${lines.join("\n")}\n`);
     } finally {
       client.close();

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { parseExact } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { type SimilarAnswer, similarLines } from "../results.js";
+import { widthOf } from "../show.js";
 import { wholeNumber } from "../whole-number.js";
 
 interface SimilarOptions extends GlobalOptions {
@@ -36,7 +37,7 @@ export function similarCommand(): Command {
       const lines =
         options.json === true
           ? [body.toString("utf8")]
-          : similarLines(parseExact(body) as SimilarAnswer, process.stdout.columns ?? 100);
+          : similarLines(parseExact(body) as SimilarAnswer, widthOf(process.stdout));
       process.stdout.write(`${lines.join("\n")}\n`);
     } finally {
       client.close();

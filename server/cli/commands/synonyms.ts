@@ -8,7 +8,7 @@ import { openSource } from "../../documents/formats/source.js";
 import { type ApiClient, RefusedError } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
-import { renderTable } from "../table.js";
+import { tableText } from "../show.js";
 
 interface SynonymsOptions extends GlobalOptions {
   readonly import?: string;
@@ -88,6 +88,5 @@ function groupTable(groups: readonly SynonymGroup[]): string {
       : `${root} -> ${synonyms.filter((entry) => entry !== root).join(", ")}`,
     enabled ? "on" : "off",
   ]);
-  const columns = ["id", "type", "synonyms", "state"].map((title) => ({ title }));
-  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+  return tableText(["id", "type", "synonyms", "state"], rows);
 }

@@ -1,5 +1,5 @@
 // `npm run demo`: a server with a small shop in it, a few searches, and what to try next. Stays up until Ctrl-C;
-// with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches.
+// with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,6 +16,7 @@ import { createIndex, findIndex } from "../commands/index-setup.js";
 import { stopSignal } from "../commands/serve.js";
 import { CliError, EXIT_FAILED, speaksToUser } from "../failure.js";
 import { type QueryAnswer, resultLines } from "../results.js";
+import { widthOf } from "../show.js";
 import { grouped } from "../table.js";
 import { upload } from "../upload/sender.js";
 import { DEMO_SCHEMA, demoCatalogue, type Product } from "./catalogue.js";
@@ -27,10 +28,11 @@ const PORT = 8800;
 const ASK_MS = 100;
 /** A machine that has not made the vectors by then is busy; the demo goes on without them. */
 const VECTORS_MS_MAX = 30_000;
-const USAGE = "usage: npm run demo -- [--port N] [--data-dir DIRECTORY] [--exit]";
 
 async function demo(): Promise<void> {
-  const options = readArguments();
+  const { values: options } = parseArgs({
+    options: { port: { type: "string" }, "data-dir": { type: "string" }, exit: { type: "boolean" } },
+  });
   const temporary = options["data-dir"] === undefined;
   const dataDir = options["data-dir"] ?? mkdtempSync(join(tmpdir(), "skein-demo-"));
   const key = process.env.SKEIN_ADMIN_KEY ?? `demo_${randomBytes(12).toString("hex")}`;
@@ -99,7 +101,7 @@ async function showSearches(url: string, key: string, products: readonly Product
 }
 
 async function showSearch(client: ApiClient, { shows, query }: Sample): Promise<void> {
-  const width = process.stdout.columns ?? 100;
+  const width = widthOf(process.stdout);
   const fields = ["name", "sku", "category", "price", "rating"];
   print(`\n${shows}\n$ ${sampleCommand(INDEX, query)}\n`);
   const answer = await client.json("POST", `/v1/indexes/${INDEX}/query`, { ...query, fields });
@@ -154,16 +156,6 @@ The server stays up until Ctrl-C. In a second terminal, in this folder:
   curl -s $SKEIN_URL/v1/indexes -H "Authorization: Bearer $SKEIN_API_KEY"
 
 The API is described at ${url}/openapi.json and in docs/api.md.`;
-}
-
-function readArguments(): { port?: string; "data-dir"?: string; exit?: boolean } {
-  try {
-    return parseArgs({
-      options: { port: { type: "string" }, "data-dir": { type: "string" }, exit: { type: "boolean" } },
-    }).values;
-  } catch (error) {
-    throw new CliError(`${messageOf(error)} (${USAGE})`);
-  }
 }
 
 /** True when nobody listens on this port of the loopback address. */

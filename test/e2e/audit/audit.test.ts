@@ -258,10 +258,12 @@ describe("small files", () => {
     const env = { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY };
     const skein = (...args: string[]) =>
       runProgram("server/cli/main.js", ["audit", ...args], { folder, env });
-    const { seq } = await newest(server);
+    const { seq, time } = await newest(server);
     const table = await skein("--limit", "2");
     expect(table).toMatchObject({ code: 0, err: "" });
     expect(table.out).toMatch(new RegExp(`^${seq} .*settings\\.update`, "m"));
+    expect(table.out).toContain(time);
+    expect(table.out, "cut although no terminal reads it").not.toContain("…");
     expect(table.out).toContain(`There are older ones: --before ${seq - 1}`);
     const json = await skein(
       "--json",

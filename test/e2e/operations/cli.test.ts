@@ -43,6 +43,17 @@ const SHOES = Array.from({ length: 60 }, (_, i) => ({
 const toJson = (value: unknown) =>
   JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `#${v}#` : v)).replace(/"#(\d+)#"/g, "$1");
 
+test("what another program reads is not cut", async () => {
+  const title = "a title that is much longer than any terminal is wide ".repeat(5).trim();
+  await server.createIndex("wide", { fields: [{ name: "title", type: "string", facet: true }] }, [
+    { id: "w".repeat(200), title },
+  ]);
+  const { out } = await skein(["search", "wide", "*", "--facets", "title"]);
+  expect(out).toContain("w".repeat(200));
+  expect(out.split(title)).toHaveLength(3); // in the hit and in the facet
+  expect(out).not.toContain("…");
+});
+
 describe("import", () => {
   test("JSON lines into a new index: shows the schema it made, and the documents can be searched", async () => {
     const path = file("shoes.jsonl", SHOES.map(toJson).join("\n"));

@@ -32,6 +32,16 @@ test.concurrent("the demo fills a server, searches it and, when told to, ends", 
   expect(run.out).toContain("100 products read, read again every hour.");
 });
 
+test("the demo explains its options and refuses others without a build", async () => {
+  const script = "../scripts/demo.mjs";
+  const help = await runProgram(script, ["--help"], { folder });
+  expect(help).toMatchObject({ code: 0, err: "" });
+  expect(help.out).toMatch(/^usage: npm run demo/);
+  const mistyped = await runProgram(script, ["--prot", "1"], { folder });
+  expect(mistyped).toMatchObject({ code: 2, out: "" });
+  expect(mistyped.err).toContain("--prot");
+});
+
 test.concurrent("the load benchmark runs and writes its result", async () => {
   const args = [
     "--workload",
