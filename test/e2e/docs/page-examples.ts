@@ -1,0 +1,232 @@
+// The examples of a page of docs/: each ```sh block is run as it is written, in order, by bash with curl, and its answer
+// is compared with the ```json or ```ndjson block that follows it. Knows nothing of servers.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Example {
+  /** The heading above it and its place below that heading: "POST /v1/indexes, 2". */
+  readonly name: string;
+  readonly commands: string;
+  /** The block after the commands; null if the page shows no answer. */
+  readonly answer: string | null;
+  /** The answer is for people: a table of the command line, not JSON. */
+  readonly isText: boolean;
+  /** HTTP status, written behind the language of the answer's block: ```json 201. */
+  readonly status: number;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+  /** HTTP status of each request of the commands. */
+  readonly statuses: readonly number[];
+}
+
+export interface Surroundings {
+  /** Environment of the commands beside PATH and HOME. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Hosts that a page names, and the server on loopback that answers for each. */
+  readonly hosts?: Readonly<Record<string, string>>;
+}
+
+/** How long an answer that is read may take to become what the page shows: it may tell of work in the background. */
+const SETTLE_MS_MAX = 20_000;
+const SETTLE_PAUSE_MS = 100;
+const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
+
+/** Members whose values differ from run to run. Only their kind is compared: a number, a time, some text. */
+const VARYING =
+  /^(?:took_ms|search_time_ms|training_ms|trained_at|\w+_at|time|query_id|request_id|key|prefix|path|period_(?:start|end)|\w*bytes|seq|month|last_used_on)$/;
+/** Snapshots are named after their time. */
+const SNAPSHOT = /^\d{8}-\d{6}-\w+$/;
+
+const FENCE = /^```(\w*) ?(\d*)\n([\s\S]*?)^```$/gm;
+
+/** Examples of a page in its order. Blocks in other languages are for readers only. */
+export function examplesOf(page: string): Example[] {
+  const examples: Example[] = [];
+  const blocks = [...page.matchAll(FENCE)];
+  blocks.forEach((block, i) => {
+    if (block[1] !== "sh") return;
+    const next = blocks[i + 1];
+    const answered =
+      next !== undefined && /^(?:json|ndjson|text)$/.test(next[1]!) && isNextTo(page, block, next);
+    const heading = headingAbove(page, block.index);
+    const place = examples.filter(({ name }) => name.startsWith(`${heading}, `)).length + 1;
+    examples.push({
+      name: `${heading}, ${place}`,
+      commands: block[3]!,
+      answer: answered ? next[3]! : null,
+      isText: answered && next[1] === "text",
+      status: answered && next[2] !== "" ? Number(next[2]) : 0,
+    });
+  });
+  return examples;
+}
+
+/** An answer stands right below its commands, or one line of text below them. */
+function isNextTo(page: string, block: RegExpExecArray, next: RegExpExecArray): boolean {
+  return !page
+    .slice(block.index + block[0].length, next.index)
+    .trim()
+    .includes("\n");
+}
+
+function headingAbove(page: string, index: number): string {
+  const headings = [...page.slice(0, index).matchAll(/^#+ (.+)$/gm)];
+  return headings.at(-1)?.[1] ?? "top";
+}
+
+/**
+ * Runs an example in `folder` and compares its answer; null if it is as shown. Commands that only read are repeated
+ * for some seconds until they answer as shown.
+ */
+export async function whatDiffers(
+  example: Example,
+  folder: string,
+  { env, hosts = {} }: Surroundings,
+): Promise<string | null> {
+  const swap = (text: string, from: 0 | 1): string =>
+    Object.entries(hosts).reduce((out, pair) => out.replaceAll(pair[from]!, pair[1 - from]!), text);
+  const onlyReads = example.commands.split("\n").every((line) => READ.test(line));
+  const end = Date.now() + SETTLE_MS_MAX;
+  for (;;) {
+    const ran = await run(swap(example.commands, 0), folder, env);
+    const found = difference(example, { ...ran, output: swap(ran.output, 1) });
+    if (found === null || !onlyReads || Date.now() > end) return found;
+    await sleep(SETTLE_PAUSE_MS);
+  }
+}
+
+/**
+ * Runs commands in `folder`, with the variables that earlier commands there have set, as in a terminal. Curl reports each
+ * status on standard error, so that the page's commands stay as they are.
+ */
+async function run(commands: string, folder: string, env: Surroundings["env"]): Promise<Ran> {
+  const curlHome = join(folder, ".curl");
+  mkdirSync(curlHome, { recursive: true });
+  writeFileSync(
+    join(curlHome, ".curlrc"),
+    'silent\nshow-error\nwrite-out = "%{stderr}status %{http_code}\\n"\n',
+  );
+  const script = `[ ! -f .variables ] || . ./.variables; set -a\n${commands}\nexport -p > .variables`;
+  const child = spawn("bash", ["-e", "-u", "-o", "pipefail", "-c", script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "", HOME: folder, CURL_HOME: curlHome, LC_ALL: "C.UTF-8", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const statuses = [...errors.matchAll(/^status (\d+)$/gm)].map(([, status]) => Number(status));
+  return { code, output, errors, statuses };
+}
+
+/** Says how an answer differs from the one shown; null if it does not. */
+function difference(example: Example, { code, output, errors, statuses }: Ran): string | null {
+  if (code !== 0) return `the commands ended with ${code}: ${errors}`;
+  const wrong = statuses.find((status) => (example.status === 0 ? status >= 300 : status !== example.status));
+  if (wrong !== undefined) return `the status is ${wrong}: ${output}`;
+  if (example.answer === null) return null;
+  if (example.isText) {
+    const same = withoutTimes(example.answer) === withoutTimes(output);
+    return same ? null : `the output is\n${output}`;
+  }
+  const found = compare(shown(example.answer), read(output), "answer");
+  return found === null ? null : `${found}\nThe whole answer: ${output}`;
+}
+
+/** Durations differ from run to run, and an editor may cut trailing spaces. */
+function withoutTimes(text: string): string {
+  return text
+    .replace(/\b[\d.]+ (m?s)\b/g, "0 $1")
+    .replace(/[ \r]+$/gm, "")
+    .trim();
+}
+
+/** Lines of JSON as an array, or one JSON value. */
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown);
+  }
+}
+
+/** Stands for `...` in a page: more members or more elements may follow. */
+const MORE = "\u2026more";
+
+/** The answer of a page, in which `...` outside of strings leaves out members or elements. */
+function shown(answer: string): unknown {
+  const open: string[] = [];
+  const text = answer.replace(/"(?:[^"\\]|\\.)*"|[{}[\]]|\.\.\./g, (token) => {
+    if (token === "{" || token === "[") open.push(token);
+    else if (token === "}" || token === "]") open.pop();
+    if (token !== "...") return token;
+    return open.at(-1) === "{" ? `"${MORE}":true` : `"${MORE}"`;
+  });
+  return read(text);
+}
+
+function compare(wanted: unknown, got: unknown, path: string): string | null {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(got)) return `${path} is no list`;
+    const whole = wanted.at(-1) !== MORE;
+    const elements = whole ? wanted : wanted.slice(0, -1);
+    if (whole ? got.length !== elements.length : got.length < elements.length)
+      return `${path} has ${got.length} elements, not ${elements.length}`;
+    return first(elements.map((element, i) => compare(element, got[i], `${path}[${i}]`)));
+  }
+  if (typeof wanted === "object" && wanted !== null) {
+    if (typeof got !== "object" || got === null || Array.isArray(got)) return `${path} is no object`;
+    const { [MORE]: more, ...members } = wanted as Record<string, unknown>;
+    const unknown = Object.keys(got).find((name) => !(name in members));
+    if (more === undefined && unknown !== undefined)
+      return `${path} has the member ${unknown}, which is not shown`;
+    return first(
+      Object.entries(members).map(([name, value]) => {
+        if (!(name in got)) return `${path} has no member ${name}`;
+        const came = (got as Record<string, unknown>)[name];
+        const varies = VARYING.test(name) || (name === "id" && SNAPSHOT.test(String(value)));
+        if (varies && typeof value !== "object") return compareKind(value, came, `${path}.${name}`);
+        return compare(value, came, `${path}.${name}`);
+      }),
+    );
+  }
+  return wanted === got ? null : `${path} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`;
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T/;
+
+function compareKind(wanted: unknown, got: unknown, path: string): string | null {
+  const alike =
+    typeof wanted === typeof got &&
+    (typeof wanted !== "string" || TIME.test(wanted) === TIME.test(got as string));
+  return alike
+    ? null
+    : `${path} is ${JSON.stringify(got)}, which is not of the kind of ${JSON.stringify(wanted)}`;
+}
+
+function first(differences: (string | null)[]): string | null {
+  return differences.find((found) => found !== null) ?? null;
+}
+
+/** A page of docs/ by its path from the root of the project. */
+export function page(path: string): string {
+  return readFileSync(path, "utf8");
+}

@@ -1,0 +1,89 @@
+// Rules about Markdown: how wide its lines are, and that links to a heading name one. Reads text only.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative, sep } from "node:path";
+import { describe, test } from "vitest";
+import { ROOT } from "./tree.js";
+import { expectNone } from "./violations.js";
+
+const COLUMNS_MAX = 110;
+/** Folders with pages that people write. What benchmarks write is as wide as its tables. */
+const FOLDERS = ["docs", "bench/peers"];
+const SKIPPED = /(^|\/)(?:node_modules|target)\//;
+/** Pages still wider than that. */
+const WIDE = ["CHANGELOG.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md", "docs/TESTING.md"];
+
+const PAGES = new Map(
+  [
+    ...readdirSync(ROOT),
+    ...FOLDERS.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`),
+    ),
+  ]
+    .map((path) => path.split(sep).join("/"))
+    .filter((path) => path.endsWith(".md") && !SKIPPED.test(path))
+    .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
+);
+
+/** Lines of a page with their numbers, without blocks of code. */
+function proseOf(text: string): { line: string; number: number }[] {
+  let inCode = false;
+  return text.split("\n").flatMap((line, i) => {
+    const isFence = /^\s*```/.test(line) && !/```.+```/.test(line);
+    if (isFence) inCode = !inCode;
+    return inCode || isFence ? [] : [{ line, number: i + 1 }];
+  });
+}
+
+/** Tables, blocks of code by indentation, and lines that cannot be broken: one word, such as a link or a quoted name. */
+function mayBeWide(line: string): boolean {
+  if (/^\s*\|/.test(line) || /^ {4,}/.test(line)) return true;
+  const words = line.replace(/`[^`]*`/g, (code) => code.replaceAll(" ", "_")).trim();
+  return !words.replace(/^(?:[-*+]|\d+\.) /, "").includes(" ");
+}
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
+}
+
+function anchorsOf(text: string): Set<string> {
+  const headings = proseOf(text).flatMap(({ line }) => /^#+ (.+)$/.exec(line)?.[1] ?? []);
+  return new Set(headings.map(anchorOf));
+}
+
+describe("Markdown", () => {
+  test(`has at most ${COLUMNS_MAX} columns, tables, code and long links excepted`, () => {
+    const wide = [...PAGES].flatMap(([path, text]) =>
+      (WIDE.includes(path) ? [] : proseOf(text))
+        .filter(({ line }) => [...line].length > COLUMNS_MAX && !mayBeWide(line))
+        .map(({ number }) => `${path}:${number}`),
+    );
+    expectNone(wide, "Side by side with code, a wider line wraps by itself and its change is hard to see.");
+  });
+
+  test("links to headings that exist", () => {
+    const wrong = [...PAGES].flatMap(([path, text]) =>
+      [...text.matchAll(/\]\(([^)#\s]*)#([^)\s]+)\)/g)].flatMap(([, file, anchor]) => {
+        if (file!.includes("://")) return [];
+        const target =
+          file === ""
+            ? path
+            : normalize(join(dirname(path), file!))
+                .split(sep)
+                .join("/");
+        const page = PAGES.get(relative(".", target).split(sep).join("/"));
+        if (page === undefined) return [`${path} links to ${target}`];
+        return anchorsOf(page).has(anchor!) ? [] : [`${path} links to ${target}#${anchor}`];
+      }),
+    );
+    expectNone(
+      wrong,
+      "A link to a heading that was renamed opens the top of the page, and the reader searches.",
+    );
+  });
+});
