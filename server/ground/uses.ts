@@ -1,5 +1,6 @@
 // Who is using what at the moment, by number: counts begun and ended uses and lets somebody wait until there
 // are none left. Knows nothing of what is used.
+import { within } from "./jobs/deadline.js";
 
 export class Uses {
   readonly #counts = new Map<number, number>();
@@ -18,15 +19,10 @@ export class Uses {
   /** Resolves when nobody uses the number any more, at the latest after `msMax` or when `signal` says so. */
   async ended(id: number, msMax: number, signal?: AbortSignal): Promise<void> {
     if (!this.#counts.has(id) || signal?.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, msMax);
-      const done = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal?.addEventListener("abort", done);
-      this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), done]);
+    const ended = new Promise<void>((resolve) => {
+      this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), resolve]);
     });
+    await within(ended, msMax, () => undefined, signal).catch(() => undefined);
   }
 
   #end(id: number): void {

@@ -1,6 +1,8 @@
 // What both front-ends do alike with one request and its reply: the body comes through a queue, a client that goes away
 // ends both, and a streamed reply is sent no faster than the client reads it. Knows neither of the two libraries.
+
 import type { ErrorCode } from "../ground/errors.js";
+import { within } from "../ground/jobs/deadline.js";
 import type { BodyQueue } from "./body-queue.js";
 import { ClientGone, type HttpRequest, type ReadHeader } from "./port.js";
 
@@ -72,13 +74,12 @@ export abstract class Exchange implements HttpRequest {
 
   /** Resolves when the waiting bytes have left or the client has gone. */
   async #drained(stallMsMax: number): Promise<void> {
-    const timer = setTimeout(() => {
-      if (!this.aborted) this.cut();
-    }, stallMsMax);
-    await new Promise<void>((resolve) => {
+    const drained = new Promise<void>((resolve) => {
       this.wake = resolve;
     });
-    clearTimeout(timer);
+    await within(drained, stallMsMax, () => {
+      if (!this.aborted) this.cut();
+    });
   }
 }
 

@@ -11,6 +11,7 @@ import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
+import { within } from "../ground/jobs/deadline.js";
 import type { Limits } from "../ground/limits.js";
 import { closeStream } from "./exchange.js";
 import { ClientGone, type HttpHandler, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
@@ -66,13 +67,8 @@ export class HttpService<S extends SearchServices> {
   async drain(ms: number): Promise<void> {
     this.#phase = "stopping";
     if (this.#services.requests.own === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#idle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const idle = new Promise<void>((resolve) => (this.#idle = resolve));
+    await within(idle, ms, () => undefined);
   }
 
   /** Never rejects. */

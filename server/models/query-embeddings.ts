@@ -1,9 +1,9 @@
 // The vectors of queries, which wait for them only a little while. Queries of the same text share one request. While all
 // requests that may be under way are, others gather and go together in the next one. A request that is too late for its queries
 // counts as failed at once; what it brings later still fills the cache. After some failures queries do not wait at all.
-import { withDeadline } from "../ground/jobs/deadline.js";
+import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
-import { type Clock, TIMER_MS_MAX, within } from "../ground/outbound/patience.js";
+import type { Clock } from "../ground/outbound/patience.js";
 import type { Circuit } from "./circuit.js";
 import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
@@ -63,8 +63,7 @@ export class QueryEmbeddings {
   async #awaited(text: string, signal: AbortSignal): Promise<Float32Array | null> {
     const wanted = this.#wanted.get(text) ?? this.#want(text);
     if (wanted === null) return null;
-    const late = (): Error => new EndpointError("the model is too slow for a query");
-    return within(wanted.vector, this.#options.msMax, late, signal).catch(() => null);
+    return within(wanted.vector, this.#options.msMax, () => null, signal).catch(() => null);
   }
 
   #want(text: string): Wanted | null {

@@ -1,12 +1,12 @@
 // GET /metrics from the inside: measures shards, the largest indexes and the disk, bounded in number and in
 // time, and prints them with what was counted. Scrapes that come at once share one.
 import { statfs } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Sources } from "../documents/sources/sources.js";
 import type { OpenIndexes } from "../fleet/owner/open-indexes.js";
 import type { ShardHealth } from "../fleet/owner/shard-health.js";
+import { within } from "../ground/jobs/deadline.js";
 import type { Limits } from "../ground/limits.js";
 import { Exposition } from "../ground/metrics/exposition.js";
 import type { Readings } from "../ground/metrics/readings.js";
@@ -125,13 +125,9 @@ export class Scrape {
 
 /** Null when the system does not tell, or not in time. */
 async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
-  const limit = new AbortController();
-  const timeout = sleep(msMax, null, { ref: false, signal: limit.signal }).catch(() => null);
   const asked = statfs(path).then(
     ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),
     () => null,
   );
-  const disk = await Promise.race([asked, timeout]);
-  limit.abort();
-  return disk;
+  return within(asked, msMax, () => null);
 }

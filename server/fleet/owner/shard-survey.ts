@@ -1,7 +1,7 @@
 // Asks every shard how it is and how large its parts of some indexes are, within a time limit: for metrics,
 // which must neither hang nor get in the way of queries. A shard that has not answered the last survey is not
 // asked again, so that surveys never pile up in its queue.
-import { setTimeout as sleep } from "node:timers/promises";
+
 import {
   decodeStatsReply,
   encodePing,
@@ -11,6 +11,7 @@ import {
 import { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeTogetherReply, encodeTogether } from "../../../shards/protocol/together.js";
 import type { Location } from "../../catalog/schema/placement.js";
+import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
@@ -48,17 +49,14 @@ export class ShardSurvey {
 
   /** Never rejects; resolves after `msMax` at the latest. */
   async take(uids: readonly number[], msMax: number): Promise<Survey> {
-    const limit = new AbortController();
-    const timeout = sleep(msMax, undefined, { ref: false, signal: limit.signal }).catch(() => undefined);
     const answers = Array.from(
       { length: this.#shards },
       (): Answers => ({ answerMs: null, stats: new Map() }),
     );
     let late = false;
     const asking = answers.map((answer, shard) => this.#askShard(shard, uids, answer, () => late));
-    await Promise.race([Promise.all(asking), timeout]);
+    await within(Promise.all(asking), msMax, () => undefined);
     late = true;
-    limit.abort();
     const stats = new Map<number, IndexStats>();
     for (const uid of uids) {
       const parts = answers.flatMap((answer) => answer.stats.get(uid) ?? []);

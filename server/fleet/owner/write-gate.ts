@@ -1,18 +1,19 @@
 // Lets writes pass, and stops them for a moment when somebody needs the shards between two writes: those under
 // way end, later ones wait and go on in their order. Knows no write.
-import { setTimeout as sleep } from "node:timers/promises";
+
 import { SkeinError } from "../../ground/errors.js";
+import { within } from "../../ground/jobs/deadline.js";
 
 export class WriteGate {
-  readonly #waitMsMax: number | undefined;
+  readonly #waitMsMax: number;
   #closed = false;
   #inside = 0;
   /** In the order of the calls. */
   readonly #waiting = new Set<() => void>();
   #onIdle: (() => void) | null = null;
 
-  /** `waitMsMax`: how long a write may have to wait; undefined: however long it takes. */
-  constructor(waitMsMax?: number) {
+  /** `waitMsMax`: how long a write may have to wait. */
+  constructor(waitMsMax = Number.POSITIVE_INFINITY) {
     this.#waitMsMax = waitMsMax;
   }
 
@@ -25,18 +26,17 @@ export class WriteGate {
       this.#inside++;
       return Promise.resolve();
     }
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        clearTimeout(timer);
+    let start = (): void => undefined;
+    const started = new Promise<void>((resolve) => {
+      start = () => {
         this.#inside++;
         resolve();
       };
-      const refuse = (): void => {
-        this.#waiting.delete(start);
-        reject(new SkeinError("SK-SYS-503", "writes wait too long at the moment; retry", { retryAfter: 5 }));
-      };
-      const timer = this.#waitMsMax === undefined ? undefined : setTimeout(refuse, this.#waitMsMax).unref();
-      this.#waiting.add(start);
+    });
+    this.#waiting.add(start);
+    return within(started, this.#waitMsMax, () => {
+      this.#waiting.delete(start);
+      throw new SkeinError("SK-SYS-503", "writes wait too long at the moment; retry", { retryAfter: 5 });
     });
   }
 
@@ -68,15 +68,12 @@ export class WriteGate {
 
   async #idle(msMax: number): Promise<boolean> {
     if (this.#inside === 0) return true;
-    const timer = new AbortController();
     const idle = new Promise<boolean>((resolve) => {
       this.#onIdle = () => resolve(true);
     });
-    const late = sleep(msMax, false, { ref: false, signal: timer.signal }).catch(() => false);
     try {
-      return await Promise.race([idle, late]);
+      return await within(idle, msMax, () => false);
     } finally {
-      timer.abort();
       this.#onIdle = null;
     }
   }

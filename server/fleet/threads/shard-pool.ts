@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
 import { SkeinError } from "../../ground/errors.js";
+import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { ReaderOf } from "./borrowed-memories.js";
@@ -306,20 +307,13 @@ class ShardThread {
   }
 
   async #waitForRestart(): Promise<void> {
-    const timer = new AbortController();
-    const timeout = sleep(this.#options.limits.searchMsMax, undefined, {
-      ref: false,
-      signal: timer.signal,
-    }).then(() => {
-      throw unavailable(`shard ${this.#shard} is being restarted`);
-    });
-    timeout.catch(() => undefined);
     this.#waiting++;
     try {
-      await Promise.race([this.#reopened, timeout]);
+      await within(this.#reopened, this.#options.limits.searchMsMax, () => {
+        throw unavailable(`shard ${this.#shard} is being restarted`);
+      });
     } finally {
       this.#waiting--;
-      timer.abort();
     }
   }
 }

@@ -1,4 +1,7 @@
-// Work that must end in time, or when one of several signals says so.
+// Limits on time: work that is told to end, and waiting that ends although the work goes on.
+
+/** Node.js fires a timer at once when its delay is longer than this. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * Runs the work with a controller that is aborted when one of the signals is, with its reason, and leaves no listener behind.
@@ -21,18 +24,52 @@ export async function underSignals<T>(
   }
 }
 
-/** Runs the work with a signal that is aborted when the given one is, and when the time is over; its reason is then a TimeoutError. */
+/** Runs the work with a signal that is aborted when the given one is, and after `ms`, with a TimeoutError. */
 export async function withDeadline<T>(
   signal: AbortSignal,
   ms: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   return underSignals([signal], async (stop) => {
-    const timer = setTimeout(() => stop.abort(new DOMException("The time is over.", "TimeoutError")), ms);
+    const late = (): void => stop.abort(new DOMException("The time is over.", "TimeoutError"));
+    const timer = setTimeout(late, Math.min(ms, TIMER_MS_MAX));
     try {
       return await work(stop.signal);
     } finally {
       clearTimeout(timer);
     }
   });
+}
+
+/**
+ * Settles as `work` does, after `ms` as `late()` does, or rejects with the signal's reason, whichever comes first. Leaves
+ * neither timer nor listener behind. The work itself goes on; its owner ends it.
+ */
+export function within<T, L>(
+  work: Promise<T>,
+  ms: number,
+  late: () => L,
+  signal?: AbortSignal,
+): Promise<T | L> {
+  return new Promise<T | L>((resolve, reject) => {
+    const settle = (outcome: () => T | L): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      try {
+        resolve(outcome());
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const fail = (error: unknown): void => settle(() => raise(error));
+    const stop = (): void => fail(signal?.reason);
+    const timer = setTimeout(settle, Math.min(ms, TIMER_MS_MAX), late);
+    signal?.addEventListener("abort", stop);
+    work.then((value) => settle(() => value), fail);
+    if (signal?.aborted) stop();
+  });
+}
+
+function raise(error: unknown): never {
+  throw error;
 }

@@ -8,9 +8,9 @@ import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { FeedError } from "../errors.js";
+import { within } from "../jobs/deadline.js";
 import { type AddressRules, mayConnect, plainHost } from "./addresses.js";
 import { connectionFailure, nameFailure, silenceFailure } from "./failures.js";
-import { within } from "./patience.js";
 
 export interface Endpoint {
   /** An IP address; the one and only that may be connected to. */
@@ -66,7 +66,9 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
     // An error may follow at once, before the request listens for it; without a listener it would end the thread.
     socket.on("error", () => undefined);
     try {
-      const late = (): Error => silenceFailure(host, "accept the connection", route.silenceMsMax);
+      const late = (): never => {
+        throw silenceFailure(host, "accept the connection", route.silenceMsMax);
+      };
       await within(once(socket, isSecure ? "secureConnect" : "connect"), msMax, late, route.signal);
       return socket;
     } catch (error) {
@@ -80,7 +82,9 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
 
 async function addressesOf(host: string, route: OutboundRoute): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
-  const late = (): Error => nameFailure(host, undefined);
+  const late = (): never => {
+    throw nameFailure(host, undefined);
+  };
   try {
     return await within(route.network.resolve(host), route.silenceMsMax, late, route.signal);
   } catch (error) {

@@ -4,11 +4,12 @@
 // Knows nothing of what the body holds, not even of its encoding: ranges count the bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
+import { TIMER_MS_MAX } from "../jobs/deadline.js";
 import type { AddressRules } from "./addresses.js";
 import { INTERNET, type Network, type OutboundRoute } from "./connector.js";
 import type { Answer } from "./exchange.js";
 import { PassingError, seconds } from "./failures.js";
-import { type Clock, retryAfterMs, SYSTEM_CLOCK, TIMER_MS_MAX } from "./patience.js";
+import { type Clock, retryAfterMs, SYSTEM_CLOCK } from "./patience.js";
 import { type Credentials, follow } from "./redirects.js";
 
 export interface OutboundRules extends AddressRules {

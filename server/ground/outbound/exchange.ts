@@ -4,9 +4,9 @@
 // then that nobody can catch.
 // Knows nothing of redirects, tries or what the body holds.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";
 import { connectionFailure, PassingError, silenceFailure } from "./failures.js";
-import { within } from "./patience.js";
 
 /** Sends the request and waits for the head of the answer, which the caller closes. Throws FeedError, or the signal's reason. */
 export async function exchange(
@@ -29,7 +29,9 @@ export async function exchange(
   });
   request.end();
   try {
-    const late = (): Error => silenceFailure(url.host, "answer", route.silenceMsMax);
+    const late = (): never => {
+      throw silenceFailure(url.host, "answer", route.silenceMsMax);
+    };
     return new Answer(url, request, await within(answered, route.silenceMsMax, late, route.signal), route);
   } catch (error) {
     request.destroy();
@@ -71,7 +73,9 @@ export class Answer {
   /** The next piece of the body, null at its end. Throws FeedError where the connection ends first. */
   async next(): Promise<Uint8Array | null> {
     const { silenceMsMax, signal } = this.#route;
-    const late = (): Error => silenceFailure(this.url.host, "go on sending", silenceMsMax);
+    const late = (): never => {
+      throw silenceFailure(this.url.host, "go on sending", silenceMsMax);
+    };
     try {
       const piece = await within(this.#pieces.next(), silenceMsMax, late, signal);
       return piece.done ? null : piece.value;

@@ -1,10 +1,12 @@
 // The front-ends as the owner has them: threads that listen on one address and answer searches. Starts and watches them, tells them
 // what changes, and answers what they cannot. One that hangs or fails is replaced; the others go on.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Command } from "../../catalog/state.js";
 import type { ConnectedShard, ShardFollowers } from "../../fleet/threads/shard-pool.js";
+import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
@@ -123,10 +125,7 @@ export class FrontEnds implements ShardFollowers {
       const values = await life.line.ask("counted", null).catch(() => null);
       if (values !== null && !life.ended) this.#told.told(number, values);
     });
-    const limit = new AbortController();
-    const late = sleep(msMax, undefined, { ref: false, signal: limit.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(asked), late]);
-    limit.abort();
+    await within(Promise.all(asked), msMax, () => undefined);
     return this.#told.all();
   }
 
@@ -254,11 +253,8 @@ export class FrontEnds implements ShardFollowers {
 
   async #end(life: FrontEndLife): Promise<void> {
     life.line.tell("close", null);
-    const late = new AbortController();
-    const timeout = sleep(END_MS_MAX, true, { ref: false, signal: late.signal }).catch(() => false);
-    const isLate = await Promise.race([life.gone.then(() => false), timeout]);
-    late.abort();
-    if (!isLate) return;
+    const isGone = life.gone.then(() => true);
+    if (await within(isGone, END_MS_MAX, () => false)) return;
     this.#log.error("the thread of a front-end does not end by itself");
     await life.terminate();
   }

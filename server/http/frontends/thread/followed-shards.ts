@@ -1,12 +1,13 @@
 // The shards as a front-end reads them: by lines of its own to the thread of each, which the owner makes anew when that thread is
 // restarted. Reads wait meanwhile as long as a search may.
-import { setTimeout as sleep } from "node:timers/promises";
+
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
 import type { ShardPorts } from "../../../../shards/protocol/memory-line.js";
 import { BorrowedMemories, type ReaderOf } from "../../../fleet/threads/borrowed-memories.js";
 import { ReadLine } from "../../../fleet/threads/read-line.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
 import { SkeinError } from "../../../ground/errors.js";
+import { within } from "../../../ground/jobs/deadline.js";
 import type { Limits } from "../../../ground/limits.js";
 import type { Recorder } from "../../../ground/metrics/recorder.js";
 
@@ -101,7 +102,7 @@ class FollowedShard {
       throw unavailable(`shard ${this.#shard} has too many requests waiting`);
     this.#inside++;
     try {
-      if (this.#lines === null) await this.#waitForLines();
+      if (this.#lines === null) await within(this.#back, this.#limits.searchMsMax, () => undefined);
       if (this.#lines === null) throw unavailable(`shard ${this.#shard} is being restarted`);
       return await this.#lines.reads.ask(request, flow);
     } finally {
@@ -115,14 +116,6 @@ class FollowedShard {
 
   readerFailed(uid: number): void {
     this.#lines?.memories.failed(uid);
-  }
-
-  async #waitForLines(): Promise<void> {
-    const timer = new AbortController();
-    const late = sleep(this.#limits.searchMsMax, undefined, { ref: false, signal: timer.signal });
-    late.catch(() => undefined);
-    await Promise.race([this.#back, late]);
-    timer.abort();
   }
 }
 

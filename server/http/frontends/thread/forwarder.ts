@@ -1,6 +1,8 @@
 // Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
 // reply comes no faster than the client takes it. Knows nothing of routes.
+
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
+import { within } from "../../../ground/jobs/deadline.js";
 import type { HttpReply, HttpRequest } from "../../port.js";
 import { READ_HEADERS } from "../../port.js";
 import { carried, type ThreadLine } from "../line.js";
@@ -32,13 +34,8 @@ export class Forwarder {
   /** Resolves when all clients have taken their replies or are gone, at the latest after `ms`. The owner may have answered long before. */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await within(idle, ms, () => undefined);
   }
 
   /** What the owner says of requests; those that are over are ignored. */

@@ -1,7 +1,7 @@
 // The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
-import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { collectWhenIdle } from "../../../../engine-wasm/host/runtime/discards.js";
+import { within } from "../../../ground/jobs/deadline.js";
 import type { FrontEndData } from "../messages.js";
 import { Pulse } from "../pulse.js";
 import { startFrontEnd } from "./front-end.js";
@@ -24,7 +24,7 @@ function showLife(pulse: Pulse): void {
  * the rest may wait for ever: V8 drops the promises that were to go on.
  */
 async function end(code: number): Promise<void> {
-  await Promise.race([frontEnd.close(), sleep(CLOSE_MS_MAX)]);
+  await within(frontEnd.close(), CLOSE_MS_MAX, () => undefined);
   setImmediate(() => setImmediate(() => process.exit(code)));
 }
 

@@ -1,25 +1,6 @@
-// Waiting with an end: by the work itself, by time, or by a signal.
-import { getEventListeners } from "node:events";
+// Pauses, and what Retry-After says.
 import { expect, test } from "vitest";
-import { retryAfterMs, SYSTEM_CLOCK, within } from "../../../../../server/ground/outbound/patience.js";
-
-const LATE = new Error("late");
-const HOUR_MS = 3_600_000;
-
-test("work settles as it does alone, too late, or with the signal's reason, and leaves no listener", async () => {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const never = new Promise<string>(() => undefined);
-  expect(await within(Promise.resolve("a"), HOUR_MS, () => LATE, signal)).toBe("a");
-  await expect(within(Promise.reject(new Error("own")), HOUR_MS, () => LATE, signal)).rejects.toThrow("own");
-  await expect(within(never, 1, () => LATE, signal)).rejects.toBe(LATE);
-  expect(getEventListeners(signal, "abort")).toEqual([]);
-  const stopped = within(never, Number.MAX_SAFE_INTEGER, () => LATE, signal);
-  controller.abort("reason");
-  await expect(stopped).rejects.toBe("reason");
-  await expect(within(Promise.resolve("a"), HOUR_MS, () => LATE, signal)).rejects.toBe("reason");
-  expect(getEventListeners(signal, "abort")).toEqual([]);
-});
+import { retryAfterMs, SYSTEM_CLOCK } from "../../../../../server/ground/outbound/patience.js";
 
 test("a pause ends by itself, or with its signal however long it is", async () => {
   const controller = new AbortController();
