@@ -1,10 +1,11 @@
-// What tenants use of their plans by the month, in memory that threads share (docs/FORMATS.md, Tables between threads). A row per
-// tenant, found by its id: ids are small numbers that are never used twice. Knows nothing of the catalog.
+// What tenants use of their plans each month, in memory that threads share (docs/FORMATS.md, Tables between threads).
+// A row per tenant lies at the tenant's id: ids are small numbers that are never reused. Each thread has words of its own
+// in it, which it alone writes. What was used is their sum. Knows nothing of the catalog.
 //
-// A count has one word that decides: how many uses were admitted in a month, those under way among them. Each thread has a word of
-// its own beside it, which it alone writes: what it has counted, and what it has under way. The words of the threads are the truth;
-// what was used is their sum. A thread that dies between a step in the one and a step in the other leaves the deciding word wrong
-// by one, so the owner sets that one anew from the words of the threads, and counts nothing that the dead one had under way.
+// A thread takes room by writing its own word first and adding up all threads' words then: of two that take the last room
+// at the same time, the later one sees the other, so no more is admitted than the plan allows. Both may see each other;
+// then both are refused. Every step is one store, so a thread that ends between two of them leaves no count wrong: the
+// owner only drops what that thread had under way.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
@@ -23,29 +24,27 @@ const QUOTAS: Readonly<Record<Metered, Quota>> = {
 };
 const KINDS = 2;
 
-/** A row: for either half (the months of even and of odd numbers) a word per kind, in the table of all and in those of threads. */
+/** A row has counts per kind for months of even numbers, then for months of odd numbers. A count has a word per thread. */
 const HALVES = 2;
-const ROW_WORDS = HALVES * KINDS;
-const ROW_BYTES = ROW_WORDS * BigInt64Array.BYTES_PER_ELEMENT;
-/** Tables reserve addresses, not memory, for so many tenants that were ever made. */
+const ROW_COUNTS = HALVES * KINDS;
+/** The most tenants ever made. The table reserves addresses for them, not memory. */
 const ROWS_MAX = 1 << 22;
+/** V8 makes no larger ones everywhere. */
+const TABLE_BYTES_MAX = 2 ** 32;
 const ROWS_GROWTH = 1 << 10;
 
-/** Of a word of the table of all: the count, below how often the word has changed, below the month. */
-const COUNT_MASK = (1n << 40n) - 1n;
-const ONE_CHANGE = 1n << 40n;
-const CHANGES_MASK = 0xffn << 40n;
-const MONTH_SHIFT = 48n;
-/** Of a word of a thread: whether it is about to change the other word, uses under way, uses counted, the low bits of the month. */
-const CHANGING = 1n;
-const ONE_UNDER_WAY = 1n << 1n;
-const UNDER_WAY_MASK = ((1n << 20n) - 1n) << 1n;
-const ONE_COUNTED = 1n << 21n;
-const COUNTED_MASK = ((1n << 35n) - 1n) << 21n;
-const OWN_MONTH_SHIFT = 56n;
-const OWN_MONTH_MASK = 0xffn;
-/** How often a word is tried to be set anew while other threads change it. */
-const REPAIRS_MAX = 100;
+/** A word, from its lowest bit: uses under way, uses counted, the low bits of the month. */
+const ONE_UNDER_WAY = 1n;
+const UNDER_WAY_MASK = (1n << 20n) - 1n;
+const ONE_COUNTED = 1n << 20n;
+const MONTH_SHIFT = 56n;
+const MONTH_MASK = 0xffn;
+/** The same of the halves of a word, which are added up without a BigInt. */
+const UNDER_WAY_BITS = 20;
+const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
+const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
+const COUNTED_HIGH_BITS = 24;
+const COUNTED_HIGH_MASK = (1 << COUNTED_HIGH_BITS) - 1;
 
 const BITS_PER_WORD = 32;
 const BITS_PER_BYTE = 8;
@@ -56,10 +55,9 @@ const MONTH_MS_MIN = 28 * 86_400_000;
 
 /** May be handed to other threads. */
 export interface MonthTables {
-  readonly admitted: SharedArrayBuffer;
-  /** For each thread. */
-  readonly own: readonly SharedArrayBuffer[];
-  /** A bit per tenant: its counts have changed since somebody asked. */
+  readonly threads: number;
+  readonly counts: SharedArrayBuffer;
+  /** A bit per tenant: its counts have changed since the owner last asked. */
   readonly changed: SharedArrayBuffer;
 }
 
@@ -69,46 +67,37 @@ type Stored = Omit<MonthUsage, "coach"> & { readonly coach?: number };
 export class MonthCounts implements MonthlyCounter {
   readonly #tables: MonthTables;
   readonly #thread: number;
-  /** These grow with their tables. */
-  readonly #admitted: BigInt64Array;
-  readonly #threads: readonly BigInt64Array[];
-  readonly #own: BigInt64Array;
+  /** The words, and their halves, of the rows that this thread knows of. */
+  #words: BigInt64Array<ArrayBufferLike> = new BigInt64Array();
+  #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
-  /** Words of which a thread that has ended may have left the deciding one wrong. */
-  readonly #doubtful = new Set<number>();
   #month = 0;
   #monthEndsMs = 0;
 
   static tables(threads: number): MonthTables {
-    const growable = () => new SharedArrayBuffer(0, { maxByteLength: ROWS_MAX * ROW_BYTES });
-    return {
-      admitted: growable(),
-      own: Array.from({ length: threads }, growable),
-      changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE),
-    };
+    const maxByteLength = Math.min(ROWS_MAX * rowBytes(threads), TABLE_BYTES_MAX);
+    const counts = new SharedArrayBuffer(0, { maxByteLength });
+    return { threads, counts, changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE) };
   }
 
   /** `thread`: the number of this thread, which no other running one has. */
   constructor(tables: MonthTables, thread: number) {
     this.#tables = tables;
     this.#thread = thread;
-    this.#admitted = new BigInt64Array(tables.admitted);
-    this.#threads = tables.own.map((table) => new BigInt64Array(table));
-    this.#own = this.#threads[thread] as BigInt64Array;
     this.#changed = new Int32Array(tables.changed);
+    this.#look();
   }
 
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay {
     const { kind, limitOf, code, what } = QUOTAS[metered];
     const limit = limitOf(plan);
     const month = this.#monthOf(now);
-    const word = wordOf(tenant, month, kind);
     this.#makeRow(tenant);
-    const own = ofMonth(Atomics.load(this.#own, word), month);
-    Atomics.store(this.#own, word, own | CHANGING);
-    const admitted = this.#admit(word, month, limit);
-    Atomics.store(this.#own, word, admitted ? own + ONE_UNDER_WAY : own);
-    if (admitted) return { tenant, month };
+    const first = this.#wordOf(tenant, month, kind);
+    const own = ofMonth(Atomics.load(this.#words, first + this.#thread), month);
+    Atomics.store(this.#words, first + this.#thread, own + ONE_UNDER_WAY);
+    if (limit === null || this.#sum(first, month, true) <= limit) return { tenant, month };
+    Atomics.store(this.#words, first + this.#thread, own);
     throw new SkeinError(code, `the plan's ${limit} ${what} of this month are used up`, {
       retryAfter: secondsToNextMonth(now),
       details: { limit, month: monthText(month) },
@@ -116,51 +105,43 @@ export class MonthCounts implements MonthlyCounter {
   }
 
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
-    const word = wordOf(tenant, month, QUOTAS[metered].kind);
-    const own = ofMonth(Atomics.load(this.#own, word), month);
+    const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
+    const own = ofMonth(Atomics.load(this.#words, word), month);
     if ((own & UNDER_WAY_MASK) === 0n) return; // its half has gone to a later month
-    if (counts) {
-      Atomics.store(this.#own, word, own - ONE_UNDER_WAY + ONE_COUNTED);
-      this.markChanged(tenant);
-    } else {
-      Atomics.store(this.#own, word, own | CHANGING);
-      this.#takeBack(word, month);
-      Atomics.store(this.#own, word, own - ONE_UNDER_WAY);
-    }
+    Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
+    if (counts) this.markChanged(tenant);
   }
 
   used(tenant: number, now: Date): MonthUsage {
     const month = this.#monthOf(now);
-    const [searches, coach] = [QUOTAS.searches, QUOTAS.coach].map(({ kind }) =>
-      this.#used(wordOf(tenant, month, kind), month),
-    ) as [number, number];
-    return { tenant, month: monthText(month), searches, coach };
+    const hasRow = this.#hasRow(tenant);
+    const used = ({ kind }: Quota): number =>
+      hasRow ? this.#sum(this.#wordOf(tenant, month, kind), month, false) : 0;
+    return { tenant, month: monthText(month), searches: used(QUOTAS.searches), coach: used(QUOTAS.coach) };
   }
 
   /** Goes on from counts that were stored. To be called before anybody counts. */
   restore({ tenant, month: text, searches, coach = 0 }: Stored): void {
     const month = monthOfText(text);
     this.#makeRow(tenant);
-    for (const [metered, count] of [
-      ["searches", searches],
-      ["coach", coach],
+    for (const [{ kind }, count] of [
+      [QUOTAS.searches, searches],
+      [QUOTAS.coach, coach],
     ] as const) {
-      const word = wordOf(tenant, month, QUOTAS[metered].kind);
-      Atomics.store(this.#own, word, ofMonth(0n, month) + BigInt(count) * ONE_COUNTED);
-      Atomics.store(this.#admitted, word, admittedWord(0n, month, count));
+      const word = this.#wordOf(tenant, month, kind) + this.#thread;
+      Atomics.store(this.#words, word, ofMonth(0n, month) + BigInt(count) * ONE_COUNTED);
     }
   }
 
-  /** Takes back what was under way in a thread that has ended, wherever it was. */
+  /** Drops what was under way in a thread that has ended. */
   forget(thread: number): void {
-    const table = this.#threads[thread] as BigInt64Array;
-    for (let word = 0; word < table.length; word++) {
-      const own = Atomics.load(table, word);
+    const { threads } = this.#tables;
+    this.#look();
+    for (let word = thread; word < this.#words.length; word += threads) {
+      const own = Atomics.load(this.#words, word);
       if (own === 0n) continue;
-      this.markChanged(Math.floor(word / ROW_WORDS));
-      if ((own & (UNDER_WAY_MASK | CHANGING)) === 0n) continue;
-      Atomics.store(table, word, own & ~(UNDER_WAY_MASK | CHANGING));
-      if (!this.#repair(word)) this.#doubtful.add(word);
+      Atomics.store(this.#words, word, own & ~UNDER_WAY_MASK);
+      this.markChanged(Math.floor(word / (ROW_COUNTS * threads))); // it may have ended before it did so
     }
   }
 
@@ -168,11 +149,10 @@ export class MonthCounts implements MonthlyCounter {
     Atomics.or(this.#changed, Math.floor(tenant / BITS_PER_WORD), 1 << (tenant % BITS_PER_WORD));
   }
 
-  /** The tenants whose counts have changed since the last call. To be called again and again by the owner. */
+  /** The tenants whose counts have changed since the last call. */
   takeChanged(): number[] {
-    for (const word of this.#doubtful) if (this.#repair(word)) this.#doubtful.delete(word);
     const tenants: number[] = [];
-    const rows = this.#admitted.length / ROW_WORDS;
+    const rows = this.#tables.counts.byteLength / rowBytes(this.#tables.threads);
     for (let word = 0; word * BITS_PER_WORD < rows; word++) {
       if (Atomics.load(this.#changed, word) === 0) continue;
       const bits = Atomics.exchange(this.#changed, word, 0);
@@ -182,62 +162,48 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /** False when the plan's month is used up. */
-  #admit(word: number, month: number, limit: number | null): boolean {
-    for (;;) {
-      const before = Atomics.load(this.#admitted, word);
-      const admitted = countOf(before, month);
-      if (limit !== null && admitted >= limit) return false;
-      const after = admittedWord(before, month, admitted + 1);
-      if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return true;
+  /** What all threads have counted in the month, with what is under way if that is wanted. `first`: the word of thread 0. */
+  #sum(first: number, month: number, withUnderWay: boolean): number {
+    const wanted = month & Number(MONTH_MASK);
+    let sum = 0;
+    for (let word = first; word < first + this.#tables.threads; word++) {
+      let high = Atomics.load(this.#halves, 2 * word + 1);
+      let low = Atomics.load(this.#halves, 2 * word);
+      for (let now = high; ; high = now) {
+        now = Atomics.load(this.#halves, 2 * word + 1);
+        if (now === high) break;
+        low = Atomics.load(this.#halves, 2 * word); // its thread has carried meanwhile
+      }
+      if (high >>> COUNTED_HIGH_BITS !== wanted) continue;
+      sum += (high & COUNTED_HIGH_MASK) * COUNTED_LOW_VALUES + (low >>> UNDER_WAY_BITS);
+      if (withUnderWay) sum += low & UNDER_WAY_LOW_MASK;
     }
+    return sum;
   }
 
-  /** Nothing, when the month's half has gone to a later one. */
-  #takeBack(word: number, month: number): void {
-    for (;;) {
-      const before = Atomics.load(this.#admitted, word);
-      const admitted = countOf(before, month);
-      if (admitted === 0) return;
-      const after = admittedWord(before, month, admitted - 1);
-      if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return;
-    }
+  #wordOf(tenant: number, month: number, kind: number): number {
+    return (tenant * ROW_COUNTS + (month % HALVES) * KINDS + kind) * this.#tables.threads;
   }
 
-  /**
-   * Sets the deciding word to what the threads have. False when one of them is always about to change it, perhaps because it has
-   * ended, too. As the word knows how often it was changed, it is the same in the end only if nobody has changed it meanwhile.
-   */
-  #repair(word: number): boolean {
-    for (let tries = 0; tries < REPAIRS_MAX; tries++) {
-      const before = Atomics.load(this.#admitted, word);
-      const month = Number(before >> MONTH_SHIFT);
-      const words = this.#wordsOf(word, month);
-      if (words.some((own) => (own & CHANGING) !== 0n)) continue;
-      const sum = words.reduce((all, own) => all + countedOf(own) + Number((own & UNDER_WAY_MASK) >> 1n), 0);
-      const after = admittedWord(before, month, sum);
-      if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return true;
-    }
-    return false;
-  }
-
-  #used(word: number, month: number): number {
-    return this.#wordsOf(word, month).reduce((sum, own) => sum + countedOf(own), 0);
-  }
-
-  /** Of all threads. */
-  #wordsOf(word: number, month: number): bigint[] {
-    return this.#threads.map((table) =>
-      word < table.length ? ofMonth(Atomics.load(table, word), month) : 0n,
-    );
+  #hasRow(tenant: number): boolean {
+    const words = (tenant + 1) * ROW_COUNTS * this.#tables.threads;
+    if (words > this.#words.length) this.#look();
+    return words <= this.#words.length;
   }
 
   #makeRow(tenant: number): void {
-    const words = (tenant + 1) * ROW_WORDS;
-    if (words <= this.#own.length && words <= this.#admitted.length) return;
-    const bytes = Math.ceil((tenant + 1) / ROWS_GROWTH) * ROWS_GROWTH * ROW_BYTES;
-    grow(this.#tables.admitted, bytes);
-    grow(this.#tables.own[this.#thread]!, bytes);
+    if (this.#hasRow(tenant)) return;
+    const { counts, threads } = this.#tables;
+    grow(counts, Math.ceil((tenant + 1) / ROWS_GROWTH) * ROWS_GROWTH * rowBytes(threads));
+    this.#look();
+  }
+
+  /** Views that grow with the table would cost ten times as much. */
+  #look(): void {
+    const { counts } = this.#tables;
+    const bytes = counts.byteLength;
+    this.#words = new BigInt64Array(counts, 0, bytes / BigInt64Array.BYTES_PER_ELEMENT);
+    this.#halves = new Int32Array(counts, 0, bytes / Int32Array.BYTES_PER_ELEMENT);
   }
 
   /** The month is kept, because the calendar costs more than the rest of a count. */
@@ -269,31 +235,8 @@ function monthOfText(text: string): number {
   return year * MONTHS + month - 1;
 }
 
-/** In the table of all and in those of threads. */
-function wordOf(tenant: number, month: number, kind: number): number {
-  return tenant * ROW_WORDS + (month % HALVES) * KINDS + kind;
-}
-
-/** What follows `before`. */
-function admittedWord(before: bigint, month: number, count: number): bigint {
-  return (BigInt(month) << MONTH_SHIFT) | ((before + ONE_CHANGE) & CHANGES_MASK) | BigInt(count);
-}
-
-/** 0 when the word is of another month. */
-function countOf(word: bigint, month: number): number {
-  return word >> MONTH_SHIFT === BigInt(month) ? Number(word & COUNT_MASK) : 0;
-}
-
-/** The word of a thread, or that of one without a use when it is of another month. */
-function ofMonth(own: bigint, month: number): bigint {
-  const bits = BigInt(month) & OWN_MONTH_MASK;
-  return ((own >> OWN_MONTH_SHIFT) & OWN_MONTH_MASK) === bits
-    ? own
-    : BigInt.asIntN(64, bits << OWN_MONTH_SHIFT);
-}
-
-function countedOf(own: bigint): number {
-  return Number((own & COUNTED_MASK) / ONE_COUNTED);
+function rowBytes(threads: number): number {
+  return ROW_COUNTS * threads * BigInt64Array.BYTES_PER_ELEMENT;
 }
 
 /** Another thread may do the same at this moment. */
@@ -303,4 +246,10 @@ function grow(table: SharedArrayBuffer, bytes: number): void {
   } catch (error) {
     if (table.byteLength < bytes) throw error;
   }
+}
+
+/** The word itself, or an empty one when it is of another month. */
+function ofMonth(own: bigint, month: number): bigint {
+  const bits = BigInt(month) & MONTH_MASK;
+  return ((own >> MONTH_SHIFT) & MONTH_MASK) === bits ? own : BigInt.asIntN(64, bits << MONTH_SHIFT);
 }

@@ -7,8 +7,7 @@
 //
 // The number of buckets is fixed. A name's bucket lies in one of the eight places of a set. When all are taken, the fullest
 // bucket is given away: a full one loses nothing, because a name without a bucket begins with a full one.
-import { randomFillSync } from "node:crypto";
-import { KeyedHash } from "./keyed-hash.js";
+import { hash as digestOf, randomFillSync } from "node:crypto";
 import type { RateLimiter } from "./limiter.js";
 
 const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
@@ -17,6 +16,8 @@ const PLACES = 8;
 const SET_WORDS = 2 * PLACES;
 /** The key of the hash, in front of the sets: as long as a set, so that no set lies in more cache lines than it needs. */
 const HEAD_WORDS = SET_WORDS;
+const KEY_BYTES = 16;
+const HASH_DIGITS = 16;
 /** 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
 
@@ -34,14 +35,15 @@ const NS_PER_MS = 1e6;
 export class Throttle implements RateLimiter {
   readonly #words: BigInt64Array;
   readonly #sets: number;
-  readonly #hash: KeyedHash;
+  /** Without it nobody can make names that share a set. */
+  readonly #key: string;
   readonly #claimMark: bigint;
 
   /** A table for at least so many buckets, all full. */
   static table(bucketsMax: number): SharedArrayBuffer {
     const sets = Math.ceil(Math.min(bucketsMax, BUCKETS_MAX) / PLACES);
     const table = new SharedArrayBuffer((HEAD_WORDS + sets * SET_WORDS) * WORD_BYTES);
-    keyOf(table).set(randomFillSync(new Uint32Array(2)));
+    randomFillSync(keyOf(table));
     return table;
   }
 
@@ -49,13 +51,13 @@ export class Throttle implements RateLimiter {
   constructor(table: SharedArrayBuffer, thread: number) {
     this.#words = new BigInt64Array(table);
     this.#sets = (this.#words.length - HEAD_WORDS) / SET_WORDS;
-    this.#hash = new KeyedHash(keyOf(table));
+    this.#key = Buffer.from(keyOf(table)).toString("hex");
     this.#claimMark = BigInt(FIRST_CLAIM + thread);
   }
 
   take(name: string, perSecond: number, nowMs: number): number {
     const words = this.#words;
-    const hash = this.#hash.of(name);
+    const hash = this.#hashOf(name);
     const now = nanoseconds(nowMs);
     const interval = intervalOf(perSecond);
     for (;;) {
@@ -73,10 +75,14 @@ export class Throttle implements RateLimiter {
   }
 
   wait(name: string, perSecond: number, nowMs: number): number {
-    const place = this.#found(this.#hash.of(name));
+    const place = this.#found(this.#hashOf(name));
     if (place === null) return 0;
     const ahead = Number(Atomics.load(this.#words, place + PLACES) - nanoseconds(nowMs));
     return secondsUntil(Math.max(0, ahead), perSecond);
+  }
+
+  #hashOf(name: string): bigint {
+    return BigInt.asIntN(64, BigInt(`0x${digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS)}`));
   }
 
   /** The place of a name; null when it has none. */
@@ -136,8 +142,8 @@ export class Throttle implements RateLimiter {
   }
 }
 
-function keyOf(table: SharedArrayBuffer): Uint32Array {
-  return new Uint32Array(table, 0, 2);
+function keyOf(table: SharedArrayBuffer): Uint8Array {
+  return new Uint8Array(table, 0, KEY_BYTES);
 }
 
 function settled(hash: bigint): bigint {
