@@ -1,16 +1,16 @@
-// Little-endian bytes in sequence: a writer that grows and a reader that checks every step. The engine's
-// programs and results are made of these; nothing here knows what they mean.
+// Sequential little-endian bytes: a writer that grows and a reader that checks every step. The engine's
+// programs and results are made of these. Nothing here knows what they mean.
 
 const FIRST_BYTES = 1024;
-/** The next writer uses the buffer of a finished one again, unless that has grown larger than this. */
+/** A finished writer's buffer is reused by the next one, unless it has grown beyond this. */
 const SPARE_BYTES_MAX = 64 * 1024;
-/** ASCII texts up to this length, as most words are, are written without an array of their bytes. */
+/** ASCII texts up to this length, which covers most words, are written without an intermediate array. */
 const SHORT_MAX = 32;
 const encoder = new TextEncoder();
 
 let spare: Uint8Array<ArrayBuffer> | null = null;
 
-/** Appends numbers and strings to a growing buffer. `finish` hands the bytes over and ends the writer. */
+/** Appends numbers and strings to a growing buffer. `finish` returns the bytes and ends the writer. */
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
@@ -78,13 +78,13 @@ export class ByteWriter {
     this.bytes(bytes);
   }
 
-  /** A count that must fit u16; `what` names it in the error. */
+  /** A count that must fit into u16; `what` names it in the error. */
   count16(count: number, what: string): void {
     if (count > 0xffff) throw new RangeError(`${count} ${what}: at most 65535 fit a program`);
     this.u16(count);
   }
 
-  /** All that was written. The writer must not be used afterwards. */
+  /** Everything written. The writer must not be used afterwards. */
   finish(): Uint8Array {
     const written = this.#bytes.subarray(0, this.#length);
     if (this.#bytes.length > SPARE_BYTES_MAX) return written;
@@ -116,7 +116,7 @@ function isAscii(value: string): boolean {
   return true;
 }
 
-/** Reads what a ByteWriter or the engine wrote. Reading beyond the end throws a RangeError. */
+/** Reads the output of a ByteWriter or of the engine. Throws a RangeError when reading beyond the end. */
 export class ByteReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -127,7 +127,7 @@ export class ByteReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** How many bytes were read. */
+  /** Number of bytes read. */
   get at(): number {
     return this.#at;
   }
@@ -176,7 +176,7 @@ export class ByteReader {
     this.#at = this.#end(length);
   }
 
-  /** Goes on behind the first so many bytes. */
+  /** Moves to byte `at`. */
   seek(at: number): void {
     this.#at = 0;
     this.skip(at);

@@ -1,11 +1,12 @@
-// The one error that the engine's host binding throws. Match on `code`.
+// The only error that the engine's host binding throws. Match on `code`.
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../assembly/layout.js";
 
 /**
- * `trap`: the instance ran into an unreachable state and must not be used again · `unusable`: it did so earlier ·
- * `damaged`: stored bytes do not hold together · `program`: a query program is malformed · `memory`: the limit of
- * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`: `documentStatus` and `at` tell what is wrong with the text ·
- * `mismatch`: the WASM module is not the one this binding was written for.
+ * `trap`: the instance hit an unreachable state and must not be used again · `unusable`: it trapped earlier ·
+ * `damaged`: stored bytes are inconsistent · `program`: a query program is malformed · `memory`: the limit of
+ * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`:
+ * `documentStatus` and `at` say what is wrong with the text · `mismatch`: the WASM module is not the one this
+ * binding was written for.
  */
 export type EngineErrorCode =
   | "trap"
@@ -19,9 +20,9 @@ export type EngineErrorCode =
 
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
-  /** The DOC_* code of a `json` error, else 0. */
+  /** The DOC_* code of a `json` error, otherwise 0. */
   readonly documentStatus: number;
-  /** The byte position of the fault for a `json` error, else 0. */
+  /** Byte position of the fault for a `json` error, otherwise 0. */
   readonly at: number;
 
   constructor(
@@ -37,7 +38,7 @@ export class EngineError extends Error {
   }
 }
 
-/** The error for a kernel's negative answer. */
+/** The error for a kernel's negative return value. */
 export function statusError(answer: number): EngineError {
   switch (-answer) {
     case STATUS_BAD_PROGRAM:

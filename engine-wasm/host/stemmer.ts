@@ -1,12 +1,15 @@
-// Stems of words, and the languages that have them. The only file that knows the stemming library (Orama's build of the
-// Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for accents finds less, but it finds the
-// same for documents and queries.
+// Stems of words, and the languages that have them. The only file that knows the stemming library (Orama's
+// build of the Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for accents
+// finds less, but the same for documents and queries.
 import { createRequire } from "node:module";
 import type { stemmer } from "@orama/stemmers/english";
 
 type Stemmer = typeof stemmer;
 
-/** By ISO 639-1 code, with the library's name. ON DISK: the number of a language is its place, from 1 on; only ever append. */
+/**
+ * By ISO 639-1 code, with the library's name. ON DISK: a language's number is its position, from 1; only ever
+ * append.
+ */
 const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
   ["en", "english"],
   ["de", "german"],
@@ -39,15 +42,18 @@ const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
 
 const NUMBERS: ReadonlyMap<string, number> = new Map(LANGUAGES.map(([code], i) => [code, i + 1]));
 
-/** How many stems are kept per language and thread. */
+/** Maximum cached stems per language and thread. */
 const CACHED_MAX = 20_000;
 const caches: readonly Map<string, string>[] = LANGUAGES.map(() => new Map());
 
 const load = createRequire(import.meta.url);
-/** A thread loads a stemmer for the first word of its language. All of them would take every start 30 ms. */
+/**
+ * A thread loads a stemmer for the first word of its language. Loading all of them would add 30 ms to every
+ * start.
+ */
 const stemmers: (Stemmer | undefined)[] = LANGUAGES.map(() => undefined);
 
-/** Permanent number of a language, 0 when it has no stemmer. */
+/** Permanent number of a language, 0 if it has no stemmer. */
 export function languageNumber(code: string): number {
   return NUMBERS.get(code) ?? 0;
 }
@@ -56,7 +62,7 @@ export function languageCodes(): string[] {
   return LANGUAGES.map(([code]) => code);
 }
 
-/** Stem of a folded term; the term itself in a language that is not known. Never empty for a term. */
+/** Stem of a folded term, or the term itself in an unknown language. Never empty for a term. */
 export function stem(language: number, term: string): string {
   const cache = caches[language - 1];
   if (cache === undefined) return term;
@@ -74,7 +80,10 @@ function stemmerOf(language: number): Stemmer {
   return stemmers[at];
 }
 
-/** The stem, or the term itself when the stemmer throws or gives nothing. Some do so for words that are not of their language. */
+/**
+ * The stem, or the term itself if the stemmer throws or returns nothing, as some do for words of other
+ * languages.
+ */
 function stemOrTerm(stemmer: Stemmer, term: string): string {
   try {
     return stemmer(term) || term;

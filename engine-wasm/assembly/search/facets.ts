@@ -36,7 +36,7 @@ import { KIND_FLOAT, KIND_STRING } from "../rank/sort-keys";
 import { Dict } from "../segment/dictionary";
 import { Field, findField, isArrayType, Seg } from "../segment/segment";
 
-const SHARE_LEAST: u32 = 64; // values of which a share leaves out none
+const SHARE_LEAST: u32 = 64; // a share of at most this many values omits none
 
 const ENTRY_BYTES: usize = 24;
 const ENTRY_RAW: usize = 4;
@@ -44,7 +44,7 @@ const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
 /**
- * Adds the matching rows of one segment, `found` of them, to a facet's counts; `summary`: that of the
+ * Adds the matching rows of one segment, `found` of them, to a facet's counts. `summary`: that of the
  * segment, or 0.
  */
 export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
@@ -78,10 +78,7 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   }
 }
 
-/**
- * The counts, u32 by ordinal. When most rows match, the rows that do not match are counted instead and
- * subtracted.
- */
+/** The counts, u32 by ordinal. If most rows match, the others are counted instead and subtracted. */
 function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));
@@ -121,7 +118,7 @@ function entryAt(entries: usize, i: u32): usize {
 }
 
 function copyEntry(to: usize, from: usize): void {
-  // memory.copy is a call
+  // memory.copy would be a call
   Mem.putV128(to, Mem.v128At(from));
   Mem.putU64(to + 16, Mem.u64At(from + 16));
 }
@@ -205,7 +202,7 @@ function moreOften(a: usize, b: usize, _: usize): bool {
   return Mem.u32At(a) > Mem.u32At(b);
 }
 
-/** The count of the entry that comes `rank`-th by count; there are more entries than that. */
+/** The count of the entry ranked `rank`-th by count. There must be more entries than that. */
 function countOfRank(facet: Facet, rank: u32): u32 {
   const heap = scratch((<usize>rank) << 2);
   for (let i: u32 = 0; i < facet.entryCount; i++) {
@@ -222,8 +219,8 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Leaves out values that are too rare here to be among the first of all shards. That is wrong only when
- * chance has spread their documents very unevenly, which the coordinator notices.
+ * Leaves out values that are too rare here to be among the first over all shards. This is wrong only if their
+ * documents are distributed very unevenly by chance, which the coordinator notices.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

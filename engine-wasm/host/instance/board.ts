@@ -1,54 +1,56 @@
-// The board of a shared engine: a region of its memory by which other threads read an index beside the thread that owns it. The owner
-// writes which snapshots there are. Each reader writes when it is reading, so that the owner frees no region that somebody may
-// still see. Beside them it shows which model of vectors is in force, and that stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical lock-freedom, 2004): the epoch changes with every change of the
-// snapshots, and what went out of sight by that is free once no reader is inside of an earlier epoch. While the epoch is odd, the table
-// of snapshots is being written. The picture is in docs/FORMATS.md.
+// The board of a shared engine: a region of its memory through which other threads read an index while its
+// owner writes. The owner publishes the current snapshots. Each reader records that it is reading, so that
+// the owner frees no region a reader may still see. The board also shows the current vector model, and that
+// stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical lock-freedom, 2004): the
+// epoch changes with every change of the snapshots, and whatever that change removed can be freed once no
+// reader is inside an earlier epoch. While the epoch is odd, the snapshot table is being written.
+// docs/FORMATS.md has the picture.
 
-/** A snapshot that readers may see. */
+/** A snapshot visible to readers. */
 export interface PublishedSnapshot {
   readonly generation: number;
   readonly address: number;
 }
 
-/** Readers of one engine at a time. */
+/** Maximum concurrent readers of one engine. */
 export const READERS_MAX = 64;
-/** Of more snapshots than this the board shows the newest. */
+/** If there are more snapshots, the board shows the newest ones. */
 const SNAPSHOTS_MAX = 8;
 
-// Positions of u32 words.
+// Offsets, in u32 words.
 const EPOCH = 0;
 const ENDED = 1;
 const SNAPSHOTS = 2; // in the table
-const OMITTED = 3; // older ones that are not
-const READS = 4; // so far
-const MODEL = 5; // of vectors that is in force, 0: none
-const VECTORS = 6; // how often stored vectors have changed; may run over
+const OMITTED = 3; // older ones left out of the table
+const READS = 4; // completed so far
+const MODEL = 5; // current vector model, 0: none
+const VECTORS = 6; // number of changes to stored vectors; may wrap
 const READERS = 8;
 const TABLE = READERS + READERS_MAX; // of {f64 generation, u32 address, u32 0}
 const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
 
-const FIRST_EPOCH = 2; // 0 says that a reader is outside
-/** How often a reader looks again when the owner is changing the snapshots at this moment. */
+const FIRST_EPOCH = 2; // 0 means that a reader is outside
+/** Attempts of a reader to enter while the owner is changing the snapshots. */
 const ENTER_TRIES = 100;
 
 export class Board {
   readonly #words: Int32Array;
   readonly #doubles: Float64Array;
 
-  /** The region lies at `address`, a multiple of 16, of an engine's memory. */
+  /** `address`, a multiple of 16, is that of a region in an engine's memory. */
   constructor(memory: ArrayBufferLike, address: number) {
     this.#words = new Int32Array(memory, address, BOARD_BYTES / 4);
     this.#doubles = new Float64Array(memory, address, BOARD_BYTES / 8);
   }
 
-  /** The owner makes the region a board without snapshots. */
+  /** Owner: initialises the region as a board without snapshots. */
   clear(): void {
     this.#words.fill(0);
     Atomics.store(this.#words, EPOCH, FIRST_EPOCH);
   }
 
-  /** The owner shows these snapshots, generations ascending, in the place of those before. */
+  /** Owner: replaces the published snapshots by these, in ascending order of generation. */
   write(snapshots: readonly PublishedSnapshot[]): void {
     const epoch = Atomics.load(this.#words, EPOCH);
     Atomics.store(this.#words, EPOCH, epoch + 1);
@@ -62,27 +64,27 @@ export class Board {
     Atomics.store(this.#words, EPOCH, (epoch + 2) | 0 || FIRST_EPOCH);
   }
 
-  /** The owner shows which model of vectors is in force; see `model`. */
+  /** Owner: publishes the current vector model; see `model`. */
   showModel(model: number): void {
     Atomics.store(this.#words, MODEL, model);
   }
 
-  /** A number for the model of vectors that is in force, another one after each change; 0 when there is none. */
+  /** Number of the current vector model, different after each change; 0 if there is none. */
   get model(): number {
     return Atomics.load(this.#words, MODEL);
   }
 
-  /** The owner shows that stored vectors have changed, or which of them can be compared; see `vectors`. */
+  /** Owner: announces that stored vectors, or the set of comparable ones, have changed; see `vectors`. */
   vectorsChanged(): void {
     Atomics.add(this.#words, VECTORS, 1);
   }
 
-  /** Another number when stored vectors may be others than before, or can be compared that could not. */
+  /** Changes whenever stored vectors, or the set of comparable ones, may have changed. */
   get vectors(): number {
     return Atomics.load(this.#words, VECTORS);
   }
 
-  /** The owner leaves this memory. */
+  /** The owner abandons this memory. */
   end(): void {
     Atomics.store(this.#words, ENDED, 1);
   }
@@ -91,7 +93,7 @@ export class Board {
     return Atomics.load(this.#words, EPOCH);
   }
 
-  /** No reader can still see what the snapshots of this epoch do not show. */
+  /** True if no reader can still see anything that the snapshots of this epoch lack. */
   isUnseenSince(epoch: number): boolean {
     for (let reader = 0; reader < READERS_MAX; reader++) {
       const inside = Atomics.load(this.#words, READERS + reader);
@@ -101,8 +103,8 @@ export class Board {
   }
 
   /**
-   * A reader begins to read: what the board shows in this epoch stays as it is until `leave`. Returns the epoch; 0 when the owner
-   * has left, or the table cannot be read now.
+   * Enters a reader: everything that the board shows in this epoch stays in place until `leave`. Returns the
+   * epoch, or 0 if the owner has left or the table cannot be read at the moment.
    */
   enter(reader: number): number {
     for (let tries = 0; tries < ENTER_TRIES; tries++) {
@@ -122,7 +124,7 @@ export class Board {
     Atomics.store(this.#words, READERS + reader, 0);
   }
 
-  /** How often readers have left. The number may run over. */
+  /** Number of completed reads. May wrap. */
   get reads(): number {
     return Atomics.load(this.#words, READS);
   }
@@ -132,9 +134,9 @@ export class Board {
   }
 
   /**
-   * For a reader that has entered in this epoch: the newest snapshot that is not younger than a generation, or the oldest one if all are
-   * younger. Null when the board does not show it, or shows others by now, and when there are snapshots that no read of
-   * `oldestGeneration` or later can get: the owner is to hear of that.
+   * For a reader inside this epoch: the newest snapshot not younger than `generation`, or the oldest one if
+   * all are younger. Null if the board no longer shows it, and also if there are snapshots that no read of
+   * `oldestGeneration` or later can get, because the owner must be told about that.
    */
   snapshotOf(generation: number, oldestGeneration: number, entered: number): number | null {
     const count = this.#words[SNAPSHOTS]!;

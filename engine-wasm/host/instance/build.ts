@@ -1,5 +1,6 @@
-// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The pictures are in
-// engine-wasm/assembly/build/build.ts and build-schema.ts. The analyser's settings are those in force in the instance.
+// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The pictures
+// are in engine-wasm/assembly/build/build.ts and build-schema.ts. Uses the instance's current analysis
+// settings.
 import {
   REFUSED_AT,
   REFUSED_BYTES,
@@ -18,7 +19,7 @@ export interface BuildField {
   type: number;
   /** FLAG_*. */
   flags: number;
-  /** Language number of its text (stemmer.ts), 0 for none. */
+  /** Language number of the field's text (stemmer.ts), 0 for none. */
   language: number;
 }
 
@@ -34,18 +35,21 @@ export interface BuildFailure {
   index: number;
   /** DOC_*. */
   code: number;
-  /** The slot of the field that is at fault, -1 when it is no field. */
+  /** Slot of the offending field, -1 if no field is at fault. */
   slot: number;
   /** Byte position in the document. */
   at: number;
 }
 
 export interface BuildResult {
-  /** Own bytes of exactly the segment's length; null when no document was good. */
+  /** A copy of exactly the segment's length; null if no document was accepted. */
   segment: Uint8Array<ArrayBuffer> | null;
-  /** The documents that are not in the segment, in input order. */
+  /** The refused documents, in input order. */
   failures: BuildFailure[];
-  /** The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings; null when no document had one. */
+  /**
+   * The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings; null if no document
+   * had one.
+   */
   vectors: Uint8Array<ArrayBuffer> | null;
 }
 
@@ -61,7 +65,7 @@ function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocu
   return bytes;
 }
 
-/** Writes that input to `start`. Throws a RangeError when a name or a slot does not fit u16. */
+/** Writes that input to `start`. Throws a RangeError if a name or a slot does not fit into u16. */
 function writeInput(
   out: Buffer,
   start: number,
@@ -88,7 +92,7 @@ function writeInput(
   }
 }
 
-/** Reads the build kernel's result, which begins at `start` of the view; copies the segment out. */
+/** Reads the build kernel's result, which begins at `start` of the view, and copies the segment out. */
 function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vectors"> {
   const failures: BuildFailure[] = [];
   const count = view.readUInt32LE(start + 4);
@@ -108,17 +112,17 @@ function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vect
 }
 
 /**
- * A build under way. Between two steps its caller may do other things, but nothing else in this instance. An error ends
- * the build.
+ * A running build. Between two steps its caller may do other things, but nothing else in this instance. An
+ * error ends the build.
  */
 export class Build {
   readonly #instance: EngineInstance;
-  readonly #state: number; // where its scratch has the build
+  readonly #state: number; // address of the build in scratch
   readonly #documents: number;
 
   /**
-   * Begins to build a segment of `documents`, which must have different ids. Throws EngineError("program") for a
-   * schema with an unknown type or language or with a slot or name twice.
+   * Starts to build a segment of `documents`, whose ids must differ. Throws EngineError("program") if the
+   * schema has an unknown type or language or a duplicate slot or name.
    */
   constructor(instance: EngineInstance, fields: readonly BuildField[], documents: readonly BuildDocument[]) {
     const bytes = inputBytes(fields, documents);
@@ -129,7 +133,10 @@ export class Build {
     this.#state = instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
   }
 
-  /** Works for a fraction of a millisecond (longer on a large document). The result once it is complete, else null. */
+  /**
+   * Works for a fraction of a millisecond (longer on a large document). Returns the result once complete,
+   * else null.
+   */
   step(): BuildResult | null {
     const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep(this.#state)));
     if (result === 0) return null;

@@ -1,9 +1,9 @@
-// The engines that the build leaves in dist/engine, with their Unicode table.
+// Loads the engines that the build writes to dist/engine, with their Unicode table.
 import { readFile } from "node:fs/promises";
 import { builtFile } from "../runtime/built-files.js";
 import { EngineModule } from "./engine-module.js";
 
-/** `checked`: the engine with assertions, which tests run. */
+/** `checked`: the engine with assertions, used by tests. */
 export type EngineKind = "release" | "checked";
 
 const FILES: Readonly<Record<EngineKind, string>> = {
@@ -12,7 +12,7 @@ const FILES: Readonly<Record<EngineKind, string>> = {
 };
 const FOLD_TABLE = "engine/fold.bin";
 
-/** Compiles an engine. Rejects with the file system's error when it has not been built. */
+/** Compiles an engine. Rejects with the file system's error if it has not been built. */
 export async function loadEngine(kind: EngineKind): Promise<EngineModule> {
   const [wasm, foldTable] = await Promise.all(
     [FILES[kind], FOLD_TABLE].map((file) => readFile(builtFile(file))),

@@ -1,5 +1,5 @@
-// The engine, compiled once per process. A worker thread gets the WebAssembly.Module and the Unicode table by
-// structured clone (`parts`) and makes its own instances without compiling again.
+// The engine, compiled once per process. A worker thread receives the WebAssembly.Module and the Unicode
+// table by structured clone (`parts`) and creates its own instances without compiling again.
 import { EngineError } from "../engine-error.js";
 import { Embedder } from "../vectors/embedder.js";
 import { type TrainOptions, trainModel } from "../vectors/trainer.js";
@@ -10,11 +10,11 @@ import { EngineReader } from "./engine-reader.js";
 import type { LentMemory } from "./sharing.js";
 import { type BuildSchema, Workbench } from "./workbench.js";
 
-/** What a worker thread needs to make instances. It can be posted to the thread. */
+/** Everything a worker thread needs to create instances. Can be posted. */
 export interface EngineParts {
   module: WebAssembly.Module;
   foldTable: Uint8Array;
-  /** How much linear memory one instance may have. By default it is all that 32-bit addresses reach. */
+  /** Maximum linear memory of one instance. Defaults to the limit of 32-bit addresses. */
   memoryBytesMax?: number;
 }
 
@@ -32,7 +32,7 @@ export class EngineModule {
     this.#memoryBytesMax = parts.memoryBytesMax ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Compiles the engine. Throws EngineError("mismatch") when the bytes are no WebAssembly module. */
+  /** Compiles the engine. Throws EngineError("mismatch") if the bytes are not a WebAssembly module. */
   static async load(wasmBytes: Uint8Array<ArrayBuffer>, foldTable: Uint8Array): Promise<EngineModule> {
     try {
       return new EngineModule({ module: await WebAssembly.compile(wasmBytes), foldTable });
@@ -41,7 +41,7 @@ export class EngineModule {
     }
   }
 
-  /** Parts for a worker thread's own `new EngineModule(parts)`. */
+  /** Parts for `new EngineModule(parts)` in a worker thread. */
   get parts(): EngineParts {
     return { module: this.#module, foldTable: this.#foldTable };
   }
@@ -51,25 +51,28 @@ export class EngineModule {
     return new EngineInstance(this.#module, newMemory(this.#memoryBytesMax), this.#meanwhile);
   }
 
-  /** Search for one index of one shard: an instance of its own. */
+  /** An engine for one index of one shard, with an instance of its own. */
   engine(): Engine {
     return new Engine(() => this.instantiate());
   }
 
-  /** A reader of an engine that another thread owns. */
+  /** A reader of an engine owned by another thread. */
   reader(lent: LentMemory): EngineReader {
     const instanceOf = (memory: WebAssembly.Memory) => new EngineInstance(this.#module, memory);
     return new EngineReader(instanceOf, lent);
   }
 
-  /** One model of one index of one shard: an instance of its own. Throws EngineError("damaged"). */
+  /**
+   * An embedder for one model of one index of one shard, with an instance of its own. Throws
+   * EngineError("damaged").
+   */
   embedder(model: Uint8Array): Embedder {
     return new Embedder(this.instantiate(), model);
   }
 
   /**
-   * Trains a model on documents; seconds, in an instance of its own, where the training takes the memory that the segment's making
-   * leaves. Null when no document can be read. See trainModel.
+   * Trains a model on documents. Takes seconds, in an instance of its own; the training reuses the memory in
+   * which the segment was built. Null if no document can be read. See trainModel.
    */
   train(
     schema: BuildSchema,

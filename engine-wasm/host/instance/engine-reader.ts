@@ -1,5 +1,6 @@
-// Reads the index of an engine that belongs to another thread, in the same memory, beside that thread. Of the state of a kernel nothing is
-// shared: the marks of the arena are variables of this instance, and its scratch is a region of its own.
+// Reads the index of an engine that belongs to another thread, in the same memory and at the same time. No
+// kernel state is shared: the arena's marks are variables of this instance, and its scratch is a region of
+// its own.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
@@ -15,11 +16,11 @@ export class EngineReader {
   readonly #board: Board;
   readonly #reader: number;
   readonly #instanceOf: (memory: WebAssembly.Memory) => EngineInstance;
-  /** The model that was lent, with its number. */
+  /** The borrowed model, with its number. */
   #model: { readonly number: number; readonly reader: ModelReader } | null = null;
-  /** Number of the model that was asked for. */
+  /** Number of the requested model. */
   #wanted = 0;
-  /** Called when the model in force is to be borrowed for `queryVector`, once for each. */
+  /** Called once per model when `queryVector` needs to borrow the current one. */
   onModelWanted: () => void = () => undefined;
 
   constructor(
@@ -34,33 +35,35 @@ export class EngineReader {
     instance.run((kernels) => kernels.confine(scratch, scratchBytes));
   }
 
-  /** The owner has left the memory. */
+  /** True once the owner has abandoned the memory. */
   get ended(): boolean {
     return this.#board.ended;
   }
 
   /**
-   * The owner has left the memory, and nobody reads here any more. All of it stays while a thread has it in its heap. A small one
-   * waits until V8 collects by itself: many small indexes that are written would otherwise have this thread collect all the time.
+   * To be called once the owner has abandoned the memory and nobody reads here. The whole memory stays
+   * allocated while any thread's heap refers to it. Small ones wait for V8's own collection: otherwise many
+   * small indexes under write would make this thread collect constantly.
    */
   discard(): void {
     const { byteLength } = this.#instance.memory.buffer;
     if (byteLength >= LARGE_BYTES) discardMemory(byteLength);
   }
 
-  /** As Board.vectors: what is known of stored vectors holds as long as this stays. */
+  /** Like Board.vectors: cached facts about stored vectors hold while this is unchanged. */
   get vectorsVersion(): number {
     return this.#board.vectors;
   }
 
-  /** Takes a model that the owner has lent, with the number that the board has for it. */
+  /** Takes a model lent by the owner, with its number on the board. */
   takeModel(number: number, lent: LentModel): void {
     this.#model = { number, reader: new ModelReader(this.#instanceOf(lent.memory), lent) };
   }
 
   /**
-   * The vector of a query's terms by the model in force; null when it knows none of them, or there is no model. Undefined: the owner is
-   * to be asked. Throws EngineError("memory" | "trap" | "unusable"); "memory" says that the scratch is full.
+   * The vector of a query's terms by the current model; null if it knows none of them, or there is no model;
+   * undefined if the owner must be asked. Throws EngineError("memory" | "trap" | "unusable"); "memory" means
+   * that scratch is full.
    */
   queryVector(terms: readonly QueryTerm[]): Float32Array | null | undefined {
     const number = this.#board.model;
@@ -73,9 +76,10 @@ export class EngineReader {
   }
 
   /**
-   * Answers a program on the snapshot that reads of this generation see; own bytes. Null when the board does not show it, or the
-   * owner is to hear of the read (see Board). Throws EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable");
-   * "memory" says that the scratch is full, "late" that it takes longer than it may, see EngineInstance.
+   * Runs a program on the snapshot that reads of this generation see. Returns a copy of the result, or null
+   * if the board does not show the snapshot or the owner must be told about the read (see Board). Throws
+   * EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" means that scratch
+   * is full, "late" that the time is up, see EngineInstance.
    */
   answer(
     question: SnapshotQuestion,

@@ -1,7 +1,7 @@
-// The engine instance that holds the attached segments of one index in one shard and answers programs on
-// snapshots of them. It knows addresses and bytes; the caller knows which segments belong together.
-// Handles are addresses in this instance's memory and mean nothing to another one. Linear memory never shrinks,
-// so an instance that wastes much is renewed: the caller's regions move to a fresh one.
+// The engine instance that holds the attached segments of one index in one shard and runs programs on
+// snapshots of them. It knows addresses and bytes; the caller knows which segments belong together. Handles
+// are addresses in this instance's memory and mean nothing to another instance. Linear memory never shrinks,
+// so an instance that wastes much of it is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { discardMemory } from "../runtime/discards.js";
@@ -15,14 +15,17 @@ import { type LentMemory, Sharing } from "./sharing.js";
 /** Address of an attached segment. */
 export type SegmentHandle = number;
 
-/** A segment with its live bitset; `live` 0 means that all rows are live. Without `codes` no row has a code that may be compared. */
+/**
+ * A segment with its live bitset; `live` 0 means that all rows are live. Without `codes`, no row has a code
+ * that may be compared.
+ */
 export interface SnapshotEntry {
   segment: SegmentHandle;
   live: number;
   codes?: number;
 }
 
-/** A live row found by id hash: `entry` counts the snapshot's segments. */
+/** A live row found by id hash. `entry` is an index into the snapshot's segments. */
 export interface FoundId {
   /** Position of the hash in the question. */
   hashIndex: number;
@@ -32,7 +35,7 @@ export interface FoundId {
 }
 
 export interface RowLocation {
-  /** Position in the snapshot, -1 when no segment has the seq. */
+  /** Index into the snapshot's segments, -1 if no segment has the seq. */
   entry: number;
   row: number;
 }
@@ -50,7 +53,9 @@ const NOT_FOUND = 0xffffffff;
 export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
-  /** The region of each segment's summaries, 0 for a segment that needs none. Made when a snapshot first names the segment. */
+  /**
+   * Region of each segment's summary, 0 if it needs none. Created when a snapshot first names the segment.
+   */
   #summaries = new Map<SegmentHandle, number>();
 
   #published: readonly PublishedSnapshot[] = [];
@@ -58,13 +63,13 @@ export class Engine {
   /** Null until another thread reads. */
   #sharing: Sharing | null = null;
 
-  /** `create` makes a fresh instance, of which this engine becomes the only user. */
+  /** `create` makes a fresh instance, which only this engine uses. */
   constructor(create: () => EngineInstance) {
     this.#create = create;
     this.#instance = create();
   }
 
-  /** Copies a segment in. Throws EngineError("damaged") when its parts do not hold together. */
+  /** Copies a segment in. Throws EngineError("damaged") if it is inconsistent. */
   attach(bytes: Uint8Array): SegmentHandle {
     const segment = this.reserveSegment(bytes.length);
     this.fill(segment, 0, bytes);
@@ -72,7 +77,10 @@ export class Engine {
     return segment;
   }
 
-  /** Reserves room for a segment that comes in parts. The caller writes the parts into it and then calls `attachFilled`. */
+  /**
+   * Reserves space for a segment that arrives in parts. The caller writes the parts and then calls
+   * `attachFilled`.
+   */
   reserveSegment(bytes: number): SegmentHandle {
     return this.#instance.reserve(bytes);
   }
@@ -81,7 +89,10 @@ export class Engine {
     this.#instance.view().set(part, segment + at);
   }
 
-  /** Attaches a segment that was written into reserved room. Throws EngineError("damaged"), and releases it, when it does not hold together. */
+  /**
+   * Attaches a segment that was written into reserved space. If it is inconsistent, releases it and throws
+   * EngineError("damaged").
+   */
   attachFilled(segment: SegmentHandle, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
     if (status === 0) return;
@@ -89,7 +100,7 @@ export class Engine {
     throw statusError(-status);
   }
 
-  /** Gives a segment's memory back; no snapshot may name it any more. */
+  /** Frees a segment's memory. No snapshot may name it. */
   detach(segment: SegmentHandle): void {
     const summary = this.#summaries.get(segment) ?? 0;
     this.#summaries.delete(segment);
@@ -101,7 +112,7 @@ export class Engine {
     return this.#instance.view().readUInt32LE(segment + SEG_ROWS);
   }
 
-  /** A view of a segment's bytes, good until the engine is called again. */
+  /** A view of a segment's bytes, valid until the next call of the engine. */
   segmentView(segment: SegmentHandle, bytes = this.segmentBytes(segment)): Uint8Array {
     return this.#instance.view().subarray(segment, segment + bytes);
   }
@@ -110,7 +121,7 @@ export class Engine {
     return this.#instance.view().readUInt32LE(segment + SEG_BYTES);
   }
 
-  /** A bitset with all rows live; the caller gives it back with liveRelease. */
+  /** A bitset with all rows live. The caller frees it with liveRelease. */
   liveAll(rows: number): number {
     return this.#instance.run((kernels) => kernels.liveAll(rows)) >>> 0;
   }
@@ -128,7 +139,7 @@ export class Engine {
     this.#release(live);
   }
 
-  /** Marks a row (below the bitset's rows) deleted; true when it was live. */
+  /** Marks a row (below the bitset's rows) as deleted. Returns true if it was live. */
   kill(live: number, row: number): boolean {
     return this.#instance.run((kernels) => kernels.liveKill(live, row)) === 1;
   }
@@ -138,8 +149,8 @@ export class Engine {
   }
 
   /**
-   * Stores a snapshot of segments that ascend by seq and whose seq ranges do not overlap. Segments, bitsets and codes stay the
-   * caller's and must outlive the snapshot. Returns its address for queries.
+   * Stores a snapshot of segments that ascend by seq and do not overlap. The caller keeps ownership of
+   * segments, bitsets and codes, which must outlive the snapshot. Returns its address for queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
@@ -155,8 +166,8 @@ export class Engine {
   }
 
   /**
-   * Makes the summaries of an attached segment in small steps. `setSnapshot` makes them in one go when they are missing. The
-   * segment must stay attached until the end.
+   * Creates the summary of an attached segment in small steps. `setSnapshot` creates a missing one in one go.
+   * The segment must stay attached until the end.
    */
   *summarise(segment: SegmentHandle): Generator<void> {
     if (this.#summaries.has(segment)) return;
@@ -180,43 +191,49 @@ export class Engine {
     return this.#summaries.get(segment) as number;
   }
 
-  /** Shows readers in other threads these snapshots, generations ascending. To be called before any other one is released. */
+  /**
+   * Publishes these snapshots, in ascending order of generation, to readers in other threads. Call it before
+   * releasing any other snapshot.
+   */
   publish(snapshots: readonly PublishedSnapshot[]): void {
     this.#published = snapshots;
     this.#sharing?.publish(snapshots);
   }
 
-  /** Shows readers in other threads a number for the model of vectors that is in force, never one from before; 0: there is none. */
+  /**
+   * Publishes the number of the current vector model to readers in other threads. Numbers never repeat; 0: no
+   * model.
+   */
   showModel(model: number): void {
     this.#model = model;
     this.#sharing?.showModel(model);
   }
 
-  /** Tells readers in other threads that stored vectors have changed, or that other ones can be compared. */
+  /** Tells readers in other threads that stored vectors, or the set of comparable ones, have changed. */
   vectorsChanged(): void {
     this.#sharing?.vectorsChanged();
   }
 
   /**
-   * Lets another thread read the published snapshots until `takeBack`, or until this engine leaves the memory, of which `onEnd` hears.
-   * Null when enough threads do so already. Throws EngineError("memory").
+   * Lets another thread read the published snapshots until `takeBack`, or until this engine abandons the
+   * memory and calls `onEnd`. Null if the maximum number of readers is reached. Throws EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
     this.#sharing ??= new Sharing(this.#instance, this.#published, this.#model);
     return this.#sharing.lend(scratchBytes, onEnd);
   }
 
-  /** The other thread does not read any more. */
+  /** Ends a loan: the other thread has stopped reading. */
   takeBack(lent: LentMemory): void {
     if (this.usable) this.#sharing?.takeBack(lent);
   }
 
-  /** A number that is another one after other threads have read. */
+  /** Changes whenever other threads have read. */
   get lentReads(): number {
     return this.#sharing?.reads ?? 0;
   }
 
-  /** Other threads must not read this memory any more: the engine leaves it, or its contents are unknown. */
+  /** Ends all loans, because the engine abandons this memory or its contents are unknown. */
   end(): void {
     this.#sharing?.end();
     this.#sharing = null;
@@ -226,64 +243,88 @@ export class Engine {
     this.#release(snapshot);
   }
 
-  /** Answers an expand program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  /**
+   * Runs an expand program and returns a copy of the result. Throws EngineError("program" | "damaged" |
+   * "memory" | "late").
+   */
   expand(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("expand", snapshot, program, deadline);
   }
 
-  /** Answers a search program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  /**
+   * Runs a search program and returns a copy of the result. Throws EngineError("program" | "damaged" |
+   * "memory" | "late").
+   */
   search(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("search", snapshot, program, deadline);
   }
 
-  /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  /**
+   * Answers a question of explain-program.ts with a copy of the result. Throws EngineError("program" |
+   * "damaged" | "memory" | "late").
+   */
   explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("explain", snapshot, question, deadline);
   }
 
-  /** Answers a company program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  /**
+   * Runs a company program and returns a copy of the result. Throws EngineError("program" | "damaged" |
+   * "memory" | "late").
+   */
   company(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("company", snapshot, program, deadline);
   }
 
-  /** A codes region for a segment of so many rows, none of which has a code. It is the caller's, like a live bitset. Throws EngineError("memory"). */
+  /**
+   * A codes region for a segment of `rows` rows, none of which has a code yet. The caller owns it, like a
+   * live bitset. Throws EngineError("memory").
+   */
   newCodes(rows: number): number {
     return this.#codes.create(rows);
   }
 
-  /** Copies a stored codes region in. Throws EngineError("damaged") when it does not hold together. */
+  /** Copies a stored codes region in. Throws EngineError("damaged") if it is inconsistent. */
   attachCodes(bytes: Uint8Array): number {
     const codes = this.#instance.region(bytes);
     this.attachFilledCodes(codes, bytes.length);
     return codes;
   }
 
-  /** The same for a region of `reserveSegment` into which the caller has written the parts with `fill`. */
+  /** The same for a region from `reserveSegment` that the caller has filled with `fill`. */
   attachFilledCodes(codes: number, bytes: number): void {
     this.#codes.check(codes, bytes);
   }
 
-  /** A codes region's bytes in small parts, to be stored. A part is a view, good until the engine is called again. */
+  /**
+   * A codes region's bytes in small parts, for storing. A part is a view, valid until the next call of the
+   * engine.
+   */
   codesParts(codes: number): Generator<Uint8Array> {
     return this.#codes.parts(codes);
   }
 
-  /** A copy of all of them. `rows` are those of the codes' segment. */
+  /** A copy of all its bytes. `rows` is the number of rows in the codes' segment. */
   codesBytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
     return this.#codes.bytes(codes, rows);
   }
 
-  /** Gives rows from `firstRow` on the codes of vector records (VECTOR_BYTES each); a record of no vector takes the code away. */
+  /**
+   * Sets the codes of rows, from `firstRow` on, from vector records (VECTOR_BYTES each). An empty record
+   * removes the code.
+   */
   fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
     this.#codes.fill(codes, firstRow, records);
   }
 
-  /** Copies, in small steps, the codes of rows that both segments have. All four regions must stay in place until the end. */
+  /**
+   * Copies, in small steps, the codes of rows that are in both segments. All four regions must stay in place
+   * until the end.
+   */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
   }
 
-  /** How many rows have a code. */
+  /** Number of rows with a code. */
   codesCount(codes: number): number {
     return this.#codes.count(codes);
   }
@@ -292,12 +333,15 @@ export class Engine {
     this.#release(codes);
   }
 
-  /** Answers a question of nearest-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  /**
+   * Answers a question of nearest-program.ts with a copy of the result. Throws EngineError("program" |
+   * "damaged" | "memory" | "late").
+   */
   nearest(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("nearest", snapshot, question, deadline);
   }
 
-  /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */
+  /** Live rows whose id has one of the hashes (consecutive u64, little endian). */
   findIds(snapshot: number, hashes: Uint8Array): FoundId[] {
     const result = this.#exchangeView(hashes, (kernels, p, bytes) => kernels.findIds(snapshot, p, bytes));
     const found: FoundId[] = [];
@@ -324,30 +368,34 @@ export class Engine {
     return locations;
   }
 
-  /** Merges neighbouring segments in steps between queries; see merge.ts for what the caller owes. */
+  /** Merges adjacent segments in steps between queries; see merge.ts for the caller's obligations. */
   beginMerge(entries: readonly MergeEntry[]): Merge {
     return new Merge(this.#instance, entries);
   }
 
-  /** How much of the linear memory was ever in use, which never shrinks until the engine is renewed. */
+  /** Peak use of linear memory, which never shrinks until the engine is renewed. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }
 
-  /** Bytes of all segments, bitsets and snapshots: about what remains of the memory after a renewal. */
+  /** Bytes of all segments, bitsets and snapshots: roughly what remains after a renewal. */
   usedBytes(): number {
     this.#sharing?.sweep();
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
   }
 
-  /** A renewal by which segments can be copied ahead of `renew`. Changes nothing here. Throws EngineError("memory"). */
+  /**
+   * A renewal with which segments can be copied ahead of `renew`. Changes nothing here. Throws
+   * EngineError("memory").
+   */
   beginRenewal(): Renewal {
     return new Renewal(this.#instance, this.#create(), this.#summaries);
   }
 
   /**
-   * Moves to a fresh instance with only these regions, and returns their new addresses. Every other handle becomes invalid,
-   * also those of snapshots and of merges under way. Throws EngineError("memory") without effect.
+   * Moves to a fresh instance with only these regions, and returns their new addresses. Invalidates every
+   * other handle, including those of snapshots and running merges. Throws EngineError("memory"), having
+   * changed nothing.
    */
   renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
     const addresses = renewal.finish(regions);
@@ -367,7 +415,7 @@ export class Engine {
     return new CodeRegions(this.#instance);
   }
 
-  /** Gives back a region that snapshots may have named. */
+  /** Frees a region that snapshots may have named. */
   #release(region: number): void {
     if (this.#sharing === null) this.#instance.release(region);
     else this.#sharing.release(region);

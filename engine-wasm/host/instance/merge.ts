@@ -1,5 +1,6 @@
-// A merge of adjacent segments that are attached to one engine instance, in steps between which the instance may
-// answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at the start.
+// A merge of adjacent segments that are attached to one engine instance, in steps between which the instance
+// may answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at
+// the start.
 import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -16,8 +17,8 @@ export class Merge {
   #state: number; // region of the merge, 0 once it has ended
 
   /**
-   * Begins to merge `entries`, which are ordered by seq. Throws EngineError("program") when there is none or when
-   * two of them give one slot different types or flags: then the documents must be indexed again.
+   * Starts to merge `entries`, which are ordered by seq. Throws EngineError("program") if there are none or
+   * two of them give one slot different types or flags; then the documents must be indexed again.
    */
   constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
     const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);
@@ -32,8 +33,8 @@ export class Merge {
   }
 
   /**
-   * Works for about so many microseconds, at most a second. Returns true when the result is complete. Throws
-   * EngineError("damaged") when an input does not hold together; the merge is cancelled then.
+   * Works for about `microseconds`, at most a second. Returns true when the result is complete. Throws
+   * EngineError("damaged") if an input is inconsistent; that cancels the merge.
    */
   step(microseconds: number): boolean {
     const answer = this.#instance.run((kernels) => kernels.mergeStep(this.#running(), microseconds));
@@ -45,9 +46,9 @@ export class Merge {
   }
 
   /**
-   * Address of the merged segment, after `step` returned true: a region of the instance that now belongs to the
-   * caller. It has no row when no row of the inputs was live. Throws EngineError("program") when steps are
-   * missing; the merge then goes on.
+   * Address of the merged segment, after `step` returned true: a region of the instance that the caller now
+   * owns. It has no rows if no row of the inputs was live. Throws EngineError("program") if steps are
+   * missing; the merge then continues.
    */
   finish(): number {
     const segment = this.#instance.address(
@@ -57,7 +58,7 @@ export class Merge {
     return segment;
   }
 
-  /** Ends the merge without a result. Does nothing when it has ended. */
+  /** Ends the merge without a result. Does nothing if it has ended. */
   cancel(): void {
     if (this.#state === 0) return;
     const state = this.#state;

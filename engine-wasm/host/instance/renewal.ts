@@ -1,26 +1,26 @@
-// The move of an engine's regions to a fresh instance. Segments never change, so they can be copied ahead in small steps
-// between which the old instance answers. The other regions follow at the end.
+// Moves an engine's regions to a fresh instance. Segments never change, so they can be copied ahead in small
+// steps between which the old instance serves. The other regions follow at the end.
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** A segment or live bitset that is to survive a renewal. */
+/** A segment or live bitset that survives a renewal. */
 export interface Region {
   address: number;
   bytes: number;
 }
 
-/** How much is copied in one step. It takes a fraction of a millisecond. */
+/** Bytes copied per step, which takes a fraction of a millisecond. */
 const STEP_BYTES = 1024 * 1024;
 
 export class Renewal {
   readonly #from: EngineInstance;
   readonly #summariesBefore: ReadonlyMap<number, number>;
   readonly to: EngineInstance;
-  /** Regions of summaries by segment, as the engine keeps them. */
+  /** Regions of summaries by segment, as in the engine. */
   readonly summaries = new Map<number, number>();
-  /** The new addresses of segments that were copied ahead, by their old address. */
+  /** New addresses of segments copied ahead, by old address. */
   readonly #ahead = new Map<number, number>();
 
-  /** Becomes the only user of `to`. `summaries` are those of the segments in `from`. */
+  /** Only this renewal uses `to`. `summaries` are those of the segments in `from`. */
   constructor(from: EngineInstance, to: EngineInstance, summaries: ReadonlyMap<number, number>) {
     this.#from = from;
     this.to = to;
@@ -42,7 +42,9 @@ export class Renewal {
     }
   }
 
-  /** Copies those of these regions that are missing, and frees copies of others. Returns the new addresses. */
+  /**
+   * Copies the regions not copied yet, and frees copies that are not among them. Returns the new addresses.
+   */
   finish(regions: readonly Region[]): number[] {
     const addresses = regions.map(({ address, bytes }) => {
       const there = this.#ahead.get(address);

@@ -1,15 +1,15 @@
-// The owner's side of an engine that other threads read beside it: regions that readers may still see are given back later.
+// The owner's side of an engine that other threads read: regions that readers may still see are freed later.
 import type { EngineInstance } from "../wasm/memory.js";
 import { BOARD_BYTES, Board, type PublishedSnapshot, READERS_MAX } from "./board.js";
 
-/** What a thread needs to read an engine of another one. It can be posted. */
+/** Everything a thread needs to read another thread's engine. Can be posted. */
 export interface LentMemory {
   readonly memory: WebAssembly.Memory;
   /** Address of the board. */
   readonly board: number;
   /** The reader's place on the board. */
   readonly reader: number;
-  /** The region that is the reader's scratch. */
+  /** Region of the reader's scratch. */
   readonly scratch: number;
   readonly scratchBytes: number;
 }
@@ -20,7 +20,7 @@ export class Sharing {
   readonly #board: Board;
   /** By reader. */
   readonly #loans = new Map<number, { readonly lent: LentMemory; readonly onEnd: () => void }>();
-  /** Regions that nobody is to see any more, with the epoch since which that is so. */
+  /** Retired regions, each with the epoch since which no snapshot names it. */
   #limbo: { readonly region: number; readonly epoch: number }[] = [];
 
   /** Throws EngineError("memory"). */
@@ -33,7 +33,10 @@ export class Sharing {
     this.#board.showModel(model);
   }
 
-  /** A place on the board and scratch for one more reader; null when there are READERS_MAX. Throws EngineError("memory"). */
+  /**
+   * Assigns a place on the board and scratch to one more reader. Null if there are READERS_MAX. Throws
+   * EngineError("memory").
+   */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
     let reader = 0;
     while (this.#loans.has(reader)) reader++;
@@ -50,7 +53,7 @@ export class Sharing {
     return lent;
   }
 
-  /** The reader is not used any more, or its thread has ended. */
+  /** Ends a loan: the reader has stopped, or its thread has ended. */
   takeBack({ reader, scratch }: LentMemory): void {
     if (this.#loans.get(reader)?.lent.scratch !== scratch) return;
     this.#loans.delete(reader);
@@ -72,19 +75,19 @@ export class Sharing {
     this.#board.vectorsChanged();
   }
 
-  /** How often readers have read; it may run over. */
+  /** Number of completed reads; may wrap. */
   get reads(): number {
     return this.#board.reads;
   }
 
-  /** Gives back a region that the snapshots on the board do not name, as soon as no reader can see it. */
+  /** Frees a region that no published snapshot names, as soon as no reader can see it. */
   release(region: number): void {
     const { epoch } = this.#board;
     if (this.#board.isUnseenSince(epoch)) this.#instance.release(region);
     else this.#limbo.push({ region, epoch });
   }
 
-  /** Gives back what no reader can see any more. */
+  /** Frees everything that no reader can still see. */
   sweep(): void {
     if (this.#limbo.length === 0) return;
     const seen = this.#limbo.filter(({ epoch }) => !this.#board.isUnseenSince(epoch));
@@ -92,7 +95,7 @@ export class Sharing {
     this.#limbo = seen;
   }
 
-  /** The owner leaves this memory. Readers that are inside keep it as it is. */
+  /** The owner abandons this memory. Readers inside keep it alive. */
   end(): void {
     this.#board.end();
     for (const { onEnd } of this.#loans.values()) onEnd();

@@ -1,6 +1,7 @@
-// What a thread needs to turn text into terms and documents into ranges: one engine instance with the Unicode table. Its
-// only state between calls is the analysis settings in force. The instance is replaced after a trap, and when a large
-// call has left its memory above WORKBENCH_BYTES_MAX, because linear memory never shrinks.
+// What a thread needs to turn text into terms and to split documents: one engine instance with the Unicode
+// table. Its only state between calls is the current analysis settings. The instance is replaced after a
+// trap, and after a large call has left its memory above WORKBENCH_BYTES_MAX, because linear memory never
+// shrinks.
 import {
   DOC_OK,
   OVERRIDE_SEPARATOR,
@@ -26,11 +27,14 @@ import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 
-/** Memory that a workbench may hold between two calls, and while it has nothing to do for longer. */
+/** Maximum memory of a workbench between two calls and while idle. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
 const RESTING_BYTES_MAX = 2 * 1024 * 1024;
 
-/** An index's changes to the analyser: code points that become letters, code points that become separators. */
+/**
+ * An index's changes to the analyser: code points that become letters, and code points that become
+ * separators.
+ */
 export interface AnalysisSettings {
   symbolsToIndex: string;
   tokenSeparators: string;
@@ -45,8 +49,8 @@ export interface BuildSchema {
 export const PLAIN_ANALYSIS: AnalysisSettings = { symbolsToIndex: "", tokenSeparators: "" };
 
 /**
- * A folded term and where it comes from. Either a word of the text (parts: 1), or a joined token: the terms of
- * neighbouring words such as "wi-fi" in one ("wifi"), right after the last of them.
+ * A folded term and its place in the text: a word (parts: 1), or a joined token, which combines neighbouring
+ * words such as "wi-fi" into one ("wifi") and comes right after the last of them.
  */
 export interface Token {
   term: string;
@@ -55,7 +59,7 @@ export interface Token {
   end: number;
   /** Words are numbered 0, 1, 2 ...; a joined token has the number of its first word. */
   position: number;
-  /** How many words are in it. */
+  /** Number of words in it. */
   parts: number;
 }
 
@@ -65,7 +69,7 @@ export class Workbench {
   #instance: EngineInstance | null = null;
   #symbols = "";
   #separators = "";
-  #overrides = 0; // region of the overrides in force, 0 = none
+  #overrides = 0; // region of the current overrides, 0 = none
 
   constructor(create: () => EngineInstance, foldTable: Uint8Array) {
     this.#create = create;
@@ -110,7 +114,7 @@ export class Workbench {
     );
   }
 
-  /** Cuts a batch body into documents. Never throws for what the body holds: see `status`. */
+  /** Splits a batch body into documents. Never throws because of its contents: see `status`. */
   split(body: Uint8Array): SplitResult {
     const instance = this.ready();
     const p = instance.input(body);
@@ -119,8 +123,8 @@ export class Workbench {
   }
 
   /**
-   * Cuts a piece of an NDJSON stream into documents. Bytes from `consumed` on are an unfinished line: put them
-   * before the next piece. With `last` everything is consumed.
+   * Splits a piece of an NDJSON stream into documents. Bytes from `consumed` on are an unfinished line: put
+   * them before the next piece. With `last`, everything is consumed.
    */
   splitLines(chunk: Uint8Array, last: boolean): SplitLines {
     const instance = this.ready();
@@ -132,8 +136,8 @@ export class Workbench {
   }
 
   /**
-   * Members of a JSON object in the order of the text; of a repeated name only the last.
-   * Throws EngineError("json") when the text is not one well-formed object.
+   * Members of a JSON object in text order; of a repeated name only the last. Throws EngineError("json") if
+   * the text is not one well-formed object.
    */
   topLevel(raw: Uint8Array): Member[] {
     const instance = this.ready();
@@ -147,34 +151,34 @@ export class Workbench {
   }
 
   /**
-   * Builds a segment; its rows are the good documents in input order. Each id may occur once, seqs ascend. Never
-   * throws for what a document holds: see `failures`.
+   * Builds a segment whose rows are the accepted documents in input order. Ids must be unique, seqs
+   * ascending. Never throws because of a document's contents: see `failures`.
    */
   build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult {
     return buildSegment(this.ready(schema.analysis), schema.fields, documents);
   }
 
-  /** The same in steps, see Build: until it ends nothing else may be asked of this workbench. */
+  /** The same in steps, see Build. Until it ends, nothing else may be asked of this workbench. */
   beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
     return new Build(this.ready(schema.analysis), schema.fields, documents);
   }
 
-  /** The vector record of 512 numbers, null when they are no vector. */
+  /** The vector record of 512 numbers; null if they are not a vector. */
   vectorOf(numbers: Float32Array | Float64Array): Uint8Array | null {
     return vectorOf(this.ready(), numbers);
   }
 
-  /** The vector of a query, of length 1 and rotated, from 512 numbers; null when they are no vector. */
+  /** The vector of a query, of length 1 and rotated, from 512 numbers; null if they are not a vector. */
   queryVector(numbers: Float32Array | Float64Array): Float32Array | null {
     return queryVector(this.ready(), numbers);
   }
 
-  /** The vector record of a document's member `embedding`, null when it has none that is a vector. */
+  /** The vector record of a document's member `embedding`; null if it has no valid one. */
   vectorOfJson(raw: Uint8Array): Uint8Array | null {
     return vectorOfJson(this.ready(), raw);
   }
 
-  /** Room for vector records that are compared where they lie, in an instance of its own. */
+  /** A table of vector records that are compared in place, in an instance of its own. */
   vectorTable(): VectorTable {
     return new VectorTable(this.#create());
   }
@@ -184,7 +188,7 @@ export class Workbench {
     return new Workbench(this.#create, this.#foldTable);
   }
 
-  /** Nothing will be asked of this workbench for a while. It holds little memory then, and is ready again in a millisecond. */
+  /** Releases memory while the workbench is idle. It is ready again within a millisecond. */
   rest(): void {
     if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;
     discardMemory(this.#instance.memoryBytes());
@@ -192,8 +196,8 @@ export class Workbench {
   }
 
   /**
-   * The instance for one call, with the given settings in force. For kernels that live in other files of this
-   * folder; do not keep it.
+   * The instance for one call, with the given settings applied. For kernels in other files of this folder; do
+   * not keep it.
    */
   ready(analysis: AnalysisSettings = PLAIN_ANALYSIS): EngineInstance {
     let instance = this.#instance;
@@ -224,7 +228,7 @@ export class Workbench {
   }
 }
 
-/** Entries as the engine reads them: ascending code points, a separator wins over a symbol. */
+/** Entries as the engine reads them: ascending code points; a separator wins over a symbol. */
 function overrideList(analysis: AnalysisSettings): Uint32Array {
   const entries = new Map<number, number>();
   for (const symbol of analysis.symbolsToIndex) {

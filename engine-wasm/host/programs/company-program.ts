@@ -1,15 +1,15 @@
-// The request "in how many documents do these words stand together": plain objects in, program bytes out. The picture of the
-// bytes is in docs/FORMATS.md. Knows nothing about where the words come from.
+// The request "in how many documents do these words occur together": plain objects in, program bytes out.
+// docs/FORMATS.md draws the bytes. Knows nothing about the origin of the words.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY, PROGRAM_VERSION } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
 /**
- * A word: the terms of the dictionary, whole ones, of which a document has any in any of the slots. Marker terms are terms
- * like the others. No document has a word without terms.
+ * A word, as whole dictionary terms: a document has the word if it has any of them in any of the slots.
+ * Marker terms are ordinary terms here. No document has a word without terms.
  */
 export type CompanyWord = readonly string[];
 
-/** Words of which it is asked in how many documents they stand together. */
+/** Asks for the number of documents in which words occur together. */
 export interface CompanyProgram {
   /** Queried fields, each slot once. */
   readonly slots: readonly number[];
@@ -19,7 +19,7 @@ export interface CompanyProgram {
   readonly candidates: readonly CompanyWord[];
 }
 
-/** Throws a RangeError when a count or a term does not fit the program. */
+/** Throws a RangeError if a count or a term does not fit the program. */
 export function encodeCompany(program: CompanyProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);

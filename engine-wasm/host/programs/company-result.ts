@@ -1,23 +1,24 @@
-// The engine's answer to a company program. Decoding needs the program: the result repeats nothing.
+// The engine's answer to a company program. Decoding needs the program, because the result repeats none of
+// it.
 import { ByteReader } from "../bytes.js";
 import type { CompanyProgram } from "./company-program.js";
 
-/** In how many live documents a candidate stands, alone and together with the words. */
+/** Numbers of live documents with a candidate, alone and together with the words. */
 export interface CandidateCompany {
   readonly documents: number;
-  /** In the order of the program's words: documents that have the candidate and the word. */
+  /** In the order of the program's words: documents with both the candidate and the word. */
   readonly together: readonly number[];
 }
 
 export interface CompanyResult {
   readonly liveRows: number;
-  /** In the order of the program's words: live documents that have each of them. */
+  /** In the order of the program's words: live documents with the word. */
   readonly words: readonly number[];
   /** In the order of the program's candidates. */
   readonly candidates: readonly CandidateCompany[];
 }
 
-/** Throws a RangeError when the bytes are not the answer to `program`. */
+/** Throws a RangeError if the bytes are not the answer to `program`. */
 export function decodeCompanyResult(bytes: Uint8Array, program: CompanyProgram): CompanyResult {
   const reader = new ByteReader(bytes);
   const liveRows = reader.f64();

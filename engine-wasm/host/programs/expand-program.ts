@@ -1,5 +1,5 @@
-// The request "what does the dictionary hold for these words": plain objects in, program bytes out.
-// The picture of the bytes is in docs/FORMATS.md. Knows nothing about where the words come from.
+// The request "what does the dictionary contain for these words": plain objects in, program bytes out.
+// docs/FORMATS.md draws the bytes. Knows nothing about the origin of the words.
 import {
   PROGRAM_EXPAND,
   PROGRAM_VERSION,
@@ -11,12 +11,12 @@ import {
 } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
-/** The largest edit distance the typo walk takes. */
+/** Largest edit distance that the typo walk supports. */
 const TYPOS_MAX = 4;
 
 /** One analysed word and what to look up for it. */
 export interface ExpandWord {
-  /** As the analyser made it: folded, never empty. */
+  /** As returned by the analyser: folded, never empty. */
   readonly term: string;
   /** Document frequencies of the term itself. */
   readonly exact: boolean;
@@ -26,19 +26,21 @@ export interface ExpandWord {
   readonly typoPrefix: boolean;
   /** 0 (no typo walk) to TYPOS_MAX. */
   readonly maxTypos: number;
-  /** Longer terms that contain the word: all of them, or those that do not start with it. None when left out. */
+  /**
+   * Longer terms that contain the word: all of them, or only those that do not start with it. Default: none.
+   */
   readonly infix?: "anywhere" | "inside";
 }
 
 /**
- * A word of which near terms may be wanted: each shard looks at what it holds itself and adds them at once where they
- * probably are. Whether they are wanted is decided by whoever knows the answers of all shards.
+ * A word whose near terms may be needed. Each shard adds them right away if its own documents suggest that
+ * they are; the coordinator decides, knowing the answers of all shards.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
-  /** 1 to TYPOS_MAX: looked up when no witness has more than `few` documents in one field. */
+  /** 1 to TYPOS_MAX: looked up if no witness has more than `few` documents in one field. */
   readonly maxTypos: number;
   readonly few: number;
-  /** Words of the program, by number. */
+  /** Numbers of words in the program. */
   readonly witnesses: readonly number[];
 }
 
@@ -46,11 +48,11 @@ export interface ExpandProgram {
   /** Queried fields, each slot once. Frequencies are reported per slot in this order. */
   readonly slots: readonly number[];
   readonly words: readonly ExpandWord[];
-  /** None when left out. */
+  /** Default: none. */
   readonly suspects?: readonly ExpandSuspect[];
 }
 
-/** Throws a RangeError when a count or a term does not fit the program. */
+/** Throws a RangeError if a count or a term does not fit the program. */
 export function encodeExpand(program: ExpandProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);

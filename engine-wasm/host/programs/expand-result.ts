@@ -1,4 +1,5 @@
-// The dictionary's answer to an expand program. Decoding needs the program: the result repeats nothing.
+// The dictionary's answer to an expand program. Decoding needs the program, because the result repeats none
+// of it.
 import { PREFIX_TERMS_LISTED } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import type { ExpandProgram } from "./expand-program.js";
@@ -11,13 +12,13 @@ export interface SlotStatistics {
   readonly documents: number;
 }
 
-/** Terms that start with a word, the word itself left out. */
+/** Terms that start with a word, except the word itself. */
 export interface PrefixExpansion {
-  /** Distinct terms; counted up to PREFIX_TERMS_LISTED + 1, which means "more than are listed". */
+  /** Distinct terms, counted up to PREFIX_TERMS_LISTED + 1, which means "more than listed". */
   readonly termCount: number;
   /** Per slot: document frequencies summed over all those terms. */
   readonly frequencies: readonly number[];
-  /** The terms in byte order, or null when there are more than PREFIX_TERMS_LISTED. */
+  /** The terms in byte order, or null if there are more than PREFIX_TERMS_LISTED. */
   readonly terms: readonly string[] | null;
 }
 
@@ -39,18 +40,18 @@ export interface InfixExpansion {
   readonly frequencies: readonly number[];
 }
 
-/** A part is null when the program did not ask for it. */
+/** A part is null if the program did not ask for it. */
 export interface WordExpansion {
   readonly exact: readonly number[] | null;
   readonly prefix: PrefixExpansion | null;
   readonly typos: readonly TypoExpansion[] | null;
-  /** The INFIX_TERMS_LISTED shortest (in bytes), in this order, then in byte order. */
+  /** The INFIX_TERMS_LISTED shortest terms (in bytes), ordered by length, then by bytes. */
   readonly infixes: readonly InfixExpansion[] | null;
 }
 
 /** Near terms of a suspect. */
 export interface SuspectExpansion {
-  /** So many typos were looked up; 0: none, the shard saw no reason. */
+  /** Maximum typos looked up; 0: none, because the shard saw no need. */
   readonly maxTypos: number;
   readonly typos: readonly TypoExpansion[];
 }
@@ -65,7 +66,7 @@ export interface ExpandResult {
   readonly suspects: readonly SuspectExpansion[];
 }
 
-/** Throws a RangeError when the bytes are not the answer to `program`. */
+/** Throws a RangeError if the bytes are not the answer to `program`. */
 export function decodeExpandResult(bytes: Uint8Array, program: ExpandProgram): ExpandResult {
   const reader = new ByteReader(bytes);
   const liveRows = reader.f64();

@@ -1,9 +1,8 @@
-// The request that asks why rows have their places: plain objects in, bytes out. The picture of the bytes is in
-// docs/FORMATS.md.
+// The request "why do rows have their places": plain objects in, bytes out. docs/FORMATS.md draws the bytes.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";
 
-/** `seqs` in any order. Throws a RangeError when the program cannot be encoded. */
+/** `seqs` in any order. Throws a RangeError if the program cannot be encoded. */
 export function encodeExplain(program: SearchProgram, seqs: readonly number[]): Uint8Array {
   const out = new ByteWriter();
   const asked = ascendingSeqs(seqs);
@@ -13,7 +12,7 @@ export function encodeExplain(program: SearchProgram, seqs: readonly number[]): 
   return out.finish();
 }
 
-/** Each seq once, in the order in which they are asked for and answered. */
+/** Removes duplicates and sorts: the order of questions and answers. */
 export function ascendingSeqs(seqs: readonly number[]): number[] {
   return [...new Set(seqs)].sort((a, b) => a - b);
 }

@@ -1,4 +1,5 @@
-// The engine's answer to why rows have their places. Decoding needs the question, because the answer repeats nothing of it.
+// The engine's answer to why rows have their places. Decoding needs the question, because the answer repeats
+// none of it.
 import {
   PLACE_STARTS,
   PLACE_WHOLE,
@@ -11,40 +12,40 @@ import { ByteReader } from "../bytes.js";
 import { ascendingSeqs } from "./explain-program.js";
 import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search-program.js";
 
-/** An occurrence that the score of an alternative was added up from. */
+/** An occurrence that contributed to the score of an alternative. */
 export interface ExplainedPart {
   readonly slot: number;
-  /** The term as the dictionary has it. The terms of a sequence have a space between two. */
+  /** The dictionary term. The terms of a sequence are separated by spaces. */
   readonly term: string;
   readonly frequency: number;
 }
 
 export interface ExplainedWord {
-  /** The number of the alternative with the best score. -1 when the row does not have the word; then the rest is empty. */
+  /** The alternative with the best score, or -1 if the row does not have the word; then the rest is empty. */
   readonly alternative: number;
   readonly score: number;
-  /** The fewest typos of all alternatives that the row has, which is what the text match counts. */
+  /** The fewest typos of the row's alternatives, which the text match counts. */
   readonly typos: number;
-  /** Some alternative that the row has is the word as written. */
+  /** Some alternative of the row is the word as written. */
   readonly exact: boolean;
   readonly parts: readonly ExplainedPart[];
 }
 
 export interface ExplainedRow {
   readonly seq: number;
-  /** These are as in `SearchRow`. */
+  /** As in `SearchRow`. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
   readonly pinned: boolean;
   readonly textMatch: number;
-  /** In the order of the program's words. They do not count when the row comes first as a neighbour. */
+  /** In the order of the program's words. Ignored if the row comes first as a neighbour. */
   readonly words: readonly ExplainedWord[];
-  /** Before it is multiplied by the program's `proximityWeight`. */
+  /** Before multiplication by the program's `proximityWeight`. */
   readonly closeness: number;
-  /** What counts of the points of a neighbour. */
+  /** The points of a neighbour, as far as they count. */
   readonly points: number;
-  /** The terms that counted, one a group. */
+  /** The terms that counted, one per group. */
   readonly termBonuses: readonly TermBonus[];
   /** A field begins with the words or consists of them. */
   readonly place: "starts" | "whole" | null;
@@ -56,7 +57,10 @@ export interface ExplainedRow {
   readonly relevance: bigint;
 }
 
-/** In the order of `seqs`; null for a row that is not in the result. Throws a RangeError when the bytes do not fit. */
+/**
+ * In the order of `seqs`; null for a row that is not in the result. Throws a RangeError if the bytes do not
+ * fit.
+ */
 export function decodeExplainResult(
   bytes: Uint8Array,
   program: SearchProgram,

@@ -1,4 +1,4 @@
-// A filter as the programs of the engine hold it: operations in postfix order in, their bytes out.
+// Encodes a filter, a list of operations in postfix order, as part of the engine's programs.
 import {
   OP_ALL,
   OP_AND,
@@ -18,7 +18,7 @@ export type FilterOp =
   | { readonly op: "and" }
   | { readonly op: "or" }
   | { readonly op: "not" }
-  /** int32, int64, bool (0 and 1) and their arrays; both ends inclusive. */
+  /** int32, int64, bool (0 and 1) and their arrays; both bounds inclusive. */
   | { readonly op: "intRange"; readonly slot: number; readonly low: bigint; readonly high: bigint }
   | {
       readonly op: "floatRange";
@@ -28,7 +28,7 @@ export type FilterOp =
       readonly lowExclusive: boolean;
       readonly highExclusive: boolean;
     }
-  /** The folded value is equal; for string[] that of any element. */
+  /** The folded value is equal; in a string[], that of any element. */
   | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
   /** All terms occur in this order in one element. Without a term, every document with a value passes. */
   | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }

@@ -1,19 +1,20 @@
-// The engine's answer to which rows are nearest. Several of them can be merged by distance ascending, then sequence number descending.
+// The engine's answer to which rows are nearest. Several answers can be merged by ascending distance, then
+// descending sequence number.
 import { NEAREST_DISTANCE, NEAREST_ESTIMATE, NEAREST_ROW_BYTES, NEAREST_SEQ } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 
 export interface NearestResult {
-  /** How many rows were compared: they match and have a vector. */
+  /** Number of rows compared: they match and have a vector. */
   readonly compared: number;
   /** Sequence numbers of the nearest rows, in order. */
   readonly seqs: Float64Array;
-  /** In how many bits the code of each of them differs from the query's. */
+  /** Number of bits in which each row's code differs from the query's. */
   readonly distances: Uint16Array;
-  /** About the cosine of each with the query. */
+  /** Approximate cosine of each row with the query. */
   readonly estimates: Float32Array;
 }
 
-/** Throws a RangeError when the bytes are no such answer. */
+/** Throws a RangeError if the bytes are not such an answer. */
 export function decodeNearestResult(bytes: Uint8Array): NearestResult {
   const reader = new ByteReader(bytes);
   const compared = reader.u32();

@@ -1,23 +1,25 @@
-// The part of a search program that lists neighbours: documents whose vectors are near that of the query. The picture of the
-// bytes is in docs/FORMATS.md. Knows nothing about vectors and where points come from.
+// The part of a search program that lists neighbours: documents whose vectors are near that of the query.
+// docs/FORMATS.md draws the bytes. Knows nothing about vectors or the origin of points.
 import { NEAR_ADDED, NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../../assembly/layout.js";
 import type { ByteWriter } from "../bytes.js";
 
 export interface Neighbours {
   /**
-   * "added": the points of a row count into its relevance. "first": the rows with `matches` come before all others, by
-   * their points alone; those of other rows do not count.
+   * "added": a row's points are added to its relevance. "first": the rows with `matches` come before all
+   * others, ordered by their points alone; points of other rows are ignored.
    */
   readonly place: "added" | "first";
-  /** By ascending sequence number, each once. Without rows and words nothing is found but pins. */
+  /**
+   * In ascending order of sequence number, without duplicates. Without rows and words, only pins are found.
+   */
   readonly rows: readonly Neighbour[];
 }
 
 export interface Neighbour {
   readonly seq: number;
-  /** From 0 to 1e30; 1 is what a score of 1 is. */
+  /** From 0 to 1e30; 1 counts like a score of 1. */
   readonly points: number;
-  /** The row is found even if it lacks words. It must pass all the rest: filter, phrases, excludes and rules. */
+  /** The row is found even if it lacks words. It must still pass filter, phrases, exclusions and rules. */
   readonly matches: boolean;
 }
 

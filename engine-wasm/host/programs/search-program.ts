@@ -1,5 +1,5 @@
-// The request "match, filter, score, sort, count": plain objects in, program bytes out. The picture of the
-// bytes and the scoring rule are in docs/FORMATS.md. Knows nothing about where words and filters come from.
+// The request "match, filter, score, sort, count": plain objects in, program bytes out. docs/FORMATS.md draws
+// the bytes and has the scoring rule. Knows nothing about the origin of words and filters.
 import {
   type ALT_EXACT,
   type ALT_INFIX,
@@ -44,15 +44,15 @@ export const ALL_ROWS = 0xffffffff;
 export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
-  /** Tokens of the field per document that has it, in the whole index; 0 when unknown. */
+  /** Average tokens of the field per document that has it, in the whole index; 0 if unknown. */
   readonly averageLength: number;
-  /** Words are also found inside of longer ones. */
+  /** Words are also found inside longer ones. */
   readonly infix?: boolean;
 }
 
 export interface SearchTerm {
   readonly term: string;
-  /** Stands for every dictionary term that starts with it, itself included. */
+  /** Stands for every dictionary term that starts with it, including itself. */
   readonly prefix: boolean;
 }
 
@@ -68,16 +68,19 @@ export type AlternativeKind =
 
 /** One way to match a word: any of its terms, or all of them in sequence. */
 export interface SearchAlternative {
-  /** ALT_*. It only tells people what the alternative is, and decides nothing. */
+  /** ALT_*. For debugging only; decides nothing. */
   readonly kind: AlternativeKind;
   readonly typos: number;
-  /** A row that has the alternative has the word as written, if `typos` is 0 as well. */
+  /** A row with the alternative has the word as written, if `typos` is 0 as well. */
   readonly exact: boolean;
-  /** Its terms, all of them whole, must stand at consecutive positions of one slot. Each such place is one occurrence. */
+  /**
+   * Its terms, all of them whole, must be at consecutive positions of one slot. Each such place is one
+   * occurrence.
+   */
   readonly sequence: boolean;
   /** Its positions count for closeness. Costly for a wide prefix. */
   readonly useForProximity: boolean;
-  /** It matches in the fields with `infix` only. */
+  /** It matches only in fields with `infix`. */
   readonly infixOnly?: boolean;
   /** Inverse document frequency times the factor of the kind. */
   readonly boost: number;
@@ -94,31 +97,31 @@ export interface SearchWord {
 export type SortKey =
   /** The final key: text match, bonus and boosts in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
-  /** Pinned rows in the order of the pins, then the others, then the buried. */
+  /** Pinned rows in the order of the pins, then the others, then the buried ones. */
   | { readonly by: "class"; readonly descending: boolean }
   | { readonly by: "seq"; readonly descending: boolean }
   | { readonly by: "field"; readonly descending: boolean; readonly slot: number; readonly type: number };
 
 export interface FacetRequest {
   readonly slot: number;
-  /** TYPE_* of the field; not sent, the decoder reads the values with it. */
+  /** TYPE_* of the field; not sent, but the decoder needs it to read the values. */
   readonly type: number;
-  /** 0: every value in dictionary order; otherwise the first by (count descending, value ascending). */
+  /** 0: every value in dictionary order; otherwise the first ones by (count descending, value ascending). */
   readonly limit: number;
   /**
-   * The first `limit` values over several shards are wanted: the answer has the values that are likely to be among
-   * them, and a bound for the others.
+   * The first `limit` values over several shards are wanted: the answer has the values likely to be among
+   * them, and a bound on the others.
    */
   readonly share?: boolean;
 }
 
-/** Integers >= 0; all that one row can get is below 2^53 together. */
+/** Integers >= 0. The total that one row can get must be below 2^53. */
 export interface SearchBonuses {
-  /** A queried field consists of the words, each as written; 0: off. Takes the place of `starts`. */
+  /** For a queried field that consists of the words, each as written; 0: off. Replaces `starts`. */
   readonly whole: number;
-  /** A queried field begins with the words; 0: off. */
+  /** For a queried field that begins with the words; 0: off. */
   readonly starts: number;
-  /** For rows with the term in the slot, queried or not; of each group the largest counts. */
+  /** For rows with the term in the slot, queried or not; the largest of each group counts. */
   readonly terms: readonly TermBonus[];
 }
 
@@ -129,26 +132,28 @@ export interface TermBonus {
   readonly bonus: number;
 }
 
-/** What the owner of the index wants to happen to the documents that pass a filter. */
+/** An effect that the owner of the index wants on documents that pass a filter. */
 export interface SearchRule {
-  /** The first rule that hides, buries or keeps a row decides about it. "keep" leaves the row where it is, pinned or not. */
+  /**
+   * The first rule that hides, buries or keeps a row decides. "keep" leaves the row in place, pinned or not.
+   */
   readonly effect: "hide" | "bury" | "boost" | "keep";
-  /** The weight of a boost, not negative. 10 doubles the relevance. */
+  /** Weight of a boost, not negative. 10 doubles the relevance. */
   readonly weight: number;
   /** Postfix; empty: no document. */
   readonly filter: readonly FilterOp[];
 }
 
 export interface SearchProgram {
-  /** All words, or at least one: documents with all words first, or by score alone. */
+  /** All words; or at least one, ranking documents with all words first, or by score alone. */
   readonly mode: "all" | "any" | "byScore";
-  /** Rows wanted, ALL_ROWS at most. */
+  /** Number of rows wanted, at most ALL_ROWS. */
   readonly k: number;
   readonly k1: number;
-  /** How much the lengths of a field and of a document count, 0 to 1. */
+  /** Influence of the lengths of a field and of a document, 0 to 1. */
   readonly b: number;
   readonly proximityWeight: number;
-  /** Tokens per document of the whole index, those of each queried field times its weight; 0 when unknown. */
+  /** Average tokens per document in the whole index, each queried field weighted; 0 if unknown. */
   readonly averageLength: number;
   readonly slots: readonly QueriedField[];
   /** Without words and neighbours, every document that passes the rest matches with text match 0. */
@@ -159,22 +164,22 @@ export interface SearchProgram {
   readonly excludes: readonly (readonly string[])[];
   /** Postfix; empty: no filter. */
   readonly filter: readonly FilterOp[];
-  /** Rows are ordered by these keys in turn. The larger seq comes first for ties, and when there are no keys. */
+  /** Rows are ordered by these keys in turn, and finally by descending seq. */
   readonly sort: readonly SortKey[];
   readonly facets: readonly FacetRequest[];
   readonly bonuses: SearchBonuses;
   /** At most RULES_MAX. */
   readonly rules: readonly SearchRule[];
   /**
-   * The id hashes, each once, best first, of documents that are found even if they do not match the words. They must pass
-   * the filter and must not be hidden.
+   * Id hashes, without duplicates, best first, of documents that are found even if they do not match the
+   * words. They must pass the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
-  /** null: none. A list without rows is something else. */
+  /** null: none, which differs from a list without rows. */
   readonly neighbours: Neighbours | null;
 }
 
-/** A program for all documents, newest first. Other programs are made from it by naming what differs. */
+/** A program for all documents, newest first. Other programs override parts of it. */
 export const EVERY_DOCUMENT: SearchProgram = {
   mode: "all",
   k: ALL_ROWS,
@@ -197,7 +202,7 @@ export const EVERY_DOCUMENT: SearchProgram = {
 
 const MODES = { all: MATCH_ALL, any: MATCH_ANY, byScore: MATCH_BY_SCORE } as const;
 
-/** Throws a RangeError when a count or a string does not fit the program. */
+/** Throws a RangeError if a count or a string does not fit the program. */
 export function encodeSearch(program: SearchProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);
@@ -292,7 +297,7 @@ function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   }
 }
 
-/** The bonus terms in the order of a program: by group, the largest first, so that the first one that is present counts. */
+/** Sorts bonus terms for a program: by group, largest first, so that the first one present counts. */
 export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
   return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
 }

@@ -1,6 +1,6 @@
-// The engine's answer to a search program: rows best first with their sort values, and facet counts.
-// Decoding needs the program, whose keys and facets name the types of the values. Rows are decoded when they are asked for: a
-// deep page has tens of thousands, of which few are shown.
+// The engine's answer to a search program: rows, best first, with their sort values, and facet counts.
+// Decoding needs the program, whose keys and facets give the types of the values. Rows are decoded on demand:
+// a deep page has tens of thousands, of which few are shown.
 import {
   ROW_HAS_WORD,
   ROW_MATCHED,
@@ -20,8 +20,8 @@ import { finished } from "../runtime/steps.js";
 import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
 
 /**
- * What a row is sorted by: bigint for int64, relevance and class, number for int32, bool (0, 1), float and seq,
- * folded UTF-8 bytes for strings (compare bytewise), null when the document has no value (always last).
+ * A sort value: bigint for int64, relevance and class; number for int32, bool (0, 1), float and seq; folded
+ * UTF-8 bytes for strings (compare bytewise); null if the document has no value (always last).
  */
 export type SortValue = bigint | number | Uint8Array | null;
 
@@ -31,21 +31,24 @@ export interface SearchRow {
   readonly textMatch: number;
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
-  /** The row matches by its words. False for a row that is here only because it is a neighbour or pinned. */
+  /**
+   * The row matches by its words. False for a row that is included only as a neighbour or because it is
+   * pinned.
+   */
   readonly matched: boolean;
   /** It is a neighbour with `matches`. */
   readonly neighbour: boolean;
-  /** Such a neighbour has at least one of the words. Not told of other rows. */
+  /** Such a neighbour has at least one of the words. Not set for other rows. */
   readonly hasWord: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */
   readonly keys: readonly SortValue[];
 }
 
-/** An array, or rows that are decoded each time they are asked for. */
+/** An array, or rows that are decoded on each access. */
 export interface SearchRows extends Iterable<SearchRow> {
   readonly length: number;
-  /** Undefined behind the last row; `index` must not be negative. */
+  /** Undefined after the last row; `index` must not be negative. */
   at(index: number): SearchRow | undefined;
 }
 
@@ -59,16 +62,23 @@ export interface FacetCount {
 }
 
 export interface SearchResult {
-  /** How many documents of the shard were found. */
+  /** Number of documents found in the shard. */
   readonly found: number;
-  /** How many of those do not match, by words or as neighbours, and were found only because they are pinned. */
+  /**
+   * Number of those that do not match by words or as neighbours, and were found only because they are pinned.
+   */
   readonly pinnedOnly: number;
   readonly rows: SearchRows;
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
-  /** For each facet, the largest count that a value which is missing from it can have. 0 for a facet that is no share. */
+  /**
+   * For each facet, an upper bound on the count of a value missing from it. 0 for a facet that is not a
+   * share.
+   */
   readonly facetBounds: readonly number[];
-  /** For each rule of the program, whether it hid a row that matches, or buried or boosted a row of the result. */
+  /**
+   * For each rule of the program, whether it hid a matching row, or buried or boosted a row of the result.
+   */
   readonly applied: readonly boolean[];
   /** A row of the result is pinned. */
   readonly pinsApplied: boolean;
@@ -78,7 +88,7 @@ export interface DecodedSearchResult extends SearchResult {
   readonly rows: readonly SearchRow[];
 }
 
-/** Sequence numbers of the rows [offset, offset + count) that the answer has, without decoding the rest. */
+/** Sequence numbers of the rows [offset, offset + count) of the answer, without decoding the rest. */
 export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
   const reader = new ByteReader(bytes);
   reader.skip(8); // found, pinned only
@@ -90,18 +100,18 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
   return seqs;
 }
 
-/** Behind the numbers of documents and rows, and the number of sort keys. */
+/** After the numbers of documents and rows, and the number of sort keys. */
 const SEQS_AT = 13;
-/** In the head of a row: the text match, then these. */
+/** In a row's head: the text match, then these. */
 const BONUS_AT = 8;
 const FLAGS_AT = 16;
 const ROW_HEAD_BYTES = 17;
-/** Of a value that is no string. */
+/** Bytes of a value that is not a string. */
 const SORT_VALUE_BYTES = 8;
-/** Rows that are passed without a pause. */
+/** Rows skipped without a pause. */
 const ROWS_A_STEP = 1_000;
 
-/** With all rows decoded. Throws a RangeError when the bytes are not the answer to `program`. */
+/** Decodes all rows. Throws a RangeError if the bytes are not the answer to `program`. */
 export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
   const result = finished(decodingOfSearchResult(bytes, program));
   const rows = Array.from(result.rows, (row): SearchRow => {
@@ -111,7 +121,7 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): D
   return { ...result, rows };
 }
 
-/** The result in small steps, for a deep page has many rows. The bytes must stay as they are. */
+/** Decodes in small steps, for deep pages with many rows. The bytes must not change. */
 export function* decodingOfSearchResult(
   bytes: Uint8Array,
   program: SearchProgram,
@@ -146,11 +156,11 @@ export function* decodingOfSearchResult(
 
 class EncodedRows implements SearchRows {
   readonly #reader: ByteReader;
-  /** Where the bytes of each row begin, except for its seq. */
+  /** Start of the bytes of each row, without its seq. */
   readonly #starts: Uint32Array;
   readonly #sort: readonly SortKey[];
 
-  /** `reader`: of the whole result; nobody else may use it any more. */
+  /** `reader` covers the whole result; nobody else may use it from now on. */
   constructor(reader: ByteReader, starts: Uint32Array, sort: readonly SortKey[]) {
     this.#reader = reader;
     this.#starts = starts;
@@ -174,7 +184,7 @@ class EncodedRows implements SearchRows {
     return this.#reader.f64();
   }
 
-  /** At bytes of the row's head. */
+  /** A reader at byte `at` of the row's head. */
   readerOf(index: number, at: number): ByteReader {
     this.#reader.seek(this.#starts[index]! + at);
     return this.#reader;
@@ -186,7 +196,10 @@ class EncodedRows implements SearchRows {
   }
 }
 
-/** Nothing of a row is decoded before it is asked for: a shard tells of more rows than are shown, and one shard's are in order. */
+/**
+ * Decodes each part of a row on demand: a shard returns more rows than are shown, and those of a single shard
+ * are sorted already.
+ */
 class EncodedRow implements SearchRow {
   readonly #rows: EncodedRows;
   readonly #index: number;

@@ -1,5 +1,5 @@
-// Reads the results of the split, splitLines and topLevel kernels (layout SPLIT_*, MEMBER_*) into plain objects.
-// Decoded ids and names are read from the kernel's input, where the kernel has put them.
+// Converts the results of the split, splitLines and topLevel kernels (layout SPLIT_*, MEMBER_*) to plain
+// objects. Decoded ids and names are read from the kernel's input, where the kernel put them.
 import {
   DOC_OK,
   MEMBER_BYTES,
@@ -28,13 +28,13 @@ import {
 
 export type MemberKind = "null" | "boolean" | "number" | "string" | "array" | "object";
 
-/** JSON_* of assembly/json/json.ts in their order. */
+/** JSON_* of assembly/json/json.ts, in order. */
 const KINDS: readonly MemberKind[] = ["null", "boolean", "boolean", "number", "string", "array", "object"];
 
 /** A member of a JSON object: its decoded name and byte ranges of the text. */
 export interface Member {
   name: string;
-  /** Of the name's opening quote. */
+  /** Position of the name's opening quote. */
   nameStart: number;
   valueStart: number;
   valueEnd: number;
@@ -45,24 +45,27 @@ export interface SplitDocument {
   /** Byte range of the document (or of the id's string literal) in the input. */
   start: number;
   end: number;
-  /** DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is an id. Any other code says what is wrong. */
+  /**
+   * DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is an id. Any other code is an
+   * error.
+   */
   status: number;
-  /** Byte position of the trouble. */
+  /** Byte position of the error. */
   at: number;
-  /** The decoded id, also of a document with another fault. Null when no id can be read. */
+  /** The decoded id, even of a document with another fault. Null if no id can be read. */
   id: string | null;
   /** 64-bit hash of the id; 0 without one. */
   hash: bigint;
 }
 
 export interface SplitResult {
-  /** DOC_OK, or why the whole body cannot be used; then there are no documents. */
+  /** DOC_OK, or the reason why the whole body is unusable; then there are no documents. */
   status: number;
-  /** Byte position of the trouble. */
+  /** Byte position of the error. */
   at: number;
-  /** Top-level members, "documents" included; of a repeated name only the last. */
+  /** Top-level members, including "documents"; of a repeated name only the last. */
   members: Member[];
-  /** Elements of "documents"; empty when that is missing or no array. */
+  /** Elements of "documents"; empty if that is missing or not an array. */
   documents: SplitDocument[];
 }
 
@@ -72,7 +75,7 @@ export interface SplitLines {
   consumed: number;
 }
 
-/** Reads a split kernel's result; `input` is the kernel's input as it is now in memory. */
+/** Reads a split kernel's result; `input` is the kernel's input as it now is in memory. */
 export function readSplit(result: Uint8Array, input: Buffer): SplitResult {
   return { ...readMembers(result, input), documents: readDocuments(result, input) };
 }

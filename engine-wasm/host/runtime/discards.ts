@@ -1,18 +1,21 @@
-// Garbage outside the JavaScript heap. V8 sees a large buffer or a linear memory that nothing refers to any more as one
-// small object, and lets 64 MiB of them come together in each thread before it collects. Whoever stops using one says so
-// here. When enough has come together, this thread's garbage is collected between two requests.
+// Garbage outside the JavaScript heap. To V8, a large buffer or linear memory that nothing refers to is one
+// small object, so each thread may accumulate 64 MiB of them before it collects. Code that stops using one
+// reports it here. Once enough has accumulated, this thread's garbage is collected between two requests.
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** A collection of the young heap takes 1 to 3 ms, a full one 5 to 20 ms. */
+/** A young-generation collection takes 1 to 3 ms, a full one 5 to 20 ms. */
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 const MEMORY_BYTES_MAX = 16 * 1024 * 1024;
 const COLLECT_MEMORIES_AFTER_MS = 200;
 
-/** A thread that worked less than this share of an interval counts as idle. */
+/** A thread that worked for less than this share of an interval counts as idle. */
 const IDLE_SHARE_MAX = 0.02;
 const IDLE_INTERVAL_MS = 2_000;
-/** An idle thread collects when it holds, with what was discarded, twice what it held after its last such collection and at least so much more. */
+/**
+ * An idle thread collects if it holds, including discards, twice what it held after its last such collection
+ * and at least this much more.
+ */
 const IDLE_BYTES_MIN = 16 * 1024 * 1024;
 
 /** Without options: a full collection. */
@@ -23,7 +26,10 @@ let bufferBytes = 0;
 let memoryBytes = 0;
 let scheduled = false;
 
-/** Tells that a short-lived buffer (a request's body, a message) of so many bytes is garbage now or at the end of this turn. */
+/**
+ * Reports that a short-lived buffer (a request's body, a message) of this size is garbage now or at the end
+ * of this event-loop turn.
+ */
 export function discardBuffer(bytes: number): void {
   bufferBytes += bytes;
   if (bufferBytes < BUFFER_BYTES_MAX) return;
@@ -31,7 +37,7 @@ export function discardBuffer(bytes: number): void {
   setImmediate(() => gc()({ type: "minor" }));
 }
 
-/** Tells the same of something that has been in use for long, such as a linear memory. */
+/** Reports the same of a long-lived object, such as a linear memory. */
 export function discardMemory(bytes: number): void {
   memoryBytes += bytes;
   if (memoryBytes < MEMORY_BYTES_MAX || scheduled) return;
@@ -50,8 +56,9 @@ export function collect(): void {
 }
 
 /**
- * From now on this thread calls `rest` when it becomes idle after some work, and collects all its garbage if that may be much: V8 alone
- * would keep it until there is work again. Otherwise the optimised code that V8 forgets with such a collection is worth more.
+ * From now on, whenever this thread becomes idle after work, it calls `rest` and, if there may be much
+ * garbage, collects it all: V8 alone would keep it until there is work again. With little garbage, the
+ * optimised code that V8 drops in such a collection is worth more.
  */
 export function collectWhenIdle(rest: () => void = () => undefined): void {
   let since = performance.eventLoopUtilization();
@@ -72,15 +79,15 @@ export function collectWhenIdle(rest: () => void = () => undefined): void {
   setInterval(look, IDLE_INTERVAL_MS).unref();
 }
 
-/** By this thread's heap and the buffers that belong to its objects. */
+/** Bytes of this thread's heap and of the buffers that its objects own. */
 function heldBytes(): number {
   const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
   return heap + buffers;
 }
 
 /**
- * V8 shows its collector only to contexts that are made while the flag is set. The flag belongs to the whole process, so
- * it stays set: otherwise one thread could clear it between these two lines of another thread.
+ * V8 exposes its collector only to contexts created while the flag is set. The flag is process-wide, so it
+ * stays set: otherwise one thread could clear it between these two lines of another thread.
  */
 function gc(): Collect {
   if (collector === null) {

@@ -1,16 +1,16 @@
-// Runs tasks one at a time in the order of arrival, so that each sees the result of the one before. Knows nothing of
-// the tasks.
+// Runs tasks one at a time in order of arrival, so that each sees the result of the one before. Knows nothing
+// about the tasks.
 
 export class Lane {
   #last: Promise<void> = Promise.resolve();
   #size = 0;
 
-  /** Number of tasks that run or wait. */
+  /** Number of running and waiting tasks. */
   get size(): number {
     return this.#size;
   }
 
-  /** Runs the task when all earlier ones have ended, even if they failed. Settles as the task does. */
+  /** Runs the task once all earlier ones have ended, even if they failed. Settles as the task does. */
   run<T>(task: () => Promise<T>): Promise<T> {
     this.#size++;
     const result = this.#last.then(task).finally(() => this.#size--);

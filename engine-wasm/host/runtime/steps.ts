@@ -1,6 +1,6 @@
-// Work in small steps: a generator that pauses now and then, so that whoever runs it can let others have their turn.
+// Work in small steps: a generator that pauses regularly, so that its caller can let other work run.
 
-/** Does all steps at once. */
+/** Runs all steps at once. */
 export function finished<T>(work: Generator<void, T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();

@@ -1,5 +1,5 @@
-// Codes regions of one instance: one bit for each number of the vectors of a segment's rows. The picture is in docs/FORMATS.md.
-// Which codes belong to which segment is the caller's business.
+// Codes regions of one instance: one bit for each number of the vectors of a segment's rows. docs/FORMATS.md
+// has the picture. The caller knows which codes belong to which segment.
 import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -10,7 +10,7 @@ export interface CodesOf {
   readonly codes: number;
 }
 
-/** How many rows are copied or filled in one step: 256 KiB of codes, a fraction of a millisecond. */
+/** Rows copied or filled per step: 256 KiB of codes, a fraction of a millisecond. */
 const ROWS_A_STEP = 4096;
 
 /** Size of a codes region. */
@@ -29,7 +29,7 @@ export class CodeRegions {
     return this.#instance.run((kernels) => kernels.codesNew(rows)) >>> 0;
   }
 
-  /** Checks a region that was filled from outside. Releases it when it does not hold together. */
+  /** Checks a region that was filled from outside. Releases it if it is inconsistent. */
   check(codes: number, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkCodes(codes, bytes));
     if (status === 0) return;
@@ -37,7 +37,7 @@ export class CodeRegions {
     throw statusError(-status);
   }
 
-  /** Views of a region's bytes, one behind the other. */
+  /** Consecutive views of a region's bytes. */
   *parts(codes: number): Generator<Uint8Array> {
     const rows = this.#instance.view().readUInt32LE(codes + CODES_ROWS);
     const first = codesLength(rows) - rows * CODE_BYTES;
@@ -61,7 +61,7 @@ export class CodeRegions {
     return bytes;
   }
 
-  /** Throws EngineError("program") when the region has fewer rows. */
+  /** Throws EngineError("program") if the region has fewer rows. */
   fill(codes: number, firstRow: number, records: Uint8Array): void {
     const count = Math.floor(records.length / VECTOR_BYTES);
     if (count * VECTOR_BYTES !== records.length)

@@ -1,5 +1,6 @@
-// Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds the model and, while
-// a segment is embedded, the parts of the segment that this needs. It knows bytes and terms; where vectors are kept is the caller's business.
+// Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds
+// the model and, while it embeds a segment, the needed parts of the segment. It knows bytes and terms; the
+// caller stores the vectors.
 import { SEG_HEADER_BYTES, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -9,16 +10,16 @@ import type { LentModel } from "./model-reader.js";
 import { type QueryTerm, vectorOfTerms } from "./query-terms.js";
 
 export interface EmbeddedPart {
-  /** The row of the first record. */
+  /** Row of the first record. */
   row: number;
-  /** Of the whole segment. */
+  /** Rows of the whole segment. */
   rows: number;
   /** A view of the instance's memory, to be read before anything else is done. */
   records: Uint8Array;
 }
 
 const COPIED_AT_ONCE = 1024 * 1024;
-/** For a query of some hundred words. */
+/** Enough for a query of a few hundred words. */
 const READER_SCRATCH_BYTES = 32 * 1024;
 
 export class Embedder {
@@ -27,7 +28,7 @@ export class Embedder {
   readonly info: Readonly<ModelInfo>;
   #loans = 0;
 
-  /** Copies the model into the instance. Throws EngineError("damaged") when its parts do not hold together. */
+  /** Copies the model into the instance. Throws EngineError("damaged") if it is inconsistent. */
   constructor(instance: EngineInstance, model: Uint8Array) {
     this.#instance = instance;
     this.#model = instance.region(model);
@@ -40,8 +41,9 @@ export class Embedder {
   }
 
   /**
-   * Embeds all rows of a segment, live or not. Returns their records (VECTOR_BYTES each) one behind the other; works for less
-   * than a millisecond between two yields. Several may be under way. Throws EngineError("damaged" | "memory").
+   * Embeds all rows of a segment, live or not. Returns their records (VECTOR_BYTES each) back to back. Works
+   * for less than a millisecond between yields. Several may run at a time. Throws EngineError("damaged" |
+   * "memory").
    */
   *embed(segment: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
     let records = new Uint8Array(0);
@@ -58,8 +60,9 @@ export class Embedder {
   }
 
   /**
-   * The same as parts, each with the records of the next few rows, for segments whose records are not to lie in memory all at
-   * once. Null is a pause without records. `segment` may be asked for its bytes after each pause: a view of memory moves.
+   * The same in parts, each with the records of the next few rows, for segments whose records should not be
+   * in memory all at once. Null is a pause without records. `segment` is asked for its bytes after each
+   * pause, because a view of memory moves.
    */
   *embedParts(segment: Uint8Array | (() => Uint8Array)): Generator<EmbeddedPart | null, void> {
     const now = (): FeatureParts => featureParts(typeof segment === "function" ? segment() : segment);
@@ -104,7 +107,7 @@ export class Embedder {
     return vectorOfTerms(this.#instance, this.#model, terms);
   }
 
-  /** Lets another thread make vectors of queries in this memory, for as long as it likes. Throws EngineError("memory"). */
+  /** Lets another thread compute query vectors in this memory indefinitely. Throws EngineError("memory"). */
   lend(): LentModel {
     const scratch = this.#instance.reserve(READER_SCRATCH_BYTES);
     this.#loans++;
@@ -112,12 +115,12 @@ export class Embedder {
     return { memory, model: this.#model, scratch, scratchBytes: READER_SCRATCH_BYTES };
   }
 
-  /** How often it was lent. */
+  /** Number of loans so far. */
   get loans(): number {
     return this.#loans;
   }
 
-  /** How much of the linear memory was ever in use. It never shrinks: after a large segment a fresh embedder takes less. */
+  /** Peak use of linear memory, which never shrinks: after a large segment a fresh embedder uses less. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }

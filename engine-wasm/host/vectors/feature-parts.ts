@@ -1,13 +1,14 @@
-// The parts of a segment that embedding and training read: its header, and what comes from the posting lists on. Columns stay out.
+// The parts of a segment that embedding and training read: its header, and everything from the posting lists
+// on, but no columns.
 import { SEG_HEADER_BYTES, SEG_LISTS, STATUS_DAMAGED } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 
 export interface FeatureParts {
   header: Uint8Array;
   lists: Uint8Array;
-  /** Of both parts. */
+  /** Bytes of both parts. */
   bytes: number;
-  /** Bytes of the segment between the two. */
+  /** Bytes of the segment between the parts. */
   skipped: number;
 }
 

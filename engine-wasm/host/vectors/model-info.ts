@@ -1,4 +1,4 @@
-// What the header of an embedded model says. The rest of the model is not looked at.
+// Reads the header of an embedded model, and nothing else of it.
 import {
   MODEL_ALIGNED,
   MODEL_DOCUMENTS,
@@ -9,15 +9,15 @@ import {
 
 export interface ModelInfo {
   terms: number;
-  /** How many documents it was trained on. */
+  /** Number of documents it was trained on. */
   documents: number;
   number: number;
   bytes: number;
-  /** Whether its vectors can be compared with those of the model before. */
+  /** True if its vectors can be compared with those of the previous model. */
   aligned: boolean;
 }
 
-/** Of a whole model. */
+/** `model`: the whole model. */
 export function modelInfo(model: Uint8Array): ModelInfo {
   const header = new DataView(model.buffer, model.byteOffset, model.byteLength);
   const number = (at: number): number => header.getUint32(at, true);

@@ -1,9 +1,9 @@
-// Vectors from outside (of a client or of an endpoint) made into vectors of the index. The record and
-// the rotation are drawn in docs/FORMATS.md.
+// Turns vectors from outside (a client or an endpoint) into vectors of the index. docs/FORMATS.md draws the
+// record and the rotation.
 import { VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** The vector record of 512 numbers of any length; null when one is not finite, or all are 0. */
+/** The vector record of 512 numbers of any length; null if one is not finite, or all are 0. */
 export function vectorOf(
   instance: EngineInstance,
   vector: Float32Array | Float64Array,
@@ -12,7 +12,10 @@ export function vectorOf(
   return record.length === 0 ? null : new Uint8Array(record.buffer as ArrayBuffer);
 }
 
-/** The vector of a query, of length 1 and rotated, from 512 numbers of any length; null when one is not finite, or all are 0. */
+/**
+ * The vector of a query, of length 1 and rotated, from 512 numbers of any length; null if one is not finite,
+ * or all are 0.
+ */
 export function queryVector(
   instance: EngineInstance,
   vector: Float32Array | Float64Array,
@@ -21,7 +24,10 @@ export function queryVector(
   return turned.length === 0 ? null : new Float32Array(turned.buffer as ArrayBuffer);
 }
 
-/** The vector record of a document's member `embedding`; null when it has none, or none of 512 finite numbers that are not all 0. */
+/**
+ * The vector record of a document's member `embedding`; null unless it consists of 512 finite numbers that
+ * are not all 0.
+ */
 export function vectorOfJson(instance: EngineInstance, raw: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const record = instance.exchange(raw, (kernels, p, bytes) => kernels.documentRecord(p, bytes));
   return record.length === 0 ? null : new Uint8Array(record.buffer as ArrayBuffer);

@@ -1,8 +1,8 @@
-// The vector of a query's terms by a model that lies in an instance's memory.
+// Computes the vector of a query's terms by a model in an instance's memory.
 import { MODEL_NUMBER_LIMIT, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** A term of a dictionary (a stem with its marker) and how much it counts, from 0 to 1,000,000. */
+/** A dictionary term (a stem with its marker) and its weight, from 0 to 1,000,000. */
 export interface QueryTerm {
   term: string;
   weight: number;
@@ -10,7 +10,7 @@ export interface QueryTerm {
 
 const TERM_HEAD_BYTES = 6;
 
-/** Of length 1: the sum of the vectors of the terms that the model knows, by weight. Null when it knows none. */
+/** Of length 1: the weighted sum of the vectors of the terms that the model knows. Null if it knows none. */
 export function vectorOfTerms(
   instance: EngineInstance,
   model: number,

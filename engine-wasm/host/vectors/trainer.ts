@@ -1,4 +1,4 @@
-// Trains an embedded model on a segment: encodes the options, hands the segment over, takes the model out.
+// Trains an embedded model on a segment: encodes the options, passes the segment in, copies the model out.
 import {
   MODEL_BYTES,
   MODEL_SLOT,
@@ -17,26 +17,26 @@ import { featureParts } from "./feature-parts.js";
 
 export interface TrainedSlot {
   slot: number;
-  /** What an occurrence counts, from 0 to 1,000,000. */
+  /** Weight of an occurrence, from 0 to 1,000,000. */
   weight: number;
-  /** Stems and terms with a digit count, else words. */
+  /** True: stems, and terms with a digit, count; false: words. */
   stemmed: boolean;
 }
 
 export interface TrainOptions {
   slots: readonly TrainedSlot[];
-  /** Number of the model in its index. */
+  /** The model's number in its index. */
   number: number;
-  /** At most so many terms, those of most documents. */
+  /** Maximum number of terms; those in the most documents are kept. */
   termsMax: number;
-  /** The model whose vectors the new ones are to be comparable with. */
+  /** The model with whose vectors the new ones must be comparable. */
   previous: Uint8Array | null;
 }
 
 /**
- * Trains on all rows of the segment; takes seconds and hundreds of bytes a term and a document. The instance is to be thrown
- * away afterwards. The same segment and options give the same bytes. Throws EngineError("damaged" | "memory"), or ("program")
- * for a slot twice or a bad weight.
+ * Trains on all rows of the segment. Takes seconds, and hundreds of bytes per term and document. Discard the
+ * instance afterwards. Deterministic for the same segment and options. Throws EngineError("damaged" |
+ * "memory"), or ("program") for a duplicate slot or an invalid weight.
  */
 export function trainModel(
   instance: EngineInstance,

@@ -1,34 +1,40 @@
-// Vectors that queries were compared with lately: which document's lies in which slot of a table. A query compares hundreds, so they
-// are no objects. When there is no more room, those that came first go.
+// Recently compared vectors: maps documents to slots of a table. A query compares hundreds, so they are not
+// objects. When the table is full, the oldest go first.
 import { VECTOR_BYTES } from "../../assembly/layout.js";
 import type { VectorTable } from "./vector-table.js";
 
-/** What a vector takes beside its record, for its place in maps. */
+/** Bytes per vector for its map entries, in addition to its record. */
 const ENTRY_BYTES = 100;
-/** In the place of a slot: no vector. */
+/** Stands for "no vector" in place of a slot. */
 export const WITHOUT_VECTOR = -1;
 
-/** By sequence number, of documents of one index. Who knows that a document has no vector may put WITHOUT_VECTOR there. */
+/**
+ * By sequence number, for documents of one index. Callers may store WITHOUT_VECTOR for documents known to
+ * have no vector.
+ */
 export type SlotsOfIndex = Map<number, number>;
 
 export class VectorSlots {
-  /** So many vectors have one at a time. */
+  /** Maximum number of vectors. */
   readonly max: number;
   readonly #newTable: () => VectorTable;
   #table: VectorTable | null = null;
-  /** Whose a slot is. */
+  /** The owner of each slot. */
   readonly #owners: SlotsOfIndex[] = [];
   readonly #seqs: number[] = [];
-  /** The slot to be taken next. */
+  /** The slot to use next. */
   #next = 0;
 
-  /** Of at most `bytesMax` bytes. */
+  /** Uses at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
     this.#newTable = newTable;
     this.max = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
   }
 
-  /** Gives a document's vector a slot, which it takes from the one that came first when there is no other. Throws EngineError("memory"). */
+  /**
+   * Assigns a slot to a document's vector, evicting the oldest one if the table is full. Throws
+   * EngineError("memory").
+   */
   put(index: SlotsOfIndex, seq: number, record: Uint8Array): number {
     const slot = this.#next;
     this.#tableNow.put(slot, record);
@@ -51,7 +57,7 @@ export class VectorSlots {
     return this.#tableNow.record(slot);
   }
 
-  /** Forgets all vectors, because the table has failed or is of no use any more. */
+  /** Discards all vectors, because the table failed or became useless. */
   clear(): void {
     for (const owner of this.#owners) owner.clear();
     this.#owners.length = 0;

@@ -1,11 +1,11 @@
-// Vector records side by side in an instance of its own, each in a slot with a number, compared with queries where they lie. Which record
-// is in which slot is the caller's business.
+// Contiguous vector records in an instance of its own, each in a numbered slot, compared with queries in
+// place. The caller knows which record is in which slot.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
 const QUERY_BYTES = VECTOR_SIZE * 4;
 const ADDRESS_BYTES = 4;
-/** Room is taken for so many slots at a time. */
+/** Slots allocated at a time. */
 const SLOTS_A_CHUNK = 1024;
 
 export class VectorTable {
@@ -13,12 +13,12 @@ export class VectorTable {
   /** Addresses of chunks of slots. */
   readonly #chunks: number[] = [];
 
-  /** Becomes the only user of `instance`. */
+  /** Only this table uses `instance`. */
   constructor(instance: EngineInstance) {
     this.#instance = instance;
   }
 
-  /** Slots are used in ascending order the first time. Throws EngineError("memory"). */
+  /** New slots must be used in ascending order. Throws EngineError("memory"). */
   put(slot: number, record: Uint8Array): void {
     if (slot === this.#chunks.length * SLOTS_A_CHUNK)
       this.#chunks.push(this.#instance.reserve(SLOTS_A_CHUNK * VECTOR_BYTES));
@@ -32,8 +32,8 @@ export class VectorTable {
   }
 
   /**
-   * The cosine of a query vector, of length 1 and rotated, with the record of each slot; NaN for a record of no vector, and for a negative
-   * number in the place of a slot. Throws EngineError("memory").
+   * The cosine of a query vector, of length 1 and rotated, with the record in each slot; NaN for an empty
+   * record and for a negative number in place of a slot. Throws EngineError("memory").
    */
   similarities(query: Float32Array, slots: ArrayLike<number>): Float32Array {
     if (query.length !== VECTOR_SIZE)

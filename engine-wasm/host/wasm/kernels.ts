@@ -1,6 +1,6 @@
-// The raw exports of the engine module, as engine-wasm/assembly/index.ts lists them. Addresses come back as signed 32-bit
-// numbers and need `>>> 0` before use. A result's address points at a u32 length and that many bytes. Small negative
-// numbers are -STATUS_*.
+// The raw exports of the engine module, as listed in engine-wasm/assembly/index.ts. Addresses are returned as
+// signed 32-bit numbers and need `>>> 0` before use. A result's address points to a u32 length and that many
+// bytes. Small negative numbers are -STATUS_*.
 import { EngineError } from "../engine-error.js";
 
 type Address = number;
@@ -79,7 +79,7 @@ export interface Kernels {
 
 type KernelName = keyof Kernels;
 
-/** Every name of `Kernels` once. The type makes the compiler refuse a list in which one is missing. */
+/** Every name of `Kernels` once. The type makes the compiler reject an incomplete list. */
 const KERNEL_NAMES: Record<KernelName, true> = {
   reserve: true,
   release: true,
@@ -137,7 +137,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   documentRecord: true,
 };
 
-/** The exports as kernels. Throws EngineError("mismatch") when one is missing. */
+/** The exports as kernels. Throws EngineError("mismatch") if one is missing. */
 export function kernelsOf(exports: WebAssembly.Exports): Kernels {
   for (const name of Object.keys(KERNEL_NAMES)) {
     if (typeof exports[name] !== "function")

@@ -1,10 +1,11 @@
-// One WebAssembly instance and its linear memory: the only place that makes views over it. A view is good until
-// the next kernel call, since memory may grow; whatever must last is copied out. After a trap the memory's
-// contents are unknown, so the instance refuses all further work.
+// One WebAssembly instance and its linear memory: the only place that creates views of it. A view is valid
+// until the next kernel call, because memory may grow; anything that must last is copied out. After a trap
+// the contents of memory are unknown, so the instance refuses all further work.
 //
-// The memory is of the shared kind. Other threads may have instances with the same memory, which read beside its owner
-// (instance/engine-reader.ts). V8 counts each growth of an ordinary memory as as many new bytes as the whole memory has, and so would
-// mark and sweep the heap after every few batches of documents.
+// The memory is a shared one. Other threads may have instances with the same memory and read concurrently
+// with its owner (instance/engine-reader.ts). For a memory that is not shared, V8 counts each growth as if
+// the whole memory were newly allocated, and would run a full collection after every few batches of
+// documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
@@ -13,12 +14,12 @@ import { type Kernels, kernelsOf } from "./kernels.js";
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
 const PAGE_BYTES = 65536;
-const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
+const LOWEST_STATUS = -256; // results from here to -1 are statuses, all others addresses
 
-/** Kernels that answer a program on a snapshot. */
+/** Kernels that run a program on a snapshot. */
 export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
 
-/** How long kernels may still work; they take from it. */
+/** Remaining work time of kernels, which they consume. */
 export interface WorkLeft {
   leftMs: number;
 }
@@ -31,16 +32,16 @@ export class EngineInstance {
   #view: Buffer;
   #trapped = false;
   readonly #meanwhile: () => void;
-  /** Date.now() after which the running kernel is to end. */
+  /** Date.now() after which the running kernel must end. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** Date.now() of the last pause of the running kernel; never while none runs that looks at the time. */
+  /** Date.now() of the running kernel's last pause; Infinity while no kernel checks the time. */
   #lookMs = Number.POSITIVE_INFINITY;
-  /** What the running kernel may still work. */
+  /** Work time left to the running kernel. */
   #work = UNLIMITED;
 
   /**
-   * Instantiates synchronously; small modules and worker threads may do so. Kernels that look at the time call `meanwhile` about
-   * every millisecond; it must leave this instance alone and must not throw.
+   * Instantiates synchronously, which is allowed for small modules and in worker threads. Kernels that check
+   * the time call `meanwhile` about every millisecond. It must not use this instance and must not throw.
    */
   constructor(
     module: WebAssembly.Module,
@@ -74,7 +75,7 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** How much of the linear memory was ever in use. It never shrinks, and the system gives room for no more. */
+  /** Peak use of linear memory, which never shrinks. The system provides pages for no more than that. */
   memoryBytes(): number {
     return this.#trapped ? this.memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
@@ -86,8 +87,8 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. A trap becomes EngineError("trap") and ends the instance; EngineError("memory") and ("late") leave
-   * it as good as before, without the result.
+   * Calls kernels. A trap becomes EngineError("trap") and ends the instance. EngineError("memory") and
+   * ("late") leave the instance usable, without the result.
    */
   run<T>(call: (kernels: Kernels) => T): T {
     if (this.#trapped)
@@ -101,19 +102,22 @@ export class EngineInstance {
     }
   }
 
-  /** Fresh scratch for the input of one kernel call, to be filled in the view. Returns its address. */
+  /** Fresh scratch for the input of one kernel call, to be filled through the view. Returns its address. */
   room(bytes: number): number {
     return this.run((kernels) => kernels.scratchReset(bytes)) >>> 0;
   }
 
-  /** Copies bytes into fresh scratch, the input of one kernel call. Returns their address. */
+  /** Copies bytes into fresh scratch as the input of one kernel call. Returns their address. */
   input(bytes: Uint8Array): number {
     const p = this.room(bytes.length);
     this.view().set(bytes, p);
     return p;
   }
 
-  /** A region that lives until `release`, to be filled in the view. Ends all scratch. Returns the address. */
+  /**
+   * A region that lives until `release`, to be filled through the view. Ends all scratch. Returns the
+   * address.
+   */
   reserve(bytes: number): number {
     return this.run((kernels) => kernels.reserve(bytes)) >>> 0;
   }
@@ -125,18 +129,18 @@ export class EngineInstance {
     return p;
   }
 
-  /** Gives a region back. */
+  /** Frees a region. */
   release(region: number): void {
     this.run((kernels) => kernels.release(region));
   }
 
-  /** An address that a kernel answered. Throws EngineError for a status. */
+  /** An address returned by a kernel. Throws EngineError for a status. */
   address(answer: number): number {
     if (answer < 0 && answer >= LOWEST_STATUS) throw statusError(answer);
     return answer >>> 0;
   }
 
-  /** A copy of the result (u32 length + bytes) that a kernel answered. Throws EngineError for a status. */
+  /** A copy of the result (u32 length + bytes) returned by a kernel. Throws EngineError for a status. */
   result(answer: number): Uint8Array {
     const p = this.address(answer);
     const view = this.view();
@@ -144,8 +148,9 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. Those that look at the time end with EngineError("late") when Date.now() passes `deadline`, and when no more work is
-   * left. Each millisecond in which they look is taken from it, those in which the thread waits for a core are not.
+   * Calls kernels. Those that check the time end with EngineError("late") once Date.now() passes `deadline`
+   * or no work time is left. Each millisecond in which they check is charged to it; milliseconds in which the
+   * thread waits for a core are not.
    */
   before<T>(deadline: number, work: WorkLeft, call: () => T): T {
     const now = Date.now();
@@ -161,7 +166,7 @@ export class EngineInstance {
     }
   }
 
-  /** A copy of what a kernel answers to a program on a snapshot, in time, see `before`. */
+  /** A copy of a kernel's result for a program on a snapshot, within the time limits of `before`. */
   answer(
     question: SnapshotQuestion,
     snapshot: number,
@@ -190,7 +195,7 @@ export class EngineInstance {
   }
 }
 
-/** A memory for an instance, which never grows beyond `bytesMax`. Throws EngineError("memory"). */
+/** A memory that never grows beyond `bytesMax`. Throws EngineError("memory"). */
 export function newMemory(bytesMax: number): WebAssembly.Memory {
   const pages = Math.floor(bytesMax / PAGE_BYTES);
   const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
