@@ -77,10 +77,7 @@ export class Engine {
     return segment;
   }
 
-  /**
-   * Reserves space for a segment that arrives in parts. The caller writes the parts and then calls
-   * `attachFilled`.
-   */
+  /** Reserves space for a segment that arrives in parts, to be written before `attachFilled`. */
   reserveSegment(bytes: number): SegmentHandle {
     return this.#instance.reserve(bytes);
   }
@@ -89,10 +86,7 @@ export class Engine {
     this.#instance.view().set(part, segment + at);
   }
 
-  /**
-   * Attaches a segment that was written into reserved space. If it is inconsistent, releases it and throws
-   * EngineError("damaged").
-   */
+  /** Attaches a segment in reserved space. Throws EngineError("damaged") and releases it if inconsistent. */
   attachFilled(segment: SegmentHandle, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
     if (status === 0) return;
@@ -200,16 +194,13 @@ export class Engine {
     this.#sharing?.publish(snapshots);
   }
 
-  /**
-   * Publishes the number of the current vector model to readers in other threads. Numbers never repeat; 0: no
-   * model.
-   */
+  /** Publishes the number of the current vector model, which never repeats; 0: no model. */
   showModel(model: number): void {
     this.#model = model;
     this.#sharing?.showModel(model);
   }
 
-  /** Tells readers in other threads that stored vectors, or the set of comparable ones, have changed. */
+  /** Tells readers that stored vectors, or the set of comparable ones, have changed. */
   vectorsChanged(): void {
     this.#sharing?.vectorsChanged();
   }
@@ -243,10 +234,7 @@ export class Engine {
     this.#release(snapshot);
   }
 
-  /**
-   * Runs an expand program and returns a copy of the result. Throws EngineError("program" | "damaged" |
-   * "memory" | "late").
-   */
+  /** Runs an expand program. See `search` for results and errors. */
   expand(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("expand", snapshot, program, deadline);
   }
@@ -259,26 +247,17 @@ export class Engine {
     return this.#instance.answer("search", snapshot, program, deadline);
   }
 
-  /**
-   * Answers a question of explain-program.ts with a copy of the result. Throws EngineError("program" |
-   * "damaged" | "memory" | "late").
-   */
+  /** Answers a question of explain-program.ts. See `search` for results and errors. */
   explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("explain", snapshot, question, deadline);
   }
 
-  /**
-   * Runs a company program and returns a copy of the result. Throws EngineError("program" | "damaged" |
-   * "memory" | "late").
-   */
+  /** Runs a company program. See `search` for results and errors. */
   company(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("company", snapshot, program, deadline);
   }
 
-  /**
-   * A codes region for a segment of `rows` rows, none of which has a code yet. The caller owns it, like a
-   * live bitset. Throws EngineError("memory").
-   */
+  /** A codes region for `rows` rows without codes, owned by the caller. Throws EngineError("memory"). */
   newCodes(rows: number): number {
     return this.#codes.create(rows);
   }
@@ -308,18 +287,12 @@ export class Engine {
     return this.#codes.bytes(codes, rows);
   }
 
-  /**
-   * Sets the codes of rows, from `firstRow` on, from vector records (VECTOR_BYTES each). An empty record
-   * removes the code.
-   */
+  /** Sets the codes of rows from `firstRow` on from vector records; an empty record removes the code. */
   fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
     this.#codes.fill(codes, firstRow, records);
   }
 
-  /**
-   * Copies, in small steps, the codes of rows that are in both segments. All four regions must stay in place
-   * until the end.
-   */
+  /** Copies codes of rows in both segments in small steps. All four regions must stay in place. */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
   }
@@ -333,10 +306,7 @@ export class Engine {
     this.#release(codes);
   }
 
-  /**
-   * Answers a question of nearest-program.ts with a copy of the result. Throws EngineError("program" |
-   * "damaged" | "memory" | "late").
-   */
+  /** Answers a question of nearest-program.ts. See `search` for results and errors. */
   nearest(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("nearest", snapshot, question, deadline);
   }
