@@ -1,5 +1,5 @@
-// Where what changes may be kept: by the server in objects that main.ts makes, and time in jobs; by the engine in structs of a
-// run.
+// Where what changes may be kept: by the server in objects that the makers of server/start make, and time in jobs; by the
+// engine in structs of a run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
@@ -37,18 +37,18 @@ const WATCHES = [
   "server/http/frontends/thread/front-end-worker.ts",
 ];
 
-/** Each puts the parts of one thread together. */
+/** Each puts parts of one thread together, as do the files of server/start. */
 const MAKERS = [
-  "server/start/main.ts",
+  "server/http/search-parts.ts",
   "server/http/thread-counts.ts",
   "server/http/frontends/thread/front-end.ts",
 ];
 
-/** Parts of which main.ts makes one and hands it down; what threads count together it makes in thread-counts.ts. */
-const MADE_BY_MAIN = [
+/** Parts of which each thread has one. */
+const MADE_ONCE = [
   "Lifecycle",
   "Intake",
-  "Room",
+  "Headroom",
   "QueriedIndexes",
   "Throttle",
   "Recorder",
@@ -121,10 +121,10 @@ describe("state", () => {
     expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");
   });
 
-  test("is made by main.ts alone, and by front-end.ts for a thread of its own", () => {
-    const making = new RegExp(`\\bnew (${MADE_BY_MAIN.join("|")})\\(`);
+  test("is made by the makers alone", () => {
+    const making = new RegExp(`\\bnew (${MADE_ONCE.join("|")})\\(`);
     const wrong = product
-      .filter(({ path }) => path.startsWith("server/"))
+      .filter(({ path }) => path.startsWith("server/") && !path.startsWith("server/start/"))
       .filter(({ path }) => !MAKERS.includes(path))
       .flatMap((source) => linesMatching(source, making));
     expectNone(wrong, "A second one beside the first would count and remember something else.");

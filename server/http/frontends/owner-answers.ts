@@ -3,7 +3,9 @@ import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
 import type { Catalog } from "../../catalog/catalog.js";
-import type { Cluster } from "../../fleet/owner/cluster.js";
+import type { ShardLines } from "../../fleet/owner/cluster.js";
+import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
+import type { Reads } from "../../fleet/reads/reads.js";
 import { ShardEndedError } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 import type { Lifecycle } from "../../indexes/lifecycle.js";
@@ -15,7 +17,9 @@ import { errorOf } from "./line.js";
 
 export interface OwnerParts {
   readonly catalog: Catalog;
-  readonly cluster: Pick<Cluster, "indexes" | "reads" | "lines">;
+  readonly indexes: OpenIndexes;
+  readonly reads: Reads;
+  readonly lines: ShardLines;
   readonly lifecycle: Pick<Lifecycle, "checkOpen">;
   readonly popularLogs: PopularLogs;
   readonly analyticsPool: AnalyticsPool;
@@ -25,8 +29,7 @@ export interface OwnerParts {
 
 /** What is answered to the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
-  const { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  const { indexes, reads, lines } = cluster;
+  const { catalog, indexes, reads, lines, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
   /** By uid, what this front-end was told last. */
   const told = new Map<number, Popular>();
   return {

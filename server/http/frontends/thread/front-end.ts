@@ -3,13 +3,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
-import { Doorkeeper } from "../../../access/tenants/principal.js";
 import { indexNamed } from "../../../catalog/lookups.js";
-import { viewOf } from "../../../catalog/schema/index-view.js";
 import { Locations } from "../../../catalog/schema/placement.js";
-import { RecentTokens } from "../../../catalog/schema/recent-tokens.js";
-import { type AnalyserOf, textAnalyser } from "../../../catalog/schema/text-analyser.js";
-import { AnswerCache } from "../../../fleet/reads/answer-cache.js";
 import { Reads } from "../../../fleet/reads/reads.js";
 import { ThreadReader } from "../../../fleet/reads/thread-reader.js";
 import { readersOf } from "../../../fleet/threads/borrowed-memories.js";
@@ -17,18 +12,14 @@ import { ReadGate } from "../../../fleet/threads/read-gate.js";
 import { Secrets } from "../../../ground/data-dir/secrets.js";
 import { createLogger } from "../../../ground/log.js";
 import { Recorder } from "../../../ground/metrics/recorder.js";
-import { EmbeddingEndpoints } from "../../../models/embedding-endpoints.js";
 import { LiveSettings } from "../../../operate/reload/live-settings.js";
 import { LogStorageError } from "../../../query-log/analytics/analytics-pool.js";
 import { LogWriter } from "../../../query-log/analytics/log-writer.js";
 import { People } from "../../../query-log/analytics/people.js";
-import { QueriedIndexes } from "../../../search/matching/queried-index.js";
-import { GivenVectors } from "../../../search/semantic/given-vectors.js";
-import { SlowQueryLog } from "../../../search/slow-query-log.js";
-import { QueryUnderstanding } from "../../../search/understanding/understanding.js";
 import { listen } from "../../listen.js";
 import type { HttpListener } from "../../port.js";
 import { queryRoutes } from "../../routes/query.js";
+import { engineParts, searchParts } from "../../search-parts.js";
 import { HttpService } from "../../service.js";
 import type { IndexDirectory, SearchServices } from "../../services.js";
 import { threadCounts } from "../../thread-counts.js";
@@ -62,12 +53,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const owner = new ThreadLine<OwnerCalls>(data.owner, calls);
   const catalog = new FollowedCatalog(data.catalog);
   const engine = new EngineModule(data.engine);
-  const workbench = engine.workbench();
-  const recentTokens = new RecentTokens();
-  const analyserOf: AnalyserOf = (record) =>
-    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
-
-  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
+  const { workbench, analyserOf, answers } = engineParts(engine, limits, recorder);
   const indexes = new FollowedIndexes({
     place,
     locations: new Locations(data.shards),
@@ -95,9 +81,19 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   for (const left of data.leftToShards) reads.leaveToShards(left, limits.suspectReadMsMax);
 
   const secrets = new Secrets(config.dataDir);
-  const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
-  const understanding = new QueryUnderstanding({ catalog, secrets, addresses: config.ai, limits });
   const popular = new FollowedPopular(owner, log);
+  const { close: closeModels, ...searching } = searchParts({
+    config,
+    adminKey: data.adminKey,
+    catalog,
+    secrets,
+    workbench,
+    analyserOf,
+    popularOf: (record) => popular.of(record),
+    limits,
+    log,
+    recorder,
+  });
   const logWriter = new LogWriter({
     send: async (chunk) => {
       if (!(await owner.ask("append", chunk))) throw new LogStorageError("the disk does not take them");
@@ -118,20 +114,10 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     settings,
     catalog,
     lifecycle,
-    doorkeeper: new Doorkeeper(data.adminKey, limits),
+    ...searching,
     ...counts,
     keyUse: new UsedKeys((keyId, nowMs) => owner.tell("keyUsed", { keyId, nowMs })),
     reads,
-    givenVectors: new GivenVectors(workbench, embeddings),
-    queriedIndexes: new QueriedIndexes(
-      analyserOf,
-      (record) => popular.of(record),
-      limits,
-      log,
-      config.rankingWithout,
-    ),
-    understanding,
-    slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     logWriter,
     audit: { append: (entry) => owner.ask("audit", entry) },
     recorder,
@@ -176,8 +162,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     async close() {
       await listener?.close();
       await logWriter.stop();
-      embeddings.close();
-      understanding.close();
+      closeModels();
       shards.close();
       owner.close(new Error("the front-end ends"));
     },

@@ -1,0 +1,61 @@
+// What each thread that answers searches makes for itself, the owner of the indexes and front-ends alike.
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { Doorkeeper } from "../access/tenants/principal.js";
+import { viewOf } from "../catalog/schema/index-view.js";
+import { RecentTokens } from "../catalog/schema/recent-tokens.js";
+import { type AnalyserOf, textAnalyser } from "../catalog/schema/text-analyser.js";
+import { AnswerCache } from "../fleet/reads/answer-cache.js";
+import type { Secrets } from "../ground/data-dir/secrets.js";
+import type { Limits } from "../ground/limits.js";
+import type { Logger } from "../ground/log.js";
+import type { Recorder } from "../ground/metrics/recorder.js";
+import { EmbeddingEndpoints, type EmbeddingEndpointsOptions } from "../models/embedding-endpoints.js";
+import type { Config } from "../operate/config.js";
+import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
+import { GivenVectors } from "../search/semantic/given-vectors.js";
+import { SlowQueryLog } from "../search/slow-query-log.js";
+import { QueryUnderstanding } from "../search/understanding/understanding.js";
+
+/** The analyser and the memory of answers of one thread. */
+export function engineParts(engine: EngineModule, limits: Limits, recorder: Recorder) {
+  const workbench = engine.workbench();
+  const recentTokens = new RecentTokens();
+  const analyserOf: AnalyserOf = (record) =>
+    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
+  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
+  return { engine, workbench, analyserOf, answers };
+}
+
+export interface SearchPartsOptions {
+  readonly config: Config;
+  readonly adminKey: string;
+  readonly catalog: EmbeddingEndpointsOptions["catalog"];
+  readonly secrets: Secrets;
+  readonly workbench: Workbench;
+  readonly analyserOf: AnalyserOf;
+  readonly popularOf: PopularOf;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+}
+
+/** `close` ends the connections to models. */
+export function searchParts(options: SearchPartsOptions) {
+  const { config, catalog, secrets, workbench, analyserOf, popularOf, limits, log, recorder } = options;
+  const { ai: addresses, slowQueryMs, rankingWithout } = config;
+  const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses, limits, recorder });
+  const understanding = new QueryUnderstanding({ catalog, secrets, addresses, limits });
+  return {
+    doorkeeper: new Doorkeeper(options.adminKey, limits),
+    embeddings,
+    givenVectors: new GivenVectors(workbench, embeddings),
+    queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log, rankingWithout),
+    understanding,
+    slowQueries: new SlowQueryLog(slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
+    close(): void {
+      embeddings.close();
+      understanding.close();
+    },
+  };
+}

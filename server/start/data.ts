@@ -1,0 +1,49 @@
+// The data directory and what lies in it beside the shards: the catalog, the audit log, secrets, the admin key.
+import { AuditLog } from "../access/audit/audit-log.js";
+import { findAdminKey } from "../access/tenants/admin-key.js";
+import { type Plan, planOfTenant } from "../access/tenants/plans.js";
+import { Headroom } from "../ground/data-dir/headroom.js";
+import { Secrets } from "../ground/data-dir/secrets.js";
+import { finishRotation } from "../operate/offline/rotate-secrets.js";
+import { ensureDefaultTenant, openCatalog } from "./catalog.js";
+import { takeDataDir } from "./data-dir.js";
+import type { Ground } from "./ground.js";
+import { checkShardDatabases, fixedShards } from "./shards.js";
+
+/**
+ * Locks the data directory first, so that a second server, or a command that works on it, does not start. Moves the
+ * documents if the number of shards is to change. Throws ConfigError.
+ */
+export async function openData(ground: Ground) {
+  const { config, settings, limits, log, recorder, teardown } = ground;
+  const { dataDir, durability } = config;
+  teardown.add(await takeDataDir(dataDir, log));
+  const catalog = await openCatalog(dataDir);
+  teardown.add(() => catalog.close());
+  await finishRotation(dataDir, catalog.state);
+  for (const found of catalog.damage.found) {
+    log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
+  }
+  const audit = new AuditLog({ directory: dataDir, durability, limits, meter: recorder.audit, log });
+  teardown.add(() => audit.close());
+  const shards = await fixedShards(catalog, config, log);
+  checkShardDatabases(dataDir, catalog);
+  await ensureDefaultTenant(catalog);
+  const adminKey = findAdminKey(dataDir, config.adminKey);
+  if (adminKey.createdIn !== null) {
+    process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
+  }
+  return {
+    ...ground,
+    dataDir,
+    catalog,
+    audit,
+    shards,
+    adminKey: adminKey.value,
+    secrets: new Secrets(dataDir),
+    headroom: new Headroom(dataDir, limits),
+    planOf: (tenant: number): Plan => planOfTenant(settings.now.plans, catalog.state, tenant),
+  };
+}
+
+export type DataFloor = Awaited<ReturnType<typeof openData>>;

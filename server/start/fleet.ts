@@ -1,0 +1,64 @@
+// The shards' threads, the indexes in them, and what this thread and the front-ends count together.
+import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
+import { OWNER_PLACE } from "../fleet/reads/index-standing.js";
+import type { Logger } from "../ground/log.js";
+import { FrontEnds } from "../http/frontends/front-ends.js";
+import { chooseTransport, type HttpTransport } from "../http/listen.js";
+import { canShareNodePort } from "../http/node-app.js";
+import { engineParts } from "../http/search-parts.js";
+import { sharedCounts, threadCounts } from "../http/thread-counts.js";
+import type { Config } from "../operate/config.js";
+import type { DataFloor } from "./data.js";
+import { orExplain } from "./ground.js";
+import { IndexEvents } from "./index-events.js";
+import { startShards } from "./shards.js";
+
+/** No index is open yet, and no front-end has begun. */
+export async function startFleet(data: DataFloor) {
+  const { config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
+  const transport = await orExplain(() => chooseTransport(config, log));
+  const frontEndCount = frontEndsBeside(transport, config, log);
+  const frontEnds = new FrontEnds(limits, log);
+  const threads = frontEndCount + 1;
+  const memories = sharedCounts(threads, limits);
+  const counts = threadCounts(memories, OWNER_PLACE, limits);
+  const parts = engineParts(await loadEngine(config.engine), limits, recorder);
+  const indexEvents = new IndexEvents();
+  const { stop, ...cluster } = await startShards({
+    ...parts,
+    dataDir,
+    shards,
+    threads,
+    followers: frontEnds,
+    durability: config.durability,
+    jobs,
+    queries: counts.queries,
+    limits,
+    log,
+    recorder,
+    onOpened: indexEvents.opened,
+    onWritten: indexEvents.written,
+  });
+  teardown.add(stop);
+  return {
+    ...data,
+    ...parts,
+    ...cluster,
+    transport,
+    frontEnds,
+    frontEndCount,
+    sharedCounts: memories,
+    counts,
+    indexEvents,
+  };
+}
+
+export type FleetFloor = Awaited<ReturnType<typeof startFleet>>;
+
+/** Number of threads that take requests beside the main thread; 0: the main thread takes them. */
+function frontEndsBeside(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
+  if (frontEnds === 1) return 0;
+  if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;
+  log.warn({ frontEnds }, "one front-end: node:http cannot share an address before Node 22.12");
+  return 0;
+}

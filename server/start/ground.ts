@@ -1,0 +1,40 @@
+// What every floor of a server stands on, and how the server is taken apart again.
+import type { Jobs } from "../ground/jobs/jobs.js";
+import type { Limits } from "../ground/limits.js";
+import type { Logger } from "../ground/log.js";
+import type { Recorder } from "../ground/metrics/recorder.js";
+import { type Config, ConfigError } from "../operate/config.js";
+import type { LiveSettings } from "../operate/reload/live-settings.js";
+
+export interface Ground {
+  readonly config: Config;
+  readonly settings: LiveSettings;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+  readonly jobs: Jobs;
+  readonly teardown: Teardown;
+}
+
+/** The steps that take a server apart. Whoever makes a part adds the step that undoes it. */
+export class Teardown {
+  readonly #steps: (() => Promise<void> | void)[] = [];
+
+  add(step: () => Promise<void> | void): void {
+    this.#steps.push(step);
+  }
+
+  /** Runs the steps, the last one first. Rejects with the first failure; the steps below it are not run. */
+  async run(): Promise<void> {
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step();
+  }
+}
+
+/** Turns a failure into the ConfigError that the person who starts the server reads. */
+export async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}

@@ -1,0 +1,43 @@
+// What an operator needs, and what is counted by the month: backups, metrics, usage, the use of keys.
+import { KeyUse } from "../access/tenants/key-use.js";
+import { Usage } from "../access/tenants/usage.js";
+import { Backups } from "../operate/backups/backups.js";
+import { Scrape } from "../operate/scrape.js";
+import type { CoachFloor } from "./coach.js";
+
+/** Deletes what a backup has left that was cut short. */
+export async function makeOperations(coach: CoachFloor) {
+  const { config, dataDir, catalog, indexes, writes, moments, health, analytics, lifecycle, sources } = coach;
+  const { frontEnds, counts, jobs, limits, log, recorder, teardown } = coach;
+  const usage = new Usage(catalog, jobs, counts.usage);
+  teardown.add(() => usage.store());
+  const keyUse = new KeyUse(catalog, jobs);
+  teardown.add(() => keyUse.store());
+  const scrape = new Scrape({
+    catalog,
+    indexes,
+    health,
+    lifecycle,
+    sources,
+    dataDir,
+    unsent: counts.unsent,
+    limits,
+    recorder,
+    others: () => frontEnds.counted(limits.metricsMsMax),
+  });
+  const backups = new Backups({
+    directory: config.snapshotDir,
+    catalog,
+    indexes,
+    writes,
+    moments,
+    analytics,
+    jobs,
+    limits,
+    log,
+  });
+  await backups.clean();
+  return { ...coach, keyUse, scrape, backups };
+}
+
+export type OperationsFloor = Awaited<ReturnType<typeof makeOperations>>;
