@@ -4,7 +4,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_LIMITS } from "../../server/ground/limits.js";
-import { loadUws, UWS_BUILDS, type Uws } from "../../server/http/uws.js";
+import { loadUws, UWS_BUILDS, type Uws } from "../../server/http/transport/load-uws.js";
 
 const reply = Buffer.alloc(Number(process.argv[2]), "x");
 

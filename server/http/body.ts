@@ -4,7 +4,7 @@ import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import type { Limits } from "../ground/limits.js";
 import { parseJson } from "./json.js";
-import type { HttpRequest } from "./port.js";
+import type { HttpRequest } from "./transport/port.js";
 
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;

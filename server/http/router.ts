@@ -3,8 +3,8 @@ import type { Principal } from "../access/tenants/principal.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { IndexRecord, Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
-import type { HttpReply, HttpRequest } from "./port.js";
 import type { SearchServices, Services } from "./services.js";
+import type { HttpReply, HttpRequest } from "./transport/port.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 

@@ -13,11 +13,17 @@ import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { within } from "../ground/jobs/deadline.js";
 import type { Limits } from "../ground/limits.js";
-import { closeStream } from "./exchange.js";
-import { ClientGone, type HttpHandler, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
 import { errorReply, unexpected } from "./respond.js";
 import { type Route, Router } from "./router.js";
 import type { SearchServices } from "./services.js";
+import { closeStream } from "./transport/exchange.js";
+import {
+  ClientGone,
+  type HttpHandler,
+  type HttpReply,
+  type HttpRequest,
+  type TextReply,
+} from "./transport/port.js";
 
 /** Label of requests without a route. */
 const UNMATCHED = "unmatched";

@@ -34,8 +34,8 @@ import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import type { Understanding } from "../search/search.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
-import type { BodyMemory } from "./body-memory.js";
-import type { UnsentBytes } from "./unsent.js";
+import type { BodyMemory } from "./transport/body-memory.js";
+import type { UnsentBytes } from "./transport/unsent.js";
 
 /** What searches work with, on any thread that answers some. */
 export interface SearchServices {

@@ -1,8 +1,8 @@
 // Streamed replies whose status must be known before the first byte. Knows nothing of what the bytes mean.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
-import { ClientGone, type HttpReply } from "./port.js";
 import { unexpected } from "./respond.js";
+import { ClientGone, type HttpReply } from "./transport/port.js";
 
 type Header = readonly [name: string, value: string];
 type Pieces = AsyncGenerator<Uint8Array>;

@@ -6,9 +6,9 @@ import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
 import { SharedAmount } from "../fleet/threads/shared-amount.js";
 import type { Limits } from "../ground/limits.js";
-import { BodyMemory } from "./body-memory.js";
 import type { Services } from "./services.js";
-import { UnsentBytes } from "./unsent.js";
+import { BodyMemory } from "./transport/body-memory.js";
+import { UnsentBytes } from "./transport/unsent.js";
 
 /** Bytes are shared in KiB: they may be more than 31 bits count. */
 const BYTES_UNIT = 1024;

@@ -155,7 +155,7 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     name: "http",
     argument: `<${HTTP_CHOICES.join("|")}>`,
     env: "SKEIN_HTTP",
-    description: "HTTP front-end (auto)",
+    description: "HTTP transport (auto)",
   },
   {
     name: "engine",

@@ -3,11 +3,11 @@ import type { CertificatePair } from "../access/edge/certificate.js";
 import { freePort } from "../http/frontends/free-port.js";
 import { ownerAnswers } from "../http/frontends/owner-answers.js";
 import { Pulse } from "../http/frontends/pulse.js";
-import { listen } from "../http/listen.js";
-import type { HttpListener } from "../http/port.js";
 import { ROUTES } from "../http/routes/table.js";
 import { HttpService } from "../http/service.js";
 import type { Services } from "../http/services.js";
+import { listen } from "../http/transport/listen.js";
+import type { HttpListener } from "../http/transport/port.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
 

@@ -95,7 +95,7 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
 
 /** A thread pool has two ends: the file that owns the threads and the file that runs in them. */
 const FOREIGN_ENGINES: Record<string, string[]> = {
-  "uWebSockets.js": ["server/http/uws.ts", "server/http/app.ts"],
+  "uWebSockets.js": ["server/http/transport/load-uws.ts", "server/http/transport/uws-transport.ts"],
   piscina: [
     "server/fleet/threads/shard-life.ts",
     "shards/worker.ts",

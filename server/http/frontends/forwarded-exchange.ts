@@ -1,8 +1,8 @@
 // A request that came to a front-end, as the owner answers it: one more kind of exchange beside those of the two HTTP libraries.
 
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
-import { BodyQueue, declaredLength } from "../body-queue.js";
-import { closeStream, Exchange } from "../exchange.js";
+import { BodyQueue, declaredLength } from "../transport/body-queue.js";
+import { closeStream, Exchange } from "../transport/exchange.js";
 import {
   ClientGone,
   type ExchangeContext,
@@ -10,8 +10,8 @@ import {
   type HttpReply,
   READ_HEADERS,
   type ReadHeader,
-} from "../port.js";
-import { type CarriedError, errorOf, type ThreadLine } from "./line.js";
+} from "../transport/port.js";
+import { type CarriedError, errorOf, type ThreadChannel } from "./channel.js";
 import type { ForwardedHead, FrontEndCalls } from "./messages.js";
 
 /** Bytes of a streamed reply that may be on their way to the front-end. */
@@ -26,7 +26,7 @@ export class ForwardedExchange extends Exchange {
   readonly ip: string;
   readonly #id: number;
   readonly #headers: readonly string[];
-  readonly #frontEnd: ThreadLine<FrontEndCalls>;
+  readonly #frontEnd: ThreadChannel<FrontEndCalls>;
   readonly #stallMsMax: number;
   protected readonly queue: BodyQueue;
   /** Bytes that came while nobody wanted more. */
@@ -34,7 +34,11 @@ export class ForwardedExchange extends Exchange {
   #isPaused = false;
   #unsentBytes = 0;
 
-  constructor(head: ForwardedHead, frontEnd: ThreadLine<FrontEndCalls>, { limits, memory }: ExchangeContext) {
+  constructor(
+    head: ForwardedHead,
+    frontEnd: ThreadChannel<FrontEndCalls>,
+    { limits, memory }: ExchangeContext,
+  ) {
     super();
     this.#id = head.id;
     this.#frontEnd = frontEnd;

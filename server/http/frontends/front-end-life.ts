@@ -1,9 +1,9 @@
 // One life of a front-end's thread, from its start to its end, and the requests that it has forwarded.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
-import type { ExchangeContext, HttpHandler } from "../port.js";
+import type { ExchangeContext, HttpHandler } from "../transport/port.js";
+import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
-import { ThreadLine } from "./line.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
 /** What the owner says to any front-end; the rest is about one life of it. */
@@ -22,7 +22,7 @@ export interface FrontEndLifeOptions {
 }
 
 export class FrontEndLife {
-  readonly line: ThreadLine<FrontEndCalls>;
+  readonly channel: ThreadChannel<FrontEndCalls>;
   /** Resolves with the port when the thread listens. Rejects with what stopped it. */
   readonly listening: Promise<number>;
   /** Resolves when the thread is gone. */
@@ -51,7 +51,7 @@ export class FrontEndLife {
       ...answers,
       listening: listens,
       request: (head) => {
-        const exchange = new ForwardedExchange(head, this.line, exchanges);
+        const exchange = new ForwardedExchange(head, this.channel, exchanges);
         this.#exchanges.set(head.id, exchange);
         exchange.run(handler, () => this.#exchanges.delete(head.id));
       },
@@ -60,13 +60,13 @@ export class FrontEndLife {
       aborted: (id) => this.#exchanges.get(id)?.gone(),
       taken: ({ id, bytes }) => this.#exchanges.get(id)?.taken(bytes),
     };
-    this.line = new ThreadLine<FrontEndCalls>(port1, mine);
+    this.channel = new ThreadChannel<FrontEndCalls>(port1, mine);
     worker.once("error", fails);
     this.gone = new Promise((resolve) => {
       worker.once("exit", () => {
         this.#ended = true;
         fails(new Error("the thread of a front-end ended while it started"));
-        this.line.close(new Error("the front-end's thread has ended"));
+        this.channel.close(new Error("the front-end's thread has ended"));
         for (const exchange of this.#exchanges.values()) exchange.gone();
         onEnd();
         resolve();

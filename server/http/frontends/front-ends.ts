@@ -11,7 +11,7 @@ import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
 import type { Config } from "../../operate/config.js";
-import type { ExchangeContext, HttpHandler, HttpListener } from "../port.js";
+import type { ExchangeContext, HttpHandler, HttpListener } from "../transport/port.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { interrupt } from "./interrupt.js";
 import type { FrontEndData } from "./messages.js";
@@ -95,23 +95,23 @@ export class FrontEnds implements ShardFollowers {
 
   serve(): void {
     this.#serves = true;
-    for (const { life } of this.#places) life.line.tell("serve", null);
+    for (const { life } of this.#places) life.channel.tell("serve", null);
   }
 
   /** Resolves when no front-end knows an older state. */
   async changed(command: Command): Promise<void> {
-    await this.#askAll((life) => life.line.ask("changed", command));
+    await this.#askAll((life) => life.channel.ask("changed", command));
   }
 
   /** Resolves when the live settings of this configuration are in force in all front-ends. */
   async settings(config: Config): Promise<void> {
     for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
-    await this.#askAll((life) => life.line.ask("settings", postedConfig(config)));
+    await this.#askAll((life) => life.channel.ask("settings", postedConfig(config)));
   }
 
   /** See ShardFollowers. */
   async ended(shard: number): Promise<void> {
-    await this.#askAll((life) => life.line.ask("shardEnded", shard));
+    await this.#askAll((life) => life.channel.ask("shardEnded", shard));
   }
 
   /** See ShardFollowers. */
@@ -122,7 +122,7 @@ export class FrontEnds implements ShardFollowers {
   /** What front-ends have counted, those that have ended too. One that does not answer in time counts as it did the last time. */
   async counted(msMax: number): Promise<readonly RecorderValues[]> {
     const asked = this.#places.map(async ({ number, life }) => {
-      const values = await life.line.ask("counted", null).catch(() => null);
+      const values = await life.channel.ask("counted", null).catch(() => null);
       if (values !== null && !life.ended) this.#told.told(number, values);
     });
     await within(Promise.all(asked), msMax, () => undefined);
@@ -131,19 +131,19 @@ export class FrontEnds implements ShardFollowers {
 
   /** Resolves when the rows of the query log that front-ends have made so far are durable, or the disk has refused them. */
   async flushLogs(): Promise<void> {
-    await this.#askAll((life) => life.line.ask("flushLog", null));
+    await this.#askAll((life) => life.channel.ask("flushLog", null));
   }
 
   /** Resolves when the requests inside are answered, or after so many milliseconds. */
   async drain(ms: number): Promise<void> {
-    await this.#askAll((life) => life.line.ask("drain", ms));
+    await this.#askAll((life) => life.channel.ask("drain", ms));
   }
 
   async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
     const { certificate } = now;
     now.certificate = pair; // also of those that begin meanwhile
     try {
-      await this.#askAll((life) => life.line.ask("certificate", pair));
+      await this.#askAll((life) => life.channel.ask("certificate", pair));
     } catch (error) {
       now.certificate = certificate;
       throw error;
@@ -152,7 +152,7 @@ export class FrontEnds implements ShardFollowers {
 
   #stopAccepting(): void {
     this.#isEnding = true;
-    for (const { life } of this.#places) life.line.tell("stopAccepting", null);
+    for (const { life } of this.#places) life.channel.tell("stopAccepting", null);
   }
 
   async #close(): Promise<void> {
@@ -191,7 +191,7 @@ export class FrontEnds implements ShardFollowers {
     const fresh = { life, beatsSeen: pulse.beats(number), hasBeaten: false, stillLooks: 0 };
     const place: Place = Object.assign(begun, fresh);
     for (let shard = 0; shard < now.shards; shard++) this.#connect(place, shard);
-    if (this.#serves) life.line.tell("serve", null);
+    if (this.#serves) life.channel.tell("serve", null);
     return place;
   }
 
@@ -199,7 +199,7 @@ export class FrontEnds implements ShardFollowers {
     const connected = now.connect(shard);
     if (connected === null) return; // `began` follows
     const { reads, memories } = connected.ports;
-    life.line.tell("shardBegan", { shard, ...connected }, [reads, memories]);
+    life.channel.tell("shardBegan", { shard, ...connected }, [reads, memories]);
   }
 
   async #replace(place: Place): Promise<void> {
@@ -243,7 +243,7 @@ export class FrontEnds implements ShardFollowers {
       const forget = setTimeout(() => this.#leftToShards.delete(data), limits.suspectReadMsMax);
       forget.unref();
       for (const { life: other } of this.#places)
-        other.line.tell("leaveToShards", { data, ms: limits.suspectReadMsMax });
+        other.channel.tell("leaveToShards", { data, ms: limits.suspectReadMsMax });
     }
     await interrupt(life.threadId).catch((error: unknown) => {
       log.error({ err: error }, "the thread of a front-end cannot be interrupted");
@@ -252,7 +252,7 @@ export class FrontEnds implements ShardFollowers {
   }
 
   async #end(life: FrontEndLife): Promise<void> {
-    life.line.tell("close", null);
+    life.channel.tell("close", null);
     const isGone = life.gone.then(() => true);
     if (await within(isGone, END_MS_MAX, () => false)) return;
     this.#log.error("the thread of a front-end does not end by itself");

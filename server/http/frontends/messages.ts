@@ -10,9 +10,9 @@ import type { CatalogState, Command } from "../../catalog/state.js";
 import type { RecorderValues } from "../../ground/metrics/recorder-values.js";
 import type { Config } from "../../operate/config.js";
 import type { Popular } from "../../query-log/reports/popular.js";
-import type { HttpTransport } from "../listen.js";
 import type { SharedCounts } from "../thread-counts.js";
-import type { CarriedError } from "./line.js";
+import type { HttpTransport } from "../transport/listen.js";
+import type { CarriedError } from "./channel.js";
 
 /** A configuration that can be posted. What only the owner does is left out of it. */
 export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
@@ -31,7 +31,7 @@ export interface SharedMemories {
 
 /** What a front-end begins with. */
 export interface FrontEndData {
-  /** Its end of the line to the owner. */
+  /** Its end of the channel to the owner. */
   readonly owner: MessagePort;
   /** Its number among the threads that read indexes; see IndexStanding. */
   readonly place: number;

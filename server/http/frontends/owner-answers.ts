@@ -12,8 +12,8 @@ import type { Lifecycle } from "../../indexes/lifecycle.js";
 import { type AnalyticsPool, LogStorageError } from "../../query-log/analytics/analytics-pool.js";
 import type { PopularLogs } from "../../query-log/popularity/popular-logs.js";
 import type { Popular } from "../../query-log/reports/popular.js";
+import { errorOf } from "./channel.js";
 import type { OwnerAnswers } from "./front-end-life.js";
-import { errorOf } from "./line.js";
 
 export interface OwnerParts {
   readonly catalog: Catalog;

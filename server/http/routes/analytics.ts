@@ -6,10 +6,10 @@ import {
   readReportWindow,
 } from "../../query-log/analytics/report-request.js";
 import { readBeacon } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE } from "../respond.js";
 import type { IndexContext, Route } from "../router.js";
 import { startedReply } from "../streams.js";
+import type { HttpReply } from "../transport/port.js";
 
 const INDEX = "/v1/indexes/{name}";
 const REPORTS = `${INDEX}/analytics`;

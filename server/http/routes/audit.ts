@@ -1,8 +1,8 @@
 // GET /v1/audit, for the bootstrap admin key only: the lines tell of all tenants.
 import { readAuditFilter, readAuditLimit } from "../../access/audit/audit-request.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 export const auditRoutes: readonly Route[] = [
   {

@@ -5,9 +5,9 @@ import type { IndexRecord } from "../../catalog/types.js";
 import { type Decided, readStatus } from "../../coach/coach.js";
 import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const INDEX = "/v1/indexes/{name}/coach";
 const ONE = "/v1/coach/recommendations/{id}";

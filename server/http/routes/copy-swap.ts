@@ -2,9 +2,9 @@
 import { checkRights } from "../../access/tenants/principal.js";
 import { readCopyRequest, readSwapRequest } from "../../catalog/copy-swap.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const INDEX = { method: "POST", access: "index", scope: "indexes", missing: "SK-IX-404" } as const;
 

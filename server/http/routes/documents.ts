@@ -6,10 +6,10 @@ import { importDocuments } from "../../documents/ingest/import-stream.js";
 import { writeBatch } from "../../documents/ingest/write.js";
 import { SkeinError } from "../../ground/errors.js";
 import { documentStream, readDocumentBytes } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
 import type { IndexContext, Route } from "../router.js";
 import { heldReply, startedReply } from "../streams.js";
+import type { HttpReply } from "../transport/port.js";
 
 const BASE = "/v1/indexes/{name}/documents";
 const INDEX = { access: "index", scope: "documents", missing: "SK-IX-404" } as const;

@@ -6,10 +6,10 @@ import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
 import type { IndexRecord } from "../../catalog/types.js";
 import { indexView } from "../../catalog/view.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
 import type { Services } from "../services.js";
+import type { HttpReply } from "../transport/port.js";
 
 const ONE = { access: "index", scope: "indexes", missing: "SK-IX-404" } as const;
 const ALL = { access: "tenant", scope: "indexes" } as const;

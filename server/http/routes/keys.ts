@@ -16,9 +16,9 @@ import type { KeyRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import { readJson, readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const KEYS = { access: "tenant", scope: "keys" } as const;
 

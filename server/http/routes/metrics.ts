@@ -1,8 +1,8 @@
 // GET /metrics, in Prometheus text form. Outside of /v1: it tells of all tenants and takes a key of its own, if any.
 import { carriesKey } from "../../access/tenants/principal.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { HttpReply } from "../port.js";
 import type { OpenContext, Route } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 export const metricsRoutes: readonly Route[] = [
   { method: "GET", path: "/metrics", operation: "metrics", access: "open", handle: metrics },

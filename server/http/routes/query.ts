@@ -15,10 +15,10 @@ import { similarDocuments } from "../../search/similar/similar.js";
 import { suggest } from "../../search/suggest/suggest.js";
 import { readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
-import type { HttpReply } from "../port.js";
 import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
 import type { SearchServices } from "../services.js";
+import type { HttpReply } from "../transport/port.js";
 
 const INDEX = { access: "index", scope: "search", missing: "SK-SE-404" } as const;
 

@@ -2,9 +2,9 @@
 import { rulesOf } from "../../catalog/state.js";
 import { findRule, shownRule } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const ALL = "/v1/indexes/{name}/ranking-rules";
 const ONE = `${ALL}/{id}`;

@@ -1,8 +1,8 @@
 // Backups of the whole server, for the bootstrap admin key only: they hold every tenant's data.
 import type { Backup } from "../../operate/backups/backups.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
 

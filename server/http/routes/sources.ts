@@ -7,10 +7,10 @@ import { findRun, findSource, incidentsOf, runsOf, sourcesOf } from "../../docum
 import { runView } from "../../documents/sources/run-view.js";
 import { SkeinError } from "../../ground/errors.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
 import type { Services } from "../services.js";
+import type { HttpReply } from "../transport/port.js";
 
 const ALL = "/v1/indexes/{name}/data-sources";
 const ONE = `${ALL}/{id}`;

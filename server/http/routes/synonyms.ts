@@ -3,9 +3,9 @@ import { synonymsOf } from "../../catalog/state.js";
 import { synonymsView } from "../../catalog/synonyms.js";
 import { findSynonyms } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { IndexContext, Route } from "../router.js";
+import type { HttpReply } from "../transport/port.js";
 
 const ALL = "/v1/indexes/{name}/synonyms";
 const ONE = `${ALL}/{id}`;

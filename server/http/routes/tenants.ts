@@ -9,10 +9,10 @@ import type { CatalogState } from "../../catalog/state.js";
 import { isMade, type KeyRecord, SCOPES, type TenantRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import { readJson } from "../body.js";
-import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
 import type { Services } from "../services.js";
+import type { HttpReply } from "../transport/port.js";
 
 const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
 

@@ -1,5 +1,5 @@
-// The HTTP front-ends: methods, headers, bodies of every kind, back-pressure, start and stop. On both
-// implementations, which must not be told apart.
+// HTTP: methods, headers, bodies of every kind, back-pressure, start and stop. On both
+// transports, which must not be told apart.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -7,7 +7,7 @@ import { IndexStanding } from "../../../fleet/reads/index-standing.js";
 import { type Memories, ReadIndex } from "../../../fleet/reads/read-index.js";
 import type { IndexUse, ReadIndexes } from "../../../fleet/reads/reads.js";
 import { SkeinError } from "../../../ground/errors.js";
-import type { ThreadLine } from "../line.js";
+import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 import type { FollowedCatalog } from "./followed-catalog.js";
 
@@ -15,7 +15,7 @@ interface FollowedIndexesOptions {
   readonly place: number;
   readonly locations: Locations;
   readonly catalog: FollowedCatalog;
-  readonly owner: ThreadLine<OwnerCalls>;
+  readonly owner: ThreadChannel<OwnerCalls>;
   readonly memories: Memories;
 }
 

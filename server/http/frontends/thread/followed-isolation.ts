@@ -4,15 +4,15 @@
 import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
 import type { ReadGate } from "../../../fleet/threads/read-gate.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
-import { carried, type ThreadLine } from "../line.js";
+import { carried, type ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
 export class FollowedIsolation implements Isolation {
   readonly #gate: ReadGate;
   readonly #place: number;
-  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #owner: ThreadChannel<OwnerCalls>;
 
-  constructor(gate: ReadGate, place: number, owner: ThreadLine<OwnerCalls>) {
+  constructor(gate: ReadGate, place: number, owner: ThreadChannel<OwnerCalls>) {
     this.#gate = gate;
     this.#place = place;
     this.#owner = owner;

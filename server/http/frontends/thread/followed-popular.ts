@@ -3,7 +3,7 @@ import type { IndexRecord } from "../../../catalog/types.js";
 import type { Logger } from "../../../ground/log.js";
 import { NOTHING_POPULAR } from "../../../query-log/popularity/popularity.js";
 import type { Popular } from "../../../query-log/reports/popular.js";
-import type { ThreadLine } from "../line.js";
+import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
 /** The owner is asked again after so long, if the index is searched. */
@@ -17,12 +17,12 @@ interface Known {
 }
 
 export class FollowedPopular {
-  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #log: Logger;
   /** By uid. */
   readonly #known = new Map<number, Known>();
 
-  constructor(owner: ThreadLine<OwnerCalls>, log: Logger) {
+  constructor(owner: ThreadChannel<OwnerCalls>, log: Logger) {
     this.#owner = owner;
     this.#log = log;
   }

@@ -3,9 +3,9 @@
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
-import type { HttpReply, HttpRequest } from "../../port.js";
-import { READ_HEADERS } from "../../port.js";
-import { carried, type ThreadLine } from "../line.js";
+import type { HttpReply, HttpRequest } from "../../transport/port.js";
+import { READ_HEADERS } from "../../transport/port.js";
+import { carried, type ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, OwnerCalls } from "../messages.js";
 
 /** Bytes of a body that may be on their way to the owner. */
@@ -14,12 +14,12 @@ const BODY_WINDOW_BYTES = 1024 * 1024;
 type Replied = Parameters<FrontEndCalls["reply"]>[0];
 
 export class Forwarder {
-  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #open = new Map<number, Forwarded>();
   #lastId = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor(owner: ThreadLine<OwnerCalls>) {
+  constructor(owner: ThreadChannel<OwnerCalls>) {
     this.#owner = owner;
   }
 
@@ -58,7 +58,7 @@ export class Forwarder {
 class Forwarded {
   readonly reply: Promise<HttpReply>;
   readonly #id: number;
-  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #onOver: () => void;
   #resolve: (reply: HttpReply) => void = () => undefined;
   #bodyWindow = BODY_WINDOW_BYTES;
@@ -69,7 +69,7 @@ class Forwarded {
   #ended = false;
 
   /** `onOver`: the client has taken the reply or is gone. It may be called twice. */
-  constructor(id: number, request: HttpRequest, owner: ThreadLine<OwnerCalls>, onOver: () => void) {
+  constructor(id: number, request: HttpRequest, owner: ThreadChannel<OwnerCalls>, onOver: () => void) {
     this.#id = id;
     this.#owner = owner;
     this.#onOver = onOver;

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SharedAmount } from "../../../../server/fleet/threads/shared-amount.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
-import { BodyMemory } from "../../../../server/http/body-memory.js";
-import { BodyQueue, declaredLength } from "../../../../server/http/body-queue.js";
 import { parseJson } from "../../../../server/http/json.js";
 import { OPENAPI } from "../../../../server/http/openapi/document.js";
 import { Router } from "../../../../server/http/router.js";
 import { ROUTES } from "../../../../server/http/routes/table.js";
+import { BodyMemory } from "../../../../server/http/transport/body-memory.js";
+import { BodyQueue, declaredLength } from "../../../../server/http/transport/body-queue.js";
 
 const bodyMemory = (bytesMax: number): BodyMemory =>
   new BodyMemory(bytesMax, new SharedAmount(SharedAmount.memory(1), 0, 1024));
@@ -102,7 +102,7 @@ describe("the body queue", () => {
     const pieces = [1, 2, 3].map((byte) => new Uint8Array(MIB.length).fill(byte));
     const push = (piece: Uint8Array): void => {
       chunk.set(piece);
-      body.push(chunk); // the front-end uses its buffer again
+      body.push(chunk); // the transport uses its buffer again
     };
     push(pieces[0]!);
     const collected = body.collect(4 * MIB.length, "SK-SYS-413");

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { SharedAmount } from "../../../../../server/fleet/threads/shared-amount.js";
-import { BodyMemory } from "../../../../../server/http/body-memory.js";
-import { UnsentBytes } from "../../../../../server/http/unsent.js";
+import { BodyMemory } from "../../../../../server/http/transport/body-memory.js";
+import { UnsentBytes } from "../../../../../server/http/transport/unsent.js";
 import { effort } from "../../../../effort.js";
 import { endlessThread, inThreads } from "../../access/tenants/together.js";
 

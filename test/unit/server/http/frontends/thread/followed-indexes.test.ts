@@ -1,4 +1,4 @@
-// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other end of a line.
+// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { Locations } from "../../../../../../server/catalog/schema/placement.js";
@@ -8,7 +8,7 @@ import { AnswerCache } from "../../../../../../server/fleet/reads/answer-cache.j
 import { IndexStanding } from "../../../../../../server/fleet/reads/index-standing.js";
 import { SkeinError } from "../../../../../../server/ground/errors.js";
 import { Recorder } from "../../../../../../server/ground/metrics/recorder.js";
-import { type Calls, ThreadLine } from "../../../../../../server/http/frontends/line.js";
+import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
 import type { OwnerCalls } from "../../../../../../server/http/frontends/messages.js";
 import { FollowedCatalog } from "../../../../../../server/http/frontends/thread/followed-catalog.js";
 import { FollowedIndexes } from "../../../../../../server/http/frontends/thread/followed-indexes.js";
@@ -42,10 +42,10 @@ function frontEnd(open = openIndex) {
     },
   };
   const { port1, port2 } = new MessageChannel();
-  const line = new ThreadLine<OwnerCalls>(port1, {});
-  const other = new ThreadLine<Calls>(port2, owner as Calls);
+  const channel = new ThreadChannel<OwnerCalls>(port1, {});
+  const other = new ThreadChannel<Calls>(port2, owner as Calls);
   onTestFinished(() => {
-    for (const end of [line, other]) end.close(new Error("the test is over"));
+    for (const end of [channel, other]) end.close(new Error("the test is over"));
   });
   const recorder = new Recorder();
   const catalog = new FollowedCatalog({ state: EMPTY_STATE, damagedIndexes: 0 });
@@ -54,7 +54,7 @@ function frontEnd(open = openIndex) {
     place: PLACE,
     locations: new Locations(2),
     catalog,
-    owner: line,
+    owner: channel,
     memories,
   });
   const apply = (...commands: Command[]): void => {

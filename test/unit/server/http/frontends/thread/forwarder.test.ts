@@ -1,14 +1,14 @@
 // A request on its way to the owner: windows of bytes in both directions, a client that goes away, and what a stop waits for.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { type Calls, ThreadLine } from "../../../../../../server/http/frontends/line.js";
+import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
 import type {
   ForwardedHead,
   FrontEndCalls,
   OwnerCalls,
 } from "../../../../../../server/http/frontends/messages.js";
 import { Forwarder } from "../../../../../../server/http/frontends/thread/forwarder.js";
-import type { HttpReply, HttpRequest } from "../../../../../../server/http/port.js";
+import type { HttpReply, HttpRequest } from "../../../../../../server/http/transport/port.js";
 
 const KIB = 1024;
 const WINDOW_BYTES = KIB * KIB;
@@ -56,12 +56,12 @@ function world() {
   };
   const { port1, port2 } = new MessageChannel();
   const calls: Calls = {};
-  const line = new ThreadLine<OwnerCalls>(port1, calls);
-  const other = new ThreadLine<FrontEndCalls & { sync(_: null): void }>(port2, owner as Calls);
-  const forwarder = new Forwarder(line);
+  const channel = new ThreadChannel<OwnerCalls>(port1, calls);
+  const other = new ThreadChannel<FrontEndCalls & { sync(_: null): void }>(port2, owner as Calls);
+  const forwarder = new Forwarder(channel);
   Object.assign(calls, forwarder.calls, { sync: () => undefined });
   onTestFinished(() => {
-    for (const end of [line, other]) end.close(new Error("the test is over"));
+    for (const end of [channel, other]) end.close(new Error("the test is over"));
   });
   /** All that was said in both directions has arrived. */
   const settled = async (): Promise<void> => {

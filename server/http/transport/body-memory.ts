@@ -1,6 +1,6 @@
 // The memory of request bodies: how much all of them take together, and the block in which one large body is
 // collected. Knows nothing of sockets.
-import type { SharedAmount } from "../fleet/threads/shared-amount.js";
+import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
 /** All bodies in memory together, of all threads, so that many large requests at once cannot exhaust it. */
 export class BodyMemory {

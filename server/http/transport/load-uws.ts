@@ -1,5 +1,5 @@
 // Loads uWebSockets.js: which builds of it there are, where they are, and why one does not load here. The only file that names
-// their packages. It does not choose (listen.ts) and uses nothing of what it loads (app.ts).
+// their packages. It does not choose (listen.ts) and uses nothing of what it loads (uws-transport.ts).
 import { createRequire } from "node:module";
 
 /** What the server uses of the library. Both builds have it. */

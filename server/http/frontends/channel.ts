@@ -1,5 +1,5 @@
-// A line between the owner and a front-end: questions that have one answer each, and notices that have none. What one end says
-// arrives at the other in the same order.
+// A channel between the owner and a front-end: calls that are answered, and notices that are not. Messages arrive in
+// the order in which they were sent.
 import type { MessagePort, TransferListItem } from "node:worker_threads";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 
@@ -29,7 +29,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export class ThreadLine<Theirs extends Calls> {
+export class ThreadChannel<Theirs extends Calls> {
   readonly #port: MessagePort;
   readonly #mine: Calls;
   readonly #waiting = new Map<number, Waiting>();
@@ -43,7 +43,7 @@ export class ThreadLine<Theirs extends Calls> {
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Rejects as the other end's function does, or when the line is closed. */
+  /** Rejects as the other end's function does, or when the channel is closed. */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,

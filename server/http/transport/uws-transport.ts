@@ -1,14 +1,15 @@
-// The HTTP front-end on uWebSockets.js, the only file that uses it (uws.ts loads it). Its rules, kept here: a request is only
-// readable inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
+// HTTP on uWebSockets.js, the only file that uses it (load-uws.ts loads it). Its rules, kept here: a request can
+// only be read inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
 // response must not be touched after it was aborted or ended, and writes belong inside cork.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CertificatePair } from "../access/edge/certificate.js";
-import { SkeinError } from "../ground/errors.js";
-import type { Limits } from "../ground/limits.js";
+import type { CertificatePair } from "../../access/edge/certificate.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
 import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
+import type { Uws } from "./load-uws.js";
 import {
   type ExchangeContext,
   type HttpHandler,
@@ -20,7 +21,6 @@ import {
   type ReadHeader,
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
-import type { Uws } from "./uws.js";
 
 /** Whether others may listen on the same port (LIBUS_LISTEN_DEFAULT, LIBUS_LISTEN_EXCLUSIVE_PORT). */
 const SHARED_PORT = 0;

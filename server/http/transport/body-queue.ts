@@ -1,7 +1,7 @@
 // A request body between the socket that pushes and the route that pulls: collected whole under a limit, or
-// streamed with back-pressure. Both front-ends feed it. Knows nothing of content types or JSON.
-import { type ErrorCode, SkeinError } from "../ground/errors.js";
-import type { Limits } from "../ground/limits.js";
+// streamed with back-pressure. Both transports feed it. Knows nothing of content types or JSON.
+import { type ErrorCode, SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
 /** How many bytes may wait for their reader, who is late or slow, before the socket is paused. */

@@ -1,8 +1,8 @@
-// The line between two threads: answers, refusals and notices, in order, and its end.
+// The channel between two threads: answers, refusals and notices, in order, and its end.
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SkeinError } from "../../../../../server/ground/errors.js";
-import { type Calls, carried, errorOf, ThreadLine } from "../../../../../server/http/frontends/line.js";
+import { type Calls, carried, errorOf, ThreadChannel } from "../../../../../server/http/frontends/channel.js";
 
 type Theirs = {
   double(value: number): number;
@@ -14,16 +14,16 @@ type Theirs = {
 };
 
 /** Two ends, of which the other one answers. */
-function ends(theirs: Partial<Theirs>): [mine: ThreadLine<Theirs>, other: ThreadLine<Calls>] {
+function ends(theirs: Partial<Theirs>): [mine: ThreadChannel<Theirs>, other: ThreadChannel<Calls>] {
   const { port1, port2 } = new MessageChannel();
-  const lines: [ThreadLine<Theirs>, ThreadLine<Calls>] = [
-    new ThreadLine<Theirs>(port1, {}),
-    new ThreadLine<Calls>(port2, theirs as Calls),
+  const channels: [ThreadChannel<Theirs>, ThreadChannel<Calls>] = [
+    new ThreadChannel<Theirs>(port1, {}),
+    new ThreadChannel<Calls>(port2, theirs as Calls),
   ];
   onTestFinished(() => {
-    for (const line of lines) line.close(new Error("the test is over"));
+    for (const channel of channels) channel.close(new Error("the test is over"));
   });
-  return lines;
+  return channels;
 }
 
 async function refusalOf(asked: Promise<unknown>): Promise<SkeinError> {
@@ -36,23 +36,23 @@ async function refusalOf(asked: Promise<unknown>): Promise<SkeinError> {
 describe("questions", () => {
   test("get their own answers, whichever is answered first", async () => {
     const waiting: (() => void)[] = [];
-    const [line] = ends({
+    const [channel] = ends({
       double: (value) => 2 * value,
       later: (value) => new Promise((resolve) => waiting.push(() => resolve(value))),
     });
-    const asked = ["a", "b", "c"].map((value) => line.ask("later", value));
-    expect(await line.ask("double", 21)).toBe(42);
+    const asked = ["a", "b", "c"].map((value) => channel.ask("later", value));
+    expect(await channel.ask("double", 21)).toBe(42);
     for (const answer of waiting.reverse()) answer();
     expect(await Promise.all(asked)).toEqual(["a", "b", "c"]);
   });
 
   test("are refused with all that the error says", async () => {
-    const [line] = ends({
+    const [channel] = ends({
       refuse: () => {
         throw new SkeinError("SK-SE-503", "not now", { retryAfter: 7, details: { shard: 3 } });
       },
     });
-    const error = await refusalOf(line.ask("refuse", new Error("")));
+    const error = await refusalOf(channel.ask("refuse", new Error("")));
     expect(error).toBeInstanceOf(SkeinError);
     expect(error).toMatchObject({
       code: "SK-SE-503",
@@ -65,8 +65,8 @@ describe("questions", () => {
 
   test("fail with any other error, with the stack of where it was thrown", async () => {
     const thrown = new TypeError("a fault");
-    const [line] = ends({ refuse: () => Promise.reject(thrown) as never });
-    const error = await refusalOf(line.ask("refuse", thrown));
+    const [channel] = ends({ refuse: () => Promise.reject(thrown) as never });
+    const error = await refusalOf(channel.ask("refuse", thrown));
     expect(error).not.toBeInstanceOf(SkeinError);
     expect([error.message, error.stack]).toEqual(["a fault", thrown.stack]);
     const [other] = ends({});
@@ -76,36 +76,36 @@ describe("questions", () => {
   });
 
   test("take parts along, which are gone here then", async () => {
-    const [line] = ends({ length: (bytes) => bytes.byteLength });
+    const [channel] = ends({ length: (bytes) => bytes.byteLength });
     const bytes = new Uint8Array(1000);
-    expect(await line.ask("length", bytes, [bytes.buffer])).toBe(1000);
+    expect(await channel.ask("length", bytes, [bytes.buffer])).toBe(1000);
     expect(bytes.byteLength).toBe(0);
   });
 });
 
 test("what is said arrives in the order in which it was said", async () => {
   const noted: number[] = [];
-  const [line] = ends({
+  const [channel] = ends({
     note: (value) => void noted.push(value),
     double: () => noted.length,
   });
-  for (let i = 0; i < 100; i++) line.tell("note", i);
-  expect(await line.ask("double", 0)).toBe(100);
+  for (let i = 0; i < 100; i++) channel.tell("note", i);
+  expect(await channel.ask("double", 0)).toBe(100);
   expect(noted).toEqual(Array.from({ length: 100 }, (_, i) => i));
 });
 
-test("a line that is closed fails what waits and what is asked later, and says nothing any more", async () => {
+test("a channel that is closed fails what waits and what is asked later, and says nothing any more", async () => {
   const noted: number[] = [];
-  const [line, other] = ends({
+  const [channel, other] = ends({
     never: () => new Promise(() => undefined),
     note: (value) => void noted.push(value),
   });
-  const waiting = [line.ask("never", null), line.ask("never", null)];
-  line.close(new Error("the thread has ended"));
-  line.close(new Error("again"));
-  for (const asked of [...waiting, line.ask("double", 1)])
+  const waiting = [channel.ask("never", null), channel.ask("never", null)];
+  channel.close(new Error("the thread has ended"));
+  channel.close(new Error("again"));
+  for (const asked of [...waiting, channel.ask("double", 1)])
     await expect(asked).rejects.toThrow("the thread has ended");
-  line.tell("note", 1);
+  channel.tell("note", 1);
   await new Promise((resolve) => setImmediate(resolve));
   expect(noted).toEqual([]);
   other.close(new Error("also here"));

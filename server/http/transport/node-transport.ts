@@ -1,13 +1,13 @@
-// The HTTP front-end on node:http and node:https. It serves where uWebSockets.js has no binary for the running Node or libc, and in
-// tests. It is slower and otherwise behaves alike.
+// HTTP on node:http and node:https, used where uWebSockets.js has no binary for the running Node or libc, and in
+// tests. Slower, otherwise the same.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
-import { type CertificatePair, TLS_VERSION_MIN } from "../access/edge/certificate.js";
-import { SkeinError } from "../ground/errors.js";
-import type { Limits } from "../ground/limits.js";
+import { type CertificatePair, TLS_VERSION_MIN } from "../../access/edge/certificate.js";
+import { SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
 import {

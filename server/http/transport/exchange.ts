@@ -1,8 +1,8 @@
-// What both front-ends do alike with one request and its reply: the body comes through a queue, a client that goes away
+// What both transports do alike with one request and its reply: the body comes through a queue, a client that goes away
 // ends both, and a streamed reply is sent no faster than the client reads it. Knows neither of the two libraries.
 
-import type { ErrorCode } from "../ground/errors.js";
-import { within } from "../ground/jobs/deadline.js";
+import type { ErrorCode } from "../../ground/errors.js";
+import { within } from "../../ground/jobs/deadline.js";
 import type { BodyQueue } from "./body-queue.js";
 import { ClientGone, type HttpRequest, type ReadHeader } from "./port.js";
 

@@ -1,11 +1,11 @@
-// Chooses what carries HTTP: the current build of uWebSockets.js, else the older one, else node:http. One log line says which, and
-// why none of those before it.
-import type { Logger } from "../ground/log.js";
-import type { Config } from "../operate/config.js";
-import { listenUws } from "./app.js";
-import { listenNode } from "./node-app.js";
+// Chooses the HTTP transport: the current build of uWebSockets.js, else the older one, else node:http. One log line
+// says which, and why the better ones do not load.
+import type { Logger } from "../../ground/log.js";
+import type { Config } from "../../operate/config.js";
+import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
+import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";
-import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./uws.js";
+import { listenUws } from "./uws-transport.js";
 
 /** The builds of uWebSockets.js that a setting allows. */
 const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {

@@ -1,14 +1,14 @@
-// The port between the HTTP front-end and the service: what a request offers, what a reply is, what a
-// listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
+// The port between the HTTP transport and the service: what a request offers, what a reply is, what a listener can
+// do. Two implementations: uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Knows neither.
 
-import type { CertificatePair } from "../access/edge/certificate.js";
-import type { HeaderLines } from "../access/edge/headers.js";
-import type { ErrorCode, SkeinError } from "../ground/errors.js";
-import type { Limits } from "../ground/limits.js";
+import type { CertificatePair } from "../../access/edge/certificate.js";
+import type { HeaderLines } from "../../access/edge/headers.js";
+import type { ErrorCode, SkeinError } from "../../ground/errors.js";
+import type { Limits } from "../../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
-/** The headers that are read; all others are ignored, so that a front-end copies only these. */
+/** The headers that are read. A transport copies only these. */
 export const READ_HEADERS = [
   "authorization",
   "content-type",
