@@ -1,6 +1,6 @@
 // What the listener and the routes of one HTTP thread work with. These are the parts of the server, and what the thread
 // itself knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under
-// way. main.ts makes the object once for each HTTP thread and passes it down; no module keeps any of it. Two things that
+// way. One object is made for each HTTP thread and passes it down; no module keeps any of it. Two things that
 // the thread knows are reached through `reads`: the remembered answers, and the quarantine of each shard.
 import type { AuditLog } from "../access/audit/audit-log.js";
 import type { AtOnce } from "../access/tenants/at-once.js";

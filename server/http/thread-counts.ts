@@ -1,4 +1,4 @@
-// What the threads that answer requests count and limit together, in one place: the memory that they share, which main.ts makes
+// What the threads that answer requests count and limit together, in one place: the memory that they share, which the owner makes
 // and which may be handed to a thread in its workerData, and the objects that a thread has over it. Each thread has a number,
 // from 0 on, which no other running one has.
 import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js";
