@@ -1,10 +1,10 @@
-// Gives back the disk that dropped indexes have left: their keys are deleted, but stay in the database's tables until
-// those are written anew. Small indexes are collected until a compaction pays.
+// Reclaims the disk space of dropped indexes. Their keys are deleted, but remain in the database's tables
+// until those are rewritten. Small indexes are collected until a compaction pays off.
 import { indexRange } from "./storage/keyspace.js";
 import type { Store } from "./storage/store.js";
 
 const COMPACT_BYTES_MIN = 4 * 1024 * 1024;
-/** Only the latest dropped indexes are remembered. What older ones left, LevelDB's own compaction finds. */
+/** Only the latest dropped indexes are remembered. LevelDB's own compaction handles older ones. */
 const REMEMBERED_MAX = 64;
 
 export class DroppedIndexes {
@@ -15,7 +15,7 @@ export class DroppedIndexes {
     this.#store = store;
   }
 
-  /** Takes note of an index whose keys are deleted. */
+  /** Records an index whose keys have been deleted. */
   async add(uid: number): Promise<void> {
     this.#uids.push(uid);
     if (this.#uids.length > REMEMBERED_MAX) this.#uids.shift();

@@ -1,4 +1,5 @@
-// The fault points of a shard (storage/fault-points.ts). A point that no test passes fails test/e2e/faults/fault-points.test.ts.
+// The fault points of a shard (storage/fault-points.ts). A point that no test passes fails
+// test/e2e/faults/fault-points.test.ts.
 import { faultPoints } from "./storage/fault-points.js";
 
 export const SHARD_FAULT_POINTS = [

@@ -1,5 +1,5 @@
-// One message in, one reply out: decodes, calls the shard, encodes. No logic. Never throws: whatever goes wrong
-// is an error reply.
+// One message in, one reply out: decodes, calls the shard, encodes. Contains no logic. Never throws: every
+// failure becomes an error reply.
 import type { IndexShard } from "./index/index-shard.js";
 import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
@@ -49,7 +49,7 @@ type OnIndex = (
   work: (index: IndexShard) => ShardReply | Promise<ShardReply>,
 ) => ShardReply | Promise<ShardReply>;
 
-/** At once for most reads, so that many of them can be answered in one turn. */
+/** Synchronous for most reads, so that many of them can be answered in one event-loop turn. */
 export function handle(shard: Shard, message: Uint8Array): ShardReply | Promise<ShardReply> {
   try {
     const reader = new MessageReader(message);
@@ -114,7 +114,7 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
   }
 }
 
-/** Null when it is none of the reads. */
+/** Returns null if the message is not a read. */
 function answerRead(
   shard: Shard,
   op: number,
@@ -266,7 +266,7 @@ async function answerVectors(on: OnIndex, op: number, reader: MessageReader): Pr
   }
 }
 
-/** Work on an open index; the shard judges what it throws. */
+/** Work on an open index. The shard classifies the errors it throws. */
 function onIndex(
   shard: Shard,
   uid: number,

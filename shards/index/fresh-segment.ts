@@ -1,17 +1,18 @@
-// Segments that are attached but not yet part of the index: just built or merged. Their bytes are in the engine only.
+// Segments that are attached but not yet part of the index, because they were just built or merged. Their
+// bytes exist only in the engine.
 import { OpenSegment } from "../segments/open-segment.js";
 import { pieceCount, summarize } from "../segments/segment-pieces.js";
 import type { ShardIndexState } from "./state.js";
 
 /**
- * Attaches built bytes under a new segment id; held by the caller until its `drop()`. Throws
+ * Attaches built bytes under a new segment id. The caller holds the segment until its `drop()`. Throws
  * EngineError("damaged") or ("memory").
  */
 export function attachSegment(state: ShardIndexState, bytes: Uint8Array, schemaVersion: number): OpenSegment {
   return adoptSegment(state, state.engine.attach(bytes), schemaVersion);
 }
 
-/** Takes over a segment that a merge has made, under a new segment id; held by the caller until its `drop()`. */
+/** Adopts a merged segment under a new segment id. The caller holds it until its `drop()`. */
 export function adoptSegment(state: ShardIndexState, address: number, schemaVersion: number): OpenSegment {
   const bytes = state.engine.segmentView(address);
   const id = state.takeSegmentId();

@@ -1,11 +1,11 @@
-// The shards' turns at work that takes much memory for a while: large merges, and moves to fresh memory. If all shards did theirs at the
-// same time, the server would need twice the memory of its indexes.
+// Limits how many shards do memory-hungry work at a time: large merges, and renewals. If all shards did
+// theirs at once, the server would need twice the memory of its indexes.
 
-/** One of so many shards works at a time. */
+/** One in this many shards may work at a time. */
 const SHARDS_A_WORKER = 4;
-/** How often a shard looks whether it may begin. */
+/** Interval at which a waiting shard checks whether it may start. */
 export const LARGE_LOOK_MS = 50;
-/** Until what the work has left behind is collected, see discardMemory. */
+/** Time until the garbage of finished work is collected, see discardMemory. */
 const COLLECTED_AFTER_MS = 300;
 
 export class LargeWork {
@@ -13,14 +13,16 @@ export class LargeWork {
   readonly #shard: number;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
 
-  /** `working`: a number for each shard, 1 while it works, which all of them see. A thread that has ended may have left its own. */
+  /**
+   * `working`: one shared number per shard, 1 while it works. A thread that died may have left its own set.
+   */
   constructor(working: Int32Array, shard: number) {
     this.#working = working;
     this.#shard = shard;
     Atomics.store(working, shard, 0);
   }
 
-  /** True when the work may begin; `end` is to be called after it. */
+  /** Returns true if the work may start; call `end` after it. */
   begin(): boolean {
     if (performance.now() < this.#notBeforeMs) return false;
     if (Atomics.exchange(this.#working, this.#shard, 1) === 1) return false; // another index of this shard
@@ -30,7 +32,7 @@ export class LargeWork {
     return false;
   }
 
-  /** The others may begin soon, and this shard when they have had the time to. */
+  /** Lets the other shards start soon, and this one after they had time to. */
   end(): void {
     this.#notBeforeMs = performance.now() + COLLECTED_AFTER_MS + 2 * LARGE_LOOK_MS;
     setTimeout(() => Atomics.store(this.#working, this.#shard, 0), COLLECTED_AFTER_MS).unref();

@@ -1,8 +1,8 @@
-// The work in memory that follows a commit. The database has the change already, so memory must follow it; where it cannot, the
-// index is read anew from the database.
+// In-memory work that follows a commit. The database already has the change, so memory must follow; if it
+// cannot, the index is reopened from the database.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 
-/** Does the work. When the engine has no memory for it, the owner of the index is told to reopen it from the database. */
+/** Does the work. If the engine runs out of memory, the index's owner must reopen it from the database. */
 export function mustSucceed(work: () => void): void {
   try {
     work();

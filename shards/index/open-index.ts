@@ -1,5 +1,5 @@
-// Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and what
-// a crash may have left behind. Nothing is rebuilt.
+// Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and the
+// leftovers of a crash. Rebuilds nothing.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
@@ -27,13 +27,15 @@ import { IndexVectors } from "../vectors/index-vectors.js";
 import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
-/** From so many bytes of segments on, so many documents are looked at after loading; turnToDocuments says why. */
+/**
+ * From this many bytes of segments on, this many documents are read after loading; turnToDocuments says why.
+ */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
 /**
- * The index as it was last committed, or a new one with this schema unless it was `made` before. The schema in force is
- * the newer one of the stored and the given. Throws the envelope's errors and EngineError("damaged").
+ * The index as last committed, or a new one with this schema unless it was `made` before. The newer of the
+ * stored and the given schema applies. Throws the envelope's errors and EngineError("damaged").
  */
 export async function openIndex(
   { home, engine, made }: { home: IndexHome; engine: Engine; made: boolean },
@@ -82,7 +84,7 @@ export async function openIndex(
   return state;
 }
 
-/** Commits a newer schema; segments of older versions are stale from then on. To be run in the index's lane. */
+/** Commits a newer schema, which makes segments of older versions stale. Must run in the index's lane. */
 export async function changeSchema(state: ShardIndexState, schema: ShardSchema): Promise<void> {
   if (schema.version <= state.schema.version) return;
   const { generation, maxSeq, deleted } = state;
@@ -130,8 +132,8 @@ async function create(
 }
 
 /**
- * An older manifest turns up when the database has lost the newest one: then there are documents or segments that it
- * cannot know.
+ * Detects that the database has lost the newest manifest and shows an older one: it then holds documents or
+ * segments that the manifest cannot know.
  */
 async function checkNewest(store: Store, uid: number, { maxSeq, nextSegment }: Manifest): Promise<void> {
   for (const range of [documentsAfter(uid, maxSeq), piecesFrom(uid, nextSegment)]) {
@@ -153,8 +155,8 @@ async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
 }
 
 /**
- * Reads documents from all over a large index, so that LevelDB opens their tables and closes those of the segments. The tables of
- * the segments are not read again after loading, but would stay mapped in memory.
+ * Reads documents spread over a large index, so that LevelDB opens their tables and closes those of the
+ * segments. Segment tables are not read after loading, but would stay mapped in memory.
  */
 async function turnToDocuments(store: Store, uid: number, { segments }: Manifest): Promise<void> {
   const first = segments[0]?.firstSeq ?? 0;
@@ -167,7 +169,7 @@ async function turnToDocuments(store: Store, uid: number, { segments }: Manifest
   );
 }
 
-/** Reads a segment straight into the engine's memory, where nobody else works yet. */
+/** Reads a segment straight into the engine's memory, which nothing else uses yet. */
 async function load(store: Store, engine: Engine, record: SegmentRecord, uid: number): Promise<OpenSegment> {
   const what = `index ${uid}, segment ${record.id}`;
   const address = engine.reserveSegment(record.bytes);

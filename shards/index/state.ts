@@ -1,6 +1,6 @@
-// Everything that changes in one open index: its segments, deleted rows, snapshots, counters and dead
-// documents. A change is made durable by one batch that carries the new manifest, then applied here; readers
-// see it all at once. Decides nothing: writes, merges and re-indexing do.
+// All mutable state of one open index: its segments, deleted rows, snapshots, counters and dead documents. A
+// change is made durable by one batch that contains the new manifest, and then applied here; readers see it
+// all at once. Writes, merges and re-indexing decide what to change.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -21,18 +21,18 @@ import type { VectorsHome } from "../vectors/vectors-home.js";
 import type { Builder } from "./builder.js";
 import { mustSucceed } from "./must-succeed.js";
 
-/** What an index gets from its shard. */
+/** What a shard provides to its indexes. */
 export interface IndexHome extends VectorsHome {
   store: Store;
   /** Whether commits wait for the disk. */
   sync: boolean;
-  /** An update may not make a document longer than this. */
+  /** Maximum length of a document after an update. */
   documentBytesMax: number;
-  /** Builds the segments of the thread. */
+  /** Builds all segments of the thread. */
   builder: Builder;
-  /** Documents that answers showed lately, of all indexes of the shard. */
+  /** Recently shown documents of all indexes of the shard. */
   documents: DocumentCache;
-  /** The thread's workbench: a getter, since it is replaced after a fault. */
+  /** The thread's workbench: a function, because it is replaced after a fault. */
   workbench(): Workbench;
 }
 
@@ -44,14 +44,14 @@ export interface IndexParts {
   generation: number;
   maxSeq: number;
   nextSegment: number;
-  /** Of the newest snapshot, by segment id; none: every row lives. */
+  /** Deleted rows of the newest snapshot, by segment id; no entry if all rows live. */
   deleted: Map<number, DeletedRows>;
   snapshots: Snapshots;
   dead: DeadDocuments;
   vectors: IndexVectors;
 }
 
-/** The state after a change: what its manifest says. */
+/** The state after a change, as in its manifest. */
 export interface NextState {
   schema: ShardSchema;
   generation: number;
@@ -69,14 +69,14 @@ export class ShardIndexState {
   readonly vectors: IndexVectors;
   /** Called with the rows that a committed write deleted from older segments, by seq. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
-  /** Called with the vectors from outside that were stored for rows of a segment. */
+  /** Called with vectors from outside that were stored for rows of a segment. */
   onGiven: (segment: OpenSegment, row: number, vector: Uint8Array) => void = () => undefined;
   schema: ShardSchema;
   generation: number;
   maxSeq: number;
   deleted: Map<number, DeletedRows>;
   closed = false;
-  /** The store refused a write, and has taken no new segment since: room is given back before anything else. */
+  /** The store refused a write and has accepted no segment since: free space first. */
   short = false;
   #nextSegment: number;
 
@@ -95,12 +95,12 @@ export class ShardIndexState {
     this.vectors.onSpace = () => this.showCodes();
   }
 
-  /** To be called when segments have other codes. */
+  /** To be called when the codes of segments have changed. */
   showCodes(): void {
     mustSucceed(() => this.snapshots.showCodes());
   }
 
-  /** The entries of the newest snapshot. */
+  /** Entries of the newest snapshot. */
   get entries(): readonly LiveSegment[] {
     return this.snapshots.newest.entries;
   }
@@ -124,7 +124,7 @@ export class ShardIndexState {
     return segment.record.schemaVersion < this.schema.version;
   }
 
-  /** An id for a new segment; never given twice, also when the segment is not used in the end. */
+  /** An id for a new segment. Never reused, even if the segment is not used. */
   takeSegmentId(): number {
     return this.#nextSegment++;
   }
@@ -134,8 +134,9 @@ export class ShardIndexState {
   }
 
   /**
-   * Writes the operations and the manifest of `next` as one batch. On return it is durable, with `sync` whatever the server's durability
-   * is; on an error (SHARD_STORAGE) nothing has changed. The caller then updates this state.
+   * Writes the operations and the manifest of `next` as one batch. When it returns, they are durable; with
+   * `sync`, regardless of the server's durability setting. On an error (SHARD_STORAGE) nothing has changed.
+   * The caller then updates this state.
    */
   async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();
@@ -173,7 +174,7 @@ export class ShardIndexState {
   }
 }
 
-/** Puts of the deleted-rows records of these segments. */
+/** Puts for the deleted-rows records of these segments. */
 export function putDeletedRows(
   uid: number,
   deleted: Iterable<[segment: number, rows: DeletedRows]>,

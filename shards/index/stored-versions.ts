@@ -1,5 +1,5 @@
-// Which live document holds an id. The segments know 64-bit hashes of ids; the stored document settles whether
-// it is the same id, so that a collision never replaces a stranger.
+// Finds the live document that holds an id. Segments know only 64-bit hashes of ids; the stored document
+// tells whether the id is the same, so a hash collision never replaces another document.
 import { type DocumentRecord, decodeDocument } from "../segments/document-record.js";
 import type { Snapshot } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
@@ -25,7 +25,7 @@ function hashBytes(wanted: readonly WantedId[]): Uint8Array {
   return new Uint8Array(hashes.buffer);
 }
 
-/** The live versions in the newest snapshot, by id. Ids may repeat. */
+/** Live versions in the newest snapshot, by id. Ids may repeat. */
 export async function findVersions(
   state: ShardIndexState,
   wanted: readonly WantedId[],
@@ -47,7 +47,7 @@ export async function findVersions(
   return versions;
 }
 
-/** The live document with this id in the newest snapshot, read at once; undefined for none. */
+/** Synchronously reads the live document with this id in the newest snapshot; undefined if there is none. */
 export function readVersion(
   state: ShardIndexState,
   snapshot: Snapshot,
@@ -64,9 +64,9 @@ export function readVersion(
 }
 
 /**
- * Throws DamagedBytesError when a document without a stored value is a live one; otherwise it has died since the
- * reader's snapshot, which a restart of the shard may have taken away. Throws SHARD_UNAVAILABLE for an index that was closed since
- * the reader began: it may have been dropped with all its documents.
+ * Throws DamagedBytesError if a document without a stored value is live. Otherwise it has died since the
+ * reader's snapshot, which a restart of the shard may have discarded. Throws SHARD_UNAVAILABLE if the index
+ * was closed since the reader started: it may have been dropped with all its documents.
  */
 export function checkGone(state: ShardIndexState, seq: number): void {
   state.checkOpen();

@@ -1,5 +1,5 @@
-// Whether the parts of one index fit together: every live row has its document, every document its row, ids and
-// sequence numbers are unique, nothing is left over. Works on what index-contents has read.
+// Checks the parts of one index against each other: every live row has its document, every document its row,
+// ids and sequence numbers are unique, nothing is left over. Works on the output of index-contents.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { OfflineIndex } from "../protocol/offline.js";
 import { describeKey, documentKey, manifestKey, schemaKey, vectorKey } from "../storage/keyspace.js";
@@ -7,8 +7,8 @@ import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
 /**
- * What does not fit, one sentence each, and the live documents by seq. Empty for an index that is not there. `index`: as the catalog
- * knows it, if it does.
+ * The inconsistencies, one sentence each, and the live documents by seq. Empty for an absent index. `index`:
+ * its catalog record, if it has one.
  */
 export function checkContents(
   contents: StoredIndex,

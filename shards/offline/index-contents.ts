@@ -1,5 +1,5 @@
-// Reads everything that a database holds of one index and notes what cannot be read. Judges no relation between
-// the parts: check-index does. Changes nothing.
+// Reads everything that a database holds about one index and records what is unreadable. check-index compares
+// the parts. Changes nothing.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { ShardSchema } from "../protocol/control.js";
@@ -28,46 +28,46 @@ import { decodeVector } from "../vectors/vector-record.js";
 
 export interface StoredSegment {
   record: SegmentRecord;
-  /** By row; null when the segment cannot be read. */
+  /** By row; null if the segment is unreadable. */
   rows: { seq: number; hash: bigint }[] | null;
-  /** Null when the record cannot be read. */
+  /** Null if the record is unreadable. */
   deleted: DeletedRows | null;
 }
 
 export interface StoredIndex {
   uid: number;
-  /** What cannot be read, one sentence each. */
+  /** Unreadable records, one sentence each. */
   problems: string[];
-  /** Something was written by another version: this one must not touch the index. */
+  /** Some record was written by another version, so this one must not touch the index. */
   foreign: boolean;
-  /** A drop was cut short: the server's next start finishes it. */
+  /** A drop was interrupted; the server's next start finishes it. */
   dropping: boolean;
   manifest: Manifest | null;
   schema: ShardSchema | null;
-  /** Of the manifest. */
+  /** Segments in the manifest. */
   segments: StoredSegment[];
-  /** Readable documents by seq: their id. */
+  /** Ids of readable documents by seq. */
   documents: Map<number, string>;
   unreadable: LostDocument[];
   /** Documents without a checksum. */
   unchecked: number;
-  /** Seqs that the readable lists of dead documents name. */
+  /** Seqs in the readable lists of dead documents. */
   dead: Set<number>;
-  /** Generations whose list of dead documents cannot be read. */
+  /** Generations whose list of dead documents is unreadable. */
   deadUnreadable: number[];
   generationMax: number;
   seqMax: number;
   segmentMax: number;
-  /** Segments that have pieces, marks or deleted rows. */
+  /** Segments with pieces, marks or deleted rows. */
   pieceSegments: Set<number>;
   unfinished: Set<number>;
-  /** The record of the embedded model in force. */
+  /** Record of the active embedded model. */
   model: ModelRecord | null;
-  /** Keys of vectors, of codes and of a model that cannot be read: repair deletes them, and they are made anew. */
+  /** Keys of unreadable vectors, codes or models. Repair deletes them, and they are recreated. */
   unusable: Uint8Array[];
-  /** Seqs that have a readable vector. */
+  /** Seqs with a readable vector. */
   vectors: Set<number>;
-  /** Keys that Skein does not write. */
+  /** Keys that Skein never writes. */
   strange: Uint8Array[];
 }
 
@@ -103,7 +103,7 @@ export async function readContents(store: Store, uid: number, module: EngineModu
   return contents;
 }
 
-/** Runs a decoder; what it throws becomes a problem, and the result null. */
+/** Runs a decoder. If it throws, records a problem and returns null. */
 function attempt<T>(contents: StoredIndex, decode: () => T): T | null {
   try {
     return decode();
@@ -173,14 +173,16 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
   }
 }
 
-/** Whether a value can be decoded; else its key is noted as unusable. */
+/** True if a value can be decoded; otherwise records its key as unusable. */
 function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): boolean {
   if (attempt(contents, decode) !== null) return true;
   contents.unusable.push(Uint8Array.from(key));
   return false;
 }
 
-/** Whether the model in force has all its bytes. Codes that are not all there are normal after a crash, and are made anew. */
+/**
+ * Checks that the active model is complete. Incomplete codes are normal after a crash; they are recreated.
+ */
 async function checkVectors(store: Store, contents: StoredIndex): Promise<void> {
   const { uid, model } = contents;
   if (model === null) return;
@@ -267,7 +269,7 @@ function readRows(
   return found;
 }
 
-/** Key of a document in words. */
+/** Describes the key of a document in words. */
 export function documentName(uid: number, seq: number): string {
   return describeKey(documentKey(uid, seq));
 }

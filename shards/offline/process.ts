@@ -1,5 +1,5 @@
-// The entry of the process that checks or repairs one shard: LevelDB may end its process when it meets damage that it
-// has not foreseen, and then only this one is gone. One job in, one report out. No logic.
+// Entry of the process that checks or repairs one shard. LevelDB may abort its process on unforeseen damage,
+// which then ends only this one. One job in, one report out. Contains no logic.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";

@@ -1,6 +1,6 @@
-// Makes one index whole again from its stored documents: the raw JSON is the truth, segments and manifest follow from
-// it. Which stored documents are live is decided by everything that can still be read; a superseded version never
-// comes back. New segments are written under marks and put in force by one batch, so a crash leaves what was there.
+// Rebuilds one index from its stored documents: the raw JSON is the truth, segments and manifest follow from
+// it. Everything still readable decides which stored documents are live; a superseded version never comes
+// back. New segments are written under marks and activated by one batch, so a crash leaves the old state.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
 import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";
@@ -22,7 +22,7 @@ import {
 import type { Store, StoreOp } from "../storage/store.js";
 import type { StoredIndex } from "./index-contents.js";
 
-/** JSON of one built segment: large, since nobody waits for a turn; the server merges further. */
+/** JSON per built segment. Large, because nobody waits for it; the server merges further. */
 const BUILD_BYTES = 4 * BATCH_SEGMENT_BYTES;
 
 interface Verdict {
@@ -40,7 +40,7 @@ function judge(contents: StoredIndex): Verdict {
     const state = rowState.get(seq);
     if (state !== undefined) return state !== "deleted";
     if (manifest === null || seq > manifest.maxSeq) return true;
-    // a document without a row was deleted and merged away, unless its segment cannot be read
+    // A document without a row was deleted and merged away, unless its segment is unreadable.
     return segments.some(
       ({ record, rows }) => rows === null && record.firstSeq <= seq && seq <= record.lastSeq,
     );
@@ -63,7 +63,7 @@ function judge(contents: StoredIndex): Verdict {
   return { live: new Set(newest.values()), lost: lost.sort((a, b) => a.seq - b.seq), warnings };
 }
 
-/** What the readable segments say of each of their documents; "unknown" when the deleted rows cannot be read. */
+/** State of each document in the readable segments; "unknown" if the deleted rows are unreadable. */
 function rowStates({ segments }: StoredIndex): Map<number, "live" | "deleted" | "unknown"> {
   const states = new Map<number, "live" | "deleted" | "unknown">();
   for (const { rows, deleted } of segments) {
@@ -74,7 +74,7 @@ function rowStates({ segments }: StoredIndex): Map<number, "live" | "deleted" | 
   return states;
 }
 
-/** Says what a repair would do, and does it unless `dryRun`. `schema`: the catalog's. */
+/** Reports what a repair would do, and does it unless `dryRun`. `schema`: the catalog's. */
 export async function repairIndex(
   store: Store,
   contents: StoredIndex,
@@ -119,7 +119,7 @@ export async function repairIndex(
   return { documents: live.size, segments: segments.length, lost, warnings };
 }
 
-/** Takes away pieces that an earlier repair or a merge was writing: their numbers are not used again. */
+/** Deletes pieces that an interrupted repair or merge was writing; their numbers are not reused. */
 async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promise<StoreOp[]> {
   const ops: StoreOp[] = [];
   if (unfinished.size === 0) return ops;
@@ -131,7 +131,7 @@ async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promis
   return [...ops, ...Array.from(unfinished, (segment) => finishedOp(uid, segment))];
 }
 
-/** The live documents ascending by seq; those without a checksum get one (`rewritten`). */
+/** Live documents ascending by seq. Those without a checksum get one (`rewritten`). */
 async function* slices(
   store: Store,
   { uid, seqMax }: StoredIndex,
@@ -158,7 +158,7 @@ async function* slices(
   if (slice.length > 0) yield slice;
 }
 
-/** Everything that goes when the new segments come into force. */
+/** Everything to delete when the new segments become active. */
 async function switchOps(
   store: Store,
   { uid, unusable, model }: StoredIndex,
@@ -175,7 +175,7 @@ async function switchOps(
     if (kind === "manifest" || kind === "schema") continue;
     if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
     if (kind === "document" && live.has(numberOfKey(key))) continue;
-    // vectors cost time or money to make; codes are made of them
+    // Vectors cost time or money to create; codes are derived from them.
     const isWhole = !broken.has(Buffer.from(key).toString("hex"));
     if (kind === "vector" && live.has(numberOfKey(key)) && isWhole) continue;
     if (kind === "model" && isModelWhole) continue;

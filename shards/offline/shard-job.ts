@@ -1,4 +1,4 @@
-// Checks or repairs one shard's database of a server that is stopped: its files, then every index in it.
+// Checks or repairs one shard's database of a stopped server: its files, then each index in it.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
@@ -21,13 +21,13 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     filesRepaired: false,
     indexes: [],
   };
-  // opening would make a new one
+  // Opening would create a new one.
   if (!hasDatabase(location)) {
     report.problems.push("the database is missing; restore it from a backup");
     return report;
   }
   if (report.problems.length > 0) {
-    // opening would let LevelDB rewrite damaged blocks as good ones
+    // Opening would let LevelDB rewrite damaged blocks as good ones.
     if (!repairing) return report;
     await LevelStore.repair(location);
     report.filesRepaired = true;
@@ -43,7 +43,8 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     store = await LevelStore.open(location);
   }
   try {
-    // LevelDB keeps tables with damaged blocks that it can still read; their values have checksums of our own
+    // LevelDB keeps tables with damaged blocks that it can still read; their values have checksums of our
+    // own.
     if (report.filesRepaired) await store.compact(EVERY_KEY); // blocks with right checksums
     for (const uid of await uidsOf(store, job))
       report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));
@@ -55,7 +56,7 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
   return report;
 }
 
-/** Indexes of the catalog and those that only the database knows. */
+/** Indexes of the catalog, and those that only the database knows. */
 async function uidsOf(store: Store, { indexes, only, dropping }: OfflineJob): Promise<number[]> {
   const uids = new Set(indexes.map(({ uid }) => uid));
   for (let uid = 0; ; uid++) {

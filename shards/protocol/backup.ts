@@ -1,5 +1,6 @@
-// A shard's part of a backup. TAKE keeps a view of the whole database under the backup's id, at once; WRITE
-// streams it to a file; DROP lets go of it and ends a running WRITE.
+// A shard's part of a backup. TAKE keeps a snapshot of the whole database under the backup's id, immediately;
+// WRITE streams it to a file; DROP releases it and cancels a running WRITE.
+//
 //   TAKE {id} -> {}      WRITE {id, path} -> BackupFileSums      DROP {id} -> {}
 import { pack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
@@ -28,7 +29,7 @@ export function encodeBackupDrop(id: string): Uint8Array<ArrayBuffer> {
   return encode(Op.BACKUP_DROP, { id });
 }
 
-/** `path`: the file to make; it must not exist. */
+/** `path`: the file to create; it must not exist. */
 export function encodeBackupWrite(id: string, path: string): Uint8Array<ArrayBuffer> {
   return encode(Op.BACKUP_WRITE, { id, path });
 }

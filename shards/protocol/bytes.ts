@@ -1,9 +1,9 @@
-// Sequential little-endian reading and writing of message bytes. Every read is checked against the end of
-// the message: a short or long message is a ShardError, never a wrong value. Knows no message.
+// Sequential little-endian reading and writing of message bytes. Every read is checked against the end of the
+// message: a message of the wrong length is a ShardError, never a wrong value. Knows no particular message.
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
-/** Sequence numbers, generations and counts that may pass 2^32 travel as f64 and must be whole. */
+/** Sequence numbers, generations and counts that may exceed 2^32 travel as f64 and must be whole. */
 function checkWhole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new ShardError(SHARD_BAD_MESSAGE, `not a whole number: ${value}`);
@@ -11,12 +11,14 @@ function checkWhole(value: number): number {
   return value;
 }
 
-/** Appends values; grows as needed. `finish` gives bytes with an ArrayBuffer of their own, ready to transfer. */
+/**
+ * Appends values and grows as needed. `finish` returns bytes with their own ArrayBuffer, ready to transfer.
+ */
 export class MessageWriter {
   #bytes: Buffer;
   #at = 0;
 
-  /** `capacity`: expected length in bytes; when it is exact nothing is copied. */
+  /** `capacity`: expected length in bytes. If it is exact, nothing is copied. */
   constructor(capacity = 256) {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, 16));
   }
@@ -81,7 +83,7 @@ export class MessageWriter {
     return this.u32(value.length).bytes(value);
   }
 
-  /** u16 length, then UTF-8. Longer text than 65,535 bytes is a RangeError. */
+  /** u16 length, then UTF-8. Throws a RangeError for more than 65,535 bytes. */
   text(value: string): this {
     const length = Buffer.byteLength(value, "utf8");
     this.u16(length);
@@ -158,7 +160,7 @@ export class MessageReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
-  /** A count of items that take at least `itemBytes` each; refuses one that cannot fit into the rest. */
+  /** A count of items of at least `itemBytes` each. Refuses one that cannot fit into the rest. */
   count(itemBytes: number): number {
     const count = this.u32();
     if (count * itemBytes > this.#bytes.length - this.#at) {
@@ -171,7 +173,7 @@ export class MessageReader {
     return this.bytes(this.#bytes.length - this.#at);
   }
 
-  /** Nothing may follow. */
+  /** Throws unless the message ends here. */
   end(): void {
     if (this.#at !== this.#bytes.length) {
       throw new ShardError(SHARD_BAD_MESSAGE, `${this.#bytes.length - this.#at} bytes too many`);

@@ -1,8 +1,10 @@
-// Control messages: op byte, then msgpack. Rare, so clarity goes before speed.
+// Control messages: op byte, then msgpack. They are rare, so clarity matters more than speed.
+//
 //   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   VECTORS {uid, source, origin} -> {}
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
-//   STANDING {uid, schemaVersion, made} -> what OPEN would answer, without opening      SIZE {uid} -> IndexSize, without opening
+//   STANDING {uid, schemaVersion, made} -> the answer to OPEN, without opening
+//   SIZE {uid} -> IndexSize, without opening
 import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -22,7 +24,7 @@ export interface ShardField {
 }
 
 export interface ShardSchema {
-  /** Goes up with every change; segments of lower versions are re-indexed in the background. */
+  /** Incremented with every change. Segments of lower versions are re-indexed in the background. */
   version: number;
   fields: ShardField[];
   analysis: { symbolsToIndex: string; tokenSeparators: string };
@@ -33,7 +35,10 @@ export type VectorSource = (typeof SOURCES)[number];
 
 export interface VectorPolicy {
   source: VectorSource;
-  /** Of pushed vectors and those of an endpoint: differs when they cannot be compared. Vectors of a model have its number. */
+  /**
+   * For pushed vectors and those from an endpoint: differs if they cannot be compared. Vectors of a model
+   * have the model's number.
+   */
   origin: number;
 }
 
@@ -43,15 +48,17 @@ export interface SchemaRequest {
 }
 
 export interface OpenRequest extends SchemaRequest {
-  /** Every shard has had the index, so a shard without it has lost it; else opening makes a new one. */
+  /**
+   * Every shard has had the index, so a shard without it has lost it. Otherwise opening creates a new one.
+   */
   made: boolean;
-  /** Where its vectors come from. */
+  /** Source of its vectors. */
   vectors: VectorPolicy;
 }
 
 export interface StandingRequest {
   uid: number;
-  /** Of the schema that the index is to have. */
+  /** Version of the schema that the index should have. */
   schemaVersion: number;
   /** As in OpenRequest. */
   made: boolean;
@@ -59,17 +66,17 @@ export interface StandingRequest {
 
 export interface OpenReply {
   liveDocs: number;
-  /** Largest sequence number ever committed here, 0 for none: the next one must be larger. */
+  /** Largest sequence number ever committed here, 0 if none. The next one must be larger. */
   maxSeq: number;
-  /** Generation of the last committed write, 0 for none. */
+  /** Generation of the last committed write, 0 if none. */
   generation: number;
-  /** Segments of an older schema version that wait to be re-indexed. */
+  /** Segments of an older schema version waiting to be re-indexed. */
   staleSegments: number;
 }
 
 export interface IndexStats {
   liveDocs: number;
-  /** Rows of deleted or replaced documents that a merge has not removed yet. */
+  /** Rows of deleted or replaced documents not yet removed by a merge. */
   deletedRows: number;
   segments: number;
   segmentBytes: number;
@@ -77,37 +84,40 @@ export interface IndexStats {
   memoryBytes: number;
   /** Terms summed over the segments (a term of two segments counts twice). */
   terms: number;
-  /** Segments of an older schema version that wait to be re-indexed. */
+  /** Segments of an older schema version waiting to be re-indexed. */
   staleSegments: number;
-  /** A merge or re-index is under way. */
+  /** A merge or re-index is running. */
   merging: boolean;
-  /** There may be work for when the index is quiet. */
+  /** There may be work to do once the index is quiet. */
   maintenanceDue: boolean;
-  /** Bytes of the request documents that wait for their commit. */
+  /** Bytes of documents in requests that wait for their commit. */
   queuedBytes: number;
   /** Rows with a vector. */
   vectors: number;
-  /** Documents whose vectors are still to be made. */
+  /** Documents whose vectors have not been made yet. */
   pending: number;
-  /** Memory of the codes by which vectors are found. */
+  /** Memory of the codes used to find vectors. */
   codesBytes: number;
   /** The embedded model, 0 for none. */
   modelNumber: number;
   modelBytes: number;
-  /** How many documents the index had when the model was trained, and which fields it was trained on. */
+  /** Number of documents in the index when the model was trained, and the fields it was trained on. */
   modelDocuments: number;
   modelFields: number;
   /** Unix seconds. */
   modelTrainedAt: number;
-  /** How long its training took. */
+  /** Training time in milliseconds. */
   modelTookMs: number;
 }
 
-/** What an index takes of the machine. */
+/** Resources that an index uses. */
 export interface IndexSize {
-  /** About: deleted and replaced values count until LevelDB has compacted them, and what only its log holds does not. */
+  /**
+   * Approximate: includes deleted and replaced values until LevelDB has compacted them, and excludes values
+   * that are only in its log.
+   */
   diskBytes: number;
-  /** Size of the WASM memory, 0 for an index that is not open. */
+  /** Size of the WASM memory, 0 if the index is not open. */
   memoryBytes: number;
 }
 
@@ -146,7 +156,7 @@ function text(fields: Fields, name: string): string {
   return value;
 }
 
-/** Checks a schema that came from outside the process part (a message, the database). */
+/** Validates a schema read from a message or the database. */
 export function checkSchema(value: unknown): ShardSchema {
   if (typeof value !== "object" || value === null) {
     throw new ShardError(SHARD_BAD_MESSAGE, "schema is not an object");
@@ -244,7 +254,7 @@ export function decodeUid(reader: MessageReader): number {
   return whole(readObject(reader), "uid");
 }
 
-/** No read asks for a generation below this one any more. Reads and writes say so, too: this is for when there are none. */
+/** No read will ask for an older generation. Reads and writes say so too; this is for when there are none. */
 export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<ArrayBuffer> {
   return encode(Op.IN_USE, { uid, oldestGeneration });
 }

@@ -1,24 +1,24 @@
-// What can go wrong between a shard and the server: a code to match on and a sentence for the log.
+// Errors between a shard and the server: a code to match on, and a sentence for the log.
 
-/** The index was closed by a fault and is being reopened, or the shard is going down: try again. */
+/** A fault closed the index, which is being reopened, or the shard is shutting down: retry. */
 export const SHARD_UNAVAILABLE = "SK-SE-503";
 /** The index is not open in this shard: send OPEN first. */
 export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
-/** The message or query program does not hold together: a defect of the sender. */
+/** The message or query program is malformed: a bug in the sender. */
 export const SHARD_BAD_MESSAGE = "SHARD-BAD-MESSAGE";
-/** Stored bytes failed their checks: the index cannot be opened without repair. */
+/** Stored bytes failed their checks: the index cannot be opened without a repair. */
 export const SHARD_DAMAGED = "SHARD-DAMAGED";
-/** Stored bytes of another version of Skein, which this one cannot read. */
+/** Stored bytes of another version of Skein that this one cannot read. */
 export const SHARD_VERSION = "SHARD-VERSION";
-/** The database refused a write; nothing changed. */
+/** The database refused a write; nothing has changed. */
 export const SHARD_STORAGE = "SHARD-STORAGE";
-/** The engine's memory of the index is full; nothing changed. */
+/** The engine's memory for the index is full; nothing has changed. */
 export const SHARD_NO_MEMORY = "SHARD-NO-MEMORY";
 /** The request's deadline passed before it was answered. */
 export const SHARD_LATE = "SHARD-LATE";
-/** This very request has made the engine trap; the index is being reopened. */
+/** This request made the engine trap; the index is being reopened. */
 export const SHARD_TRAPPED = "SHARD-TRAPPED";
-/** The documents asked for have more bytes than the answer may have. */
+/** The requested documents exceed the size limit of the answer. */
 export const SHARD_TOO_LARGE = "SHARD-TOO-LARGE";
 /** Anything unforeseen. */
 export const SHARD_INTERNAL = "SHARD-INTERNAL";
@@ -38,7 +38,7 @@ export type ShardErrorCode =
 
 export class ShardError extends Error {
   readonly code: ShardErrorCode;
-  /** The index concerned, of SHARD_DAMAGED and SHARD_VERSION. */
+  /** The index concerned, for SHARD_DAMAGED and SHARD_VERSION. */
   readonly uid: number | undefined;
 
   constructor(code: ShardErrorCode, message: string, options?: ErrorOptions & { uid?: number | undefined }) {
@@ -63,12 +63,14 @@ const CODES: ReadonlySet<string> = new Set([
   SHARD_INTERNAL,
 ]);
 
-/** The code as one of ours; anything else is SHARD_INTERNAL. */
+/** Maps an unknown code to SHARD_INTERNAL. */
 export function shardErrorCode(code: unknown): ShardErrorCode {
   return typeof code === "string" && CODES.has(code) ? (code as ShardErrorCode) : SHARD_INTERNAL;
 }
 
-/** Stored data that cannot be read as it is: the index stays closed, or answers only what does not need it. */
+/**
+ * True if stored data is unreadable: the index stays closed, or answers only what does not need that data.
+ */
 export function isUnreadable(error: unknown): error is ShardError {
   return error instanceof ShardError && (error.code === SHARD_DAMAGED || error.code === SHARD_VERSION);
 }

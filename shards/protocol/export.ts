@@ -1,5 +1,6 @@
 // ALL_SEQS: the sequence numbers of a generation, page by page; EXPORT: documents as NDJSON. A caller that
-// pages must keep the generation among those it reports as in use (oldestGeneration).
+// pages must keep reporting the generation as in use (oldestGeneration).
+//
 //   ALL_SEQS request  u8 op, u32 uid, f64 generation, f64 afterSeq, u32 limit
 //            reply    u8 0, u32 count, count x f64 seq
 //   EXPORT   request  u8 op, u32 uid, u32 count, count x f64 seq
@@ -11,7 +12,7 @@ import { openReply } from "./reply.js";
 export interface AllSeqsRequest {
   uid: number;
   generation: number;
-  /** Only seqs larger than this; 0 to begin. */
+  /** Only larger seqs; 0 to begin. */
   afterSeq: number;
   limit: number;
 }
@@ -21,7 +22,7 @@ export interface ExportRequest {
   seqs: number[];
 }
 
-/** Documents as NDJSON: those of the first `count` seqs asked for, at least one, that exist, in that order. */
+/** NDJSON of the existing documents among the first `count` requested seqs (at least one), in that order. */
 export interface ExportLines {
   count: number;
   lines: Uint8Array;
@@ -55,7 +56,7 @@ export function encodeAllSeqsReply(seqs: readonly number[]): Uint8Array<ArrayBuf
   return writer.finish();
 }
 
-/** Ascending; fewer than the limit means there are no more. */
+/** Ascending. Fewer than the limit means that there are no more. */
 export function decodeAllSeqsReply(reply: Uint8Array): number[] {
   const reader = openReply(reply);
   const seqs: number[] = [];

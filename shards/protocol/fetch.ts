@@ -1,6 +1,7 @@
 // FETCH: stored documents by sequence number, projected and highlighted; GET: one document by id.
+//
 //   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, options
-//         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then of those that are given: f64
+//         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then those that are given: f64
 //                  bytesMax, u32 count, count x {u32 + name}, twice, and msgpack HighlightRequest
 //         reply    u8 0, u32 count, count x {u16 + id, u32 + document, u32 + highlight}
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
@@ -13,51 +14,51 @@ import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
 export interface HighlightField {
-  /** Of a string or string[] field. */
+  /** Name of a string or string[] field. */
   name: string;
-  /** Number of the language its text is stemmed in, 0 for none. */
+  /** Number of the language used to stem its text, 0 for none. */
   language: number;
-  /** It holds part numbers: a whole value counts as one word too. */
+  /** It holds part numbers: a whole value also counts as one word. */
   sku: boolean;
-  /** Words are found inside of longer ones. */
+  /** Words are found inside longer ones. */
   infix: boolean;
 }
 
 /**
- * What a word of the query stands for in a text. All is written as in the dictionary: a folded term, or a marker term
- * for all forms of a word (TERM_STEM) or for a whole part number (TERM_SKU).
+ * What a query word stands for in a text, as dictionary terms: a folded term, or a marker term for all forms
+ * of a word (TERM_STEM) or for a whole part number (TERM_SKU).
  */
 export interface HighlightWord {
   /** Mark what they stand for: a token, a joined token, a whole value. */
   terms: string[];
-  /** Mark the beginning of a term that starts with them, as far as they go. */
+  /** Mark the beginning of terms that start with them. */
   prefixes: string[];
-  /** Other spellings: as `terms`, but only where no prefix of the word fits. */
+  /** Other spellings, marked like `terms`, but only where no prefix of the word fits. */
   typos: string[];
-  /** Longer terms that contain the word: as `terms`, but only in fields with `infix`. */
+  /** Longer terms that contain the word, marked like `terms`, but only in fields with `infix`. */
   infixes: string[];
-  /** Terms that are marked only where all of them stand side by side. */
+  /** Terms that are marked only if all of them are adjacent. */
   sequences: string[][];
 }
 
 export interface HighlightRequest {
   fields: HighlightField[];
-  /** In the order of the query. */
+  /** In query order. */
   words: HighlightWord[];
-  /** Tokens shown of a longer field, 0: all. */
+  /** Tokens to show of a longer field, 0: all. */
   snippetTokens: number;
   startTag: string;
   endTag: string;
-  /** Escape &, <, > and quotes of the text (never the tags). */
+  /** Escapes &, <, > and quotes in the text (never in the tags). */
   escapeHtml: boolean;
 }
 
 export interface FetchOptions {
-  /** Top-level members to keep, beside `id`. When given, excludeFields is ignored. */
+  /** Top-level members to keep, in addition to `id`. Overrides excludeFields. */
   fields?: string[];
   excludeFields?: string[];
   highlight?: HighlightRequest;
-  /** The documents and highlights of the answer have at most so many bytes. */
+  /** Maximum bytes of the documents and highlights in the answer. */
   bytesMax?: number;
 }
 
@@ -67,21 +68,21 @@ export interface FetchRequest extends FetchOptions {
 }
 
 export interface FetchedDocument {
-  /** In UTF-8; empty when the seq is unknown. */
+  /** UTF-8; empty if the seq is unknown. */
   id: Uint8Array;
-  /** JSON bytes without internal members; empty when the seq is unknown. */
+  /** JSON bytes without internal members; empty if the seq is unknown. */
   document: Uint8Array;
-  /** JSON object keyed by field: {snippet, matched_tokens}; empty when no highlight was asked for. */
+  /** JSON object keyed by field: {snippet, matched_tokens}; empty if no highlight was requested. */
   highlight: Uint8Array;
 }
 
-/** Room for options without names; those with some grow their message. */
+/** Bytes of options without names; names make the message grow. */
 export const FETCH_OPTIONS_BYTES = 1 + 8;
 
 export interface GetRequest {
   uid: number;
   id: string;
-  /** hash64 of the id's UTF-8. */
+  /** hash64 of the UTF-8 id. */
   hash: bigint;
 }
 
@@ -92,7 +93,7 @@ const HAS_EXCLUDE_FIELDS = 2;
 const HAS_HIGHLIGHT = 4;
 const HAS_BYTES_MAX = 8;
 
-/** The rest of a message: names are so common and so few that they are written plainly. */
+/** The rest of a message. Names are common and few, so they are written plainly. */
 export function putFetchOptions(
   writer: MessageWriter,
   { fields, excludeFields, highlight, bytesMax }: FetchOptions,
@@ -199,12 +200,12 @@ export function encodeFetchReply(documents: readonly FetchedDocument[]): Uint8Ar
   return putDocuments(writer, documents).finish();
 }
 
-/** In the order of the seqs asked for; byte arrays are views into the reply. */
+/** In the order of the requested seqs; byte arrays are views into the reply. */
 export function decodeFetchReply(reply: Uint8Array): FetchedDocument[] {
   return readDocuments(openReply(reply));
 }
 
-/** Bytes that `putDocuments` will write. */
+/** Number of bytes that `putDocuments` will write. */
 export function documentsBytes(documents: readonly FetchedDocument[]): number {
   return documents.reduce(
     (sum, { id, document, highlight }) => sum + 2 + id.length + 8 + document.length + highlight.length,

@@ -1,28 +1,30 @@
-// Moving documents to other shards, where nobody reads them yet.
+// Moves documents to other shards, where nobody reads them yet.
+//
 //   STORED request  u8 op, u32 uid, f64 afterSeq, u32 bytesMax
 //          reply    u8 0, f64 generation, f64 maxSeq, f64 liveDocs, u8 more, u32 count,
 //                   count x {f64 seq, u16 + id, u32 + raw JSON, u32 + vector}
 //   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
 //          reply    u8 0
-//   A vector is u32 origin and a vector record (docs/FORMATS.md); without bytes: there is none.
 //   STORED_MODEL request u8 op, u32 uid; reply as that of MODEL_OF
+//
+// A vector is u32 origin and a vector record (docs/FORMATS.md); no bytes: no vector.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
-/** A live document with the sequence number it keeps for ever. */
+/** A live document with its permanent sequence number. */
 export interface MovedDocument {
   seq: number;
   id: string;
   raw: Uint8Array;
-  /** The stored vector, null for none. */
+  /** The stored vector, null if none. */
   vector: MovedVector | null;
 }
 
 export interface MovedVector {
-  /** What made it: vectors of another origin than the one in force are of no use. */
+  /** Origin of the vector; useless unless it is the current one. */
   origin: number;
   /** VECTOR_BYTES. */
   vector: Uint8Array;
@@ -32,16 +34,16 @@ export interface StoredRequest {
   uid: number;
   /** Only documents with a larger seq; 0 to begin. */
   afterSeq: number;
-  /** The page ends with the document that reaches this. */
+  /** The page ends with the document that reaches this size. */
   bytesMax: number;
 }
 
 export interface StoredPage {
-  /** What the index's manifest says; all 0 when the shard has no such index. */
+  /** Values of the index's manifest; all 0 if the shard has no such index. */
   generation: number;
   maxSeq: number;
   liveDocs: number;
-  /** There may be documents behind this page. */
+  /** There may be more documents after this page. */
   more: boolean;
   /** Ascending by seq. */
   documents: MovedDocument[];
@@ -50,7 +52,7 @@ export interface StoredPage {
 export interface AdoptRequest {
   uid: number;
   generation: number;
-  /** At least the largest seq of the documents; the next write's are larger. */
+  /** At least the largest seq of the documents; the next write's seqs are larger. */
   maxSeq: number;
   /** Ascending by seq, larger than all adopted before. */
   documents: MovedDocument[];
@@ -112,7 +114,7 @@ function bytesOf(documents: readonly MovedDocument[]): number {
   );
 }
 
-/** What a document takes in a message beside its id. */
+/** Bytes of a document in a message, without its id. */
 export function movedBytes({ raw, vector }: MovedDocument): number {
   return raw.length + (vector === null ? 0 : MOVED_VECTOR_BYTES);
 }

@@ -1,11 +1,14 @@
-// What the commands that work on a stopped server's data directory ask of the process that reads one shard's
-// database, and what it answers. Sent by Node between processes, which clones these objects.
+// Job and report of the process that reads one shard's database for the commands that work on a stopped
+// server's data directory. Node sends them between processes by structured clone.
 import type { ShardSchema } from "./control.js";
 
 export interface OfflineIndex {
   uid: number;
   schema: ShardSchema;
-  /** In how many shards the index lies, and the shard's number among these, by which documents belong to it. */
+  /**
+   * Number of shards in which the index lies, and this shard's number among them, which determines its
+   * documents.
+   */
   shards: number;
   part: number;
 }
@@ -18,16 +21,19 @@ export interface OfflineJob {
   indexes: OfflineIndex[];
   /** The indexes to work on; null for all. */
   only: number[] | null;
-  /** What is being dropped, was never made or was to be spread to this shard: it does not count. */
+  /**
+   * Indexes that are being dropped, were never created, or were being spread to this shard: they do not
+   * count.
+   */
   dropping: number[];
-  /** Repair: only say what would be done. */
+  /** Repair: only report what would be done. */
   dryRun: boolean;
 }
 
-/** A document that repair cannot keep, named by its key. */
+/** A document that repair cannot keep, identified by its key. */
 export interface LostDocument {
   seq: number;
-  /** As the damaged record has it, which may be wrong; "" when there is no record. */
+  /** As in the damaged record, so it may be wrong; "" if there is no record. */
   id: string;
 }
 
@@ -35,7 +41,7 @@ export interface IndexRepair {
   documents: number;
   segments: number;
   lost: LostDocument[];
-  /** What may be different from what was acknowledged. */
+  /** Possible differences from what was acknowledged. */
   warnings: string[];
 }
 
@@ -44,7 +50,7 @@ export interface IndexReport {
   problems: string[];
   documents: number;
   segments: number;
-  /** Documents of builds that did not write checksums yet. */
+  /** Documents written by early builds, without checksums. */
   unchecked: number;
   /** Sequence numbers of the live documents. */
   seqs: Float64Array;
@@ -54,9 +60,9 @@ export interface IndexReport {
 export interface ShardReport {
   shard: number;
   location: string;
-  /** What is wrong with the database as a whole; then its indexes could not be read. */
+  /** Problems of the database as a whole, which make its indexes unreadable. */
   problems: string[];
-  /** The database's files were put in order first. */
+  /** The database's files had to be repaired first. */
   filesRepaired: boolean;
   indexes: IndexReport[];
 }

@@ -1,5 +1,5 @@
-// The numbers of the protocol between threads: request codes, write actions, failure codes. Both sides run
-// the same build, so these may change with a release; the bytes are drawn in docs/FORMATS.md.
+// Numbers of the protocol between threads: request codes, write actions, failure codes. Both sides run the
+// same build, so these may change with a release. docs/FORMATS.md draws the bytes.
 
 /** First byte of a request. */
 export const Op = {
@@ -51,17 +51,18 @@ export const REPLY_OK = 0;
 export const REPLY_ERROR = 1;
 
 /**
- * What a write does with its documents. SYNC is an upsert that leaves a document alone when the stored one is the same
- * JSON value. Its documents without bytes are marks: what is stored under the id stays, for its new version is not known.
+ * What a write does with its documents. SYNC is an upsert that leaves a document alone if the stored one is
+ * the same JSON value. A SYNC document without bytes is a mark: whatever is stored under the id stays,
+ * because its new version is unknown.
  */
 export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4, SYNC: 5 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
-/** Failure codes of a document beside the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
+/** Failure codes of a document in addition to the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
 export const DOC_EXISTS = 100; // create: the id is taken
 export const DOC_MISSING = 101; // update, delete: no such id
-export const DOC_TOO_LARGE = 102; // the document, or what an update would make of it
-export const DOC_BATCH_TOO_LARGE = 103; // the updates of the request would rewrite too many bytes
+export const DOC_TOO_LARGE = 102; // the document, or the result of an update
+export const DOC_BATCH_TOO_LARGE = 103; // the request's updates would rewrite too many bytes
 
-/** `slot` of a failure that is not about one field. */
+/** `slot` of a failure that does not concern one field. */
 export const NO_SLOT = 0xffff;

@@ -1,5 +1,6 @@
-// SEARCH_PAGE: a search and the stored documents of one page of its rows, for an index that lives in one shard
-// only: nobody else can have a better row.
+// SEARCH_PAGE: a search and the stored documents of one page of its rows, for an index that lies in one
+// shard, so that no other shard can have a better row.
+//
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
 //            u32 + program, options as of FETCH
 //   reply    u8 0, u32 + result, u32 documents, documents x {u16 + id, u32 + document, u32 + highlight}
@@ -19,7 +20,7 @@ import { type ProgramRequest, programHead } from "./program.js";
 import { openReply } from "./reply.js";
 
 export interface PageRequest extends ProgramRequest {
-  /** Rows of the answer whose documents are wanted: [offset, offset + count). */
+  /** Rows whose documents are wanted: [offset, offset + count). */
   offset: number;
   count: number;
   options: FetchOptions;
@@ -28,7 +29,7 @@ export interface PageRequest extends ProgramRequest {
 export interface PageReply {
   /** The engine's result bytes. */
   result: Uint8Array;
-  /** In the order of the rows; fewer than asked for at the end, and when no more fit into `bytesMax`. */
+  /** In row order. Fewer than requested at the end, and if no more fit into `bytesMax`. */
   documents: FetchedDocument[];
 }
 

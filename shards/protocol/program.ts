@@ -1,5 +1,7 @@
-// EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST, DELETE_WHERE: an engine program for one index and generation. The programs and the
-// results of all but the last are the engine's bytes, passed through untouched.
+// EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST, DELETE_WHERE: an engine program for one index and generation.
+// The programs, and all results except that of DELETE_WHERE, are the engine's bytes, passed through
+// unchanged.
+//
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
 import { type MessageReader, MessageWriter } from "./bytes.js";
@@ -8,13 +10,19 @@ import { openReply } from "./reply.js";
 
 export interface ProgramRequest {
   uid: number;
-  /** Reads: the newest snapshot with a generation <= this answers. DELETE_WHERE: the write's own generation. */
+  /**
+   * Reads: the newest snapshot with a generation <= this one answers. DELETE_WHERE: the write's own
+   * generation.
+   */
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
-  /** Date.now() after which nobody wants the answer any more; 0 or left out: none. Reads only. */
+  /** Date.now() after which the answer is useless; 0 or absent: none. Reads only. */
   deadline?: number;
-  /** EXPAND, COMPANY or SEARCH program, or EXPLAIN or NEAREST question. For DELETE_WHERE a SEARCH program: it deletes the rows that this returns. */
+  /**
+   * EXPAND, COMPANY or SEARCH program, or EXPLAIN or NEAREST question. DELETE_WHERE takes a SEARCH program
+   * and deletes the rows that it returns.
+   */
   program: Uint8Array;
 }
 
@@ -25,7 +33,7 @@ export interface DeleteWhereReply {
 
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** The beginning of a request with a program, with room for what follows. */
+/** The start of a request with a program, with space for what follows. */
 export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): MessageWriter {
   return new MessageWriter(HEAD_BYTES + bytesAfter)
     .u8(op)

@@ -1,5 +1,6 @@
-// TOGETHER: several requests in one message, answered in one: saves thread hops for requests that arrive in
-// the same turn of the event loop. Meant for reads; the reply waits for the slowest part.
+// TOGETHER: several requests in one message, answered in one. Saves thread hops for requests that arrive in
+// the same event-loop turn. Meant for reads; the reply waits for the slowest part.
+//
 //   request  u8 op, u32 count, count x {u32 + request}
 //   reply    u8 0, u32 count, count x {u32 + reply}   (each with its own status byte)
 import { type MessageReader, MessageWriter } from "./bytes.js";
@@ -34,7 +35,7 @@ export function encodeTogetherReply(replies: readonly Uint8Array[]): Uint8Array<
   return encode(REPLY_OK, replies);
 }
 
-/** The replies in the order of the requests; each is decoded by its own function and may be an error reply. */
+/** Replies in the order of the requests. Each is decoded by its own function and may be an error reply. */
 export function decodeTogetherReply(reply: Uint8Array): Uint8Array[] {
   return decode(openReply(reply));
 }

@@ -1,5 +1,6 @@
-// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that a feed, which was read as a whole, did not have. Live documents
-// with a seq below beforeSeq that is not in the set; larger ones were written since the run began.
+// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that a completely read feed did not contain: live
+// documents with a seq below beforeSeq that is not in the set. Larger seqs were written after the run began.
+//
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
 //   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the 512 seqs of the page
 //   reply    COUNT_UNSEEN: u8 0, f64 count          DELETE_UNSEEN: as DELETE_WHERE
@@ -12,11 +13,11 @@ const PAGE_SEQS = 512;
 const PAGE_BYTES = PAGE_SEQS / 8;
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** A set of sequence numbers: two million that lie side by side take some 400 KiB. */
+/** A set of sequence numbers. Two million consecutive ones take some 400 KiB. */
 export class SeqSet {
-  /** Where the bits of a page begin, by the number of the page. */
+  /** Start of the bits of each page, by page number. */
   readonly #pages = new Map<number, number>();
-  /** The pages in the order in which they came, then room for more. */
+  /** The pages in order of arrival, then spare capacity. */
   #bits = new Uint8Array(PAGE_BYTES);
 
   static read(reader: MessageReader): SeqSet {
@@ -66,7 +67,7 @@ export class SeqSet {
 
 export interface UnseenRequest {
   uid: number;
-  /** The delete's own generation. Not used by COUNT_UNSEEN, which counts in the newest state. */
+  /** The delete's own generation. Ignored by COUNT_UNSEEN, which counts in the newest state. */
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;

@@ -1,5 +1,6 @@
-// Vectors of an index: models, vectors from outside, and what is asked of them. Queries are 512 floats of length 1, vectors the records
-// of docs/FORMATS.md.
+// Vectors of an index: models, vectors from outside, and questions about them. Queries are 512 floats of
+// length 1, vectors the records of docs/FORMATS.md.
+//
 //   MODEL        u8 op, u32 uid, a model                             -> u8 0
 //   MODEL_OF     u8 op, u32 uid                                      -> u8 0, a model; number 0: none
 //     a model: u32 number, u32 since, u32 documents, u32 fields, u32 trained at, u32 took ms, its bytes
@@ -17,15 +18,15 @@ import { openReply } from "./reply.js";
 
 export interface NumberedModel {
   number: number;
-  /** The first model whose vectors can be compared with those of this one. */
+  /** The first model whose vectors can be compared with this one's. */
   since: number;
-  /** How many documents the index had when it was trained. */
+  /** Number of documents in the index when it was trained. */
   documents: number;
-  /** Which fields it was trained on: equal numbers mean the same. */
+  /** Fields it was trained on: equal numbers mean equal fields. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;
-  /** How long the training took. */
+  /** Training time in milliseconds. */
   tookMs: number;
   bytes: Uint8Array;
 }
@@ -38,12 +39,12 @@ export interface WeightedTerm {
 export interface EmbedRequest {
   uid: number;
   terms: readonly WeightedTerm[];
-  /** Documents whose vectors are wanted as well. */
+  /** Documents whose vectors are also wanted. */
   seqs: readonly number[];
 }
 
 export interface EmbedReply {
-  /** Null when the model knows none of the terms. */
+  /** Null if the model knows none of the terms. */
   query: Float32Array | null;
   /** In the order of the seqs, VECTOR_BYTES each. */
   vectors: Uint8Array;
@@ -69,7 +70,7 @@ export interface SampledDocument {
 export interface PendingRequest {
   uid: number;
   limit: number;
-  /** The answer ends with the document that reaches this. */
+  /** The answer ends with the document that reaches this size. */
   bytesMax: number;
 }
 
@@ -144,7 +145,7 @@ export function encodeModelOfReply(model: NumberedModel | null): Uint8Array<Arra
   return putModel(new MessageWriter(1 + MODEL_HEAD_BYTES + sent.bytes.length).u8(REPLY_OK), sent).finish();
 }
 
-/** Null when the shard has none. */
+/** Null if the shard has none. */
 export function decodeModelOfReply(reply: Uint8Array): NumberedModel | null {
   const model = readModel(openReply(reply));
   return model.number === 0 ? null : model;
@@ -280,7 +281,7 @@ export function encodePutVectorsReply(pending: number): Uint8Array<ArrayBuffer> 
   return new MessageWriter(5).u8(REPLY_OK).u32(pending).finish();
 }
 
-/** How many documents still wait. */
+/** Number of documents still waiting. */
 export function decodePutVectorsReply(reply: Uint8Array): number {
   const reader = openReply(reply);
   const pending = reader.u32();

@@ -1,9 +1,12 @@
-// WRITE: a batch of documents for one index. Its reply comes when the batch is durable.
+// WRITE: a batch of documents for one index. The reply is sent once the batch is durable.
+//
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
 //   reply    u8 0, f64 liveDocs, u32 unchanged, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at},
 //            u32 kept, kept x f64 seq
-// ADDITIONS: which documents a WRITE would add, were it applied now; nothing is written.
+//
+// ADDITIONS: the documents that a WRITE would add if applied now; writes nothing.
+//
 //   request  as WRITE      reply    u8 0, u32 count, count x u32 index
 import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -11,9 +14,9 @@ import { Action, Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
 export interface WriteDocument {
-  /** Position in the client's request; failures name it. */
+  /** Position in the client's request; failures refer to it. */
   index: number;
-  /** Ascending within a request and larger than every seq sent before. */
+  /** Ascending within a request, and larger than every seq sent before. */
   seq: number;
   id: string;
   /** hash64 of the id's UTF-8. */
@@ -24,12 +27,12 @@ export interface WriteDocument {
 
 export interface WriteRequest {
   uid: number;
-  /** Grows from write to write; visible to reads of this or a later generation. */
+  /** Grows from write to write. Visible to reads of this or a later generation. */
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
   action: Action;
-  /** Applied in order: of several documents with the same id the last one stays. */
+  /** Applied in order: of several documents with the same id, the last one wins. */
   documents: WriteDocument[];
 }
 
@@ -37,17 +40,17 @@ export interface WriteFailure {
   index: number;
   /** DOC_* of the engine, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE or DOC_BATCH_TOO_LARGE. */
   code: number;
-  /** Slot of the field concerned, NO_SLOT for none. */
+  /** Slot of the field concerned, NO_SLOT if none. */
   slot: number;
-  /** Byte offset in the raw document, 0 when unknown. */
+  /** Byte offset in the raw document, 0 if unknown. */
   at: number;
 }
 
 export interface WriteReply {
   failures: WriteFailure[];
-  /** Documents of a SYNC that were stored already with the same value. */
+  /** Documents of a SYNC already stored with the same value. */
   unchanged: number;
-  /** Seqs of the stored versions that a SYNC left in place: of unchanged documents, marks and failures. */
+  /** Seqs of the stored versions that a SYNC left in place: for unchanged documents, marks and failures. */
   kept: number[];
   /** Live documents of this shard after the write. */
   liveDocs: number;
@@ -76,7 +79,7 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-/** What a message that was encoded ahead of its turn gets just before it is sent. */
+/** Header fields that a message encoded in advance gets just before it is sent. */
 export interface WriteStamp {
   uid: number;
   generation: number;
@@ -85,7 +88,7 @@ export interface WriteStamp {
   firstSeq: number;
 }
 
-/** Fills in the header and makes the relative seqs of an encoded WRITE absolute. */
+/** Fills in the header of an encoded WRITE and makes its relative seqs absolute. */
 export function stampWrite(
   message: Uint8Array,
   { uid, generation, oldestGeneration, firstSeq }: WriteStamp,
@@ -103,7 +106,7 @@ export function stampWrite(
   }
 }
 
-/** Turns an encoded WRITE into the question what it would add to this index, until `askWrite` turns it back. */
+/** Turns an encoded WRITE into an ADDITIONS request for this index, until `askWrite` turns it back. */
 export function askAdditions(message: Uint8Array, uid: number): void {
   message[0] = Op.ADDITIONS;
   Buffer.from(message.buffer, message.byteOffset, message.byteLength).writeUInt32LE(uid, 1);
@@ -113,7 +116,7 @@ export function askWrite(message: Uint8Array): void {
   message[0] = Op.WRITE;
 }
 
-/** An encoded WRITE without the documents at these positions of the request; null when none is left. */
+/** An encoded WRITE without the documents at these positions of the request; null if none is left. */
 export function withoutDocuments(
   message: Uint8Array,
   positions: ReadonlySet<number>,
@@ -128,7 +131,7 @@ export function writtenDocuments(message: Uint8Array): readonly WriteDocument[] 
   return decodeWrite(new MessageReader(message.subarray(1))).documents;
 }
 
-/** The marks of an encoded SYNC's documents: what is stored under their ids stays. */
+/** The marks of an encoded SYNC's documents: whatever is stored under their ids stays. */
 export function asMarks(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const request = decodeWrite(new MessageReader(message.subarray(1)));
   const documents = request.documents.map((document) => ({ ...document, raw: new Uint8Array(0) }));
@@ -169,7 +172,7 @@ export function decodeWrite(reader: MessageReader): WriteRequest {
   return { uid, generation, oldestGeneration, action, documents };
 }
 
-/** A WRITE that waits for its turn. Until it is read its documents are one buffer, not thousands of objects. */
+/** A queued WRITE. Until it is read, its documents are one buffer instead of thousands of objects. */
 export class UnreadWrite {
   readonly uid: number;
   readonly oldestGeneration: number;

@@ -1,16 +1,16 @@
-// The stored documents that answers showed lately, of all indexes of a shard. Reading one from the database costs more
-// than everything else that is done to show it. A kept document is never out of date, because what is stored under a uid
-// and a sequence number does not change. The cache has two halves: a document that is used moves to the young half, and
-// when the young half is full the old one is dropped. So the documents that were not used for longest go first.
+// Recently shown documents of all indexes of a shard. Reading one from the database costs more than all other
+// work needed to show it. A cached document is never stale, because the value stored under a uid and a
+// sequence number never changes. The cache has two halves: a used document moves to the young half, and when
+// the young half is full, the old one is dropped. So the least recently used documents go first.
 import type { DocumentRecord } from "../segments/document-record.js";
 
-/** What is kept of a document. */
+/** The cached form of a document. */
 export type ShownRecord = DocumentRecord;
 
 const BYTES_MAX = 8 * 1024 * 1024;
-/** Memory that a record takes beside its JSON, for its objects and its place in the map. */
+/** Memory of a record in addition to its JSON, for its objects and map entry. */
 const RECORD_BYTES = 400;
-/** A longer document is not kept, because it would take the place of too many others. */
+/** Longer documents are not cached, because they would displace too many others. */
 const DOCUMENT_BYTES_MAX = 64 * 1024;
 
 export class DocumentCache<R extends ShownRecord = ShownRecord> {
@@ -35,7 +35,7 @@ export class DocumentCache<R extends ShownRecord = ShownRecord> {
     if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(uid, seq, record);
   }
 
-  /** Forgets the documents of all indexes. It is called when an index was dropped, which is rare. */
+  /** Discards the documents of all indexes. Called when an index was dropped, which is rare. */
   clear(): void {
     this.#young = new Map();
     this.#old = new Map();
@@ -59,5 +59,5 @@ export class DocumentCache<R extends ShownRecord = ShownRecord> {
   }
 }
 
-/** By index, then by sequence number: a key of both would be a new text for each look. */
+/** By index, then by sequence number: a combined key would allocate a string per lookup. */
 type Half<R> = Map<number, Map<number, R>>;

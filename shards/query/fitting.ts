@@ -1,5 +1,4 @@
-// The documents of an answer that may have only so many bytes: takes them in their order up to the first that does
-// not fit.
+// Collects the documents of an answer of limited size, in order, up to the first that does not fit.
 import type { FetchedDocument } from "../protocol/fetch.js";
 
 export class FittingDocuments {
@@ -10,12 +9,12 @@ export class FittingDocuments {
     this.#bytesLeft = bytesMax;
   }
 
-  /** Room for others. */
+  /** Bytes left for more documents. */
   get bytesLeft(): number {
     return this.#bytesLeft;
   }
 
-  /** False when it does not fit; then none after it must be added. */
+  /** Returns false if it does not fit; then no more may be added. */
   add(document: FetchedDocument): boolean {
     this.#bytesLeft -= document.document.length + document.highlight.length;
     if (this.#bytesLeft < 0) return false;

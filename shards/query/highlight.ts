@@ -1,5 +1,6 @@
-// Highlights of a document: per asked field a snippet with marks and the matched spellings. The text runs through
-// the same analyser as documents and queries; where the words of the query stand in it is marked-words.ts's.
+// Highlights of a document: for each requested field a snippet with marks, and the matched spellings. The
+// text runs through the same analyser as documents and queries. marked-words.ts finds the words of the query
+// in it.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { HighlightField, HighlightRequest } from "../protocol/fetch.js";
 import { HIGHLIGHT_TEXT_BYTES } from "./limits.js";
@@ -15,7 +16,7 @@ interface FieldHighlight {
 
 interface MarkedText extends MarkedTokens {
   text: Buffer;
-  /** The value goes on after the text. */
+  /** The value continues after the text. */
   cut: boolean;
 }
 
@@ -41,7 +42,7 @@ export class Highlighter {
     this.#words = new MarkedWords(request.words);
   }
 
-  /** JSON bytes of the highlights of a document: an object keyed by those asked fields that have a match. */
+  /** JSON bytes of a document's highlights: an object keyed by the requested fields that have a match. */
   highlight(raw: Uint8Array): Uint8Array {
     const found: [name: string, FieldHighlight][] = [];
     const members = new Map(this.#workbench.topLevel(raw).map((member) => [member.name, member]));
@@ -57,7 +58,7 @@ export class Highlighter {
   }
 
   /**
-   * A field's highlight, of the element with the most different words; null without a match in the first
+   * Highlight of a field, for the element with the most distinct words; null without a match in the first
    * HIGHLIGHT_TEXT_BYTES.
    */
   #field(value: unknown, field: HighlightField): FieldHighlight | null {
@@ -111,7 +112,7 @@ function spelling({ text, tokens }: MarkedText, { first, matchedLast }: Mark): s
   return text.toString("utf8", (tokens[first] as Token).start, (tokens[matchedLast] as Token).end);
 }
 
-/** The value's UTF-8, cut between two code points when it is longer than `bytesMax`. */
+/** The value's UTF-8, cut between two code points if it is longer than `bytesMax`. */
 function textHead(value: string, bytesMax: number): { text: Buffer; cut: boolean } {
   const text = Buffer.from(value, "utf8");
   if (text.length <= bytesMax) return { text, cut: false };

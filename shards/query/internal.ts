@@ -1,4 +1,4 @@
-// Members that no answer may show: `embedding` and everything that starts with an underscore.
+// Members that no answer shows: `embedding` and everything that starts with an underscore.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const EMBEDDING = "embedding";
@@ -10,7 +10,7 @@ export function isInternal(name: string): boolean {
   return name === EMBEDDING || name.startsWith("_");
 }
 
-/** Whether a document has such top-level members. Scans the JSON only when the bytes hold a hint of one. */
+/** True if a document has such top-level members. Scans the JSON only if the bytes contain a hint of one. */
 export function hasInternalMembers(raw: Uint8Array, workbench: Workbench): boolean {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const hinted =

@@ -1,23 +1,23 @@
-// Which tokens of a text the words of a query stand for. Terms, prefixes and sequences mean what they mean to the
-// engine, so that what is marked is what was matched. Knows tokens, not the text they come from.
+// Finds the tokens of a text that the words of a query stand for. Terms, prefixes and sequences mean the same
+// as in the engine, so marks agree with matches. Knows tokens, not their text.
 import { TERM_LANGUAGE, TERM_SKU, TERM_STEM } from "../../engine-wasm/assembly/layout.js";
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import { stem } from "../../engine-wasm/host/stemmer.js";
 import type { HighlightField, HighlightWord } from "../protocol/fetch.js";
 
-/** Plain tokens `first` to `last` of a text in one. */
+/** Plain tokens `first` to `last` of a text, marked together. */
 export interface Mark {
   readonly first: number;
   readonly last: number;
-  /** Beginning of the last token's term that is marked; null: the whole token. */
+  /** The marked beginning of the last token's term; null: the whole token. */
   readonly typed: string | null;
-  /** Last token of what matched; after `last` when only the beginning was typed. */
+  /** Last token of the match; after `last` if only the beginning was typed. */
   readonly matchedLast: number;
   /** Numbers of the words it stands for. */
   readonly words: readonly number[];
 }
 
-/** The plain tokens of a text and the marks in it, ascending, no two with a token in common. */
+/** The plain tokens of a text and its marks, in ascending order, no two sharing a token. */
 export interface MarkedTokens {
   readonly tokens: readonly Token[];
   readonly marks: readonly Mark[];
@@ -33,16 +33,16 @@ interface Sequence {
   readonly words: readonly number[];
 }
 
-/** The words that a term stands for, by their numbers. */
+/** The words that a term stands for, by number. */
 interface Stands {
-  /** Words that the term is, or is a form of. */
+  /** Words that equal the term or have it as a form. */
   readonly words: number[];
-  /** Words of which the term is another spelling. */
+  /** Words that the term is another spelling of. */
   readonly typos: number[];
 }
 
 const SKU = String.fromCharCode(TERM_SKU);
-/** Stands between terms that are joined to one key. No term contains it. */
+/** Separates terms joined into one key. No term contains it. */
 const BETWEEN_TERMS = " ";
 
 export class MarkedWords {
@@ -53,7 +53,7 @@ export class MarkedWords {
   readonly #stems = new Map<number, Map<string, Stands>>();
   /** Longest first. */
   readonly #prefixes: readonly Prefix[];
-  /** By their first term. */
+  /** By first term. */
   readonly #sequences = new Map<string, Sequence[]>();
 
   constructor(words: readonly HighlightWord[]) {
@@ -76,7 +76,7 @@ export class MarkedWords {
     }
   }
 
-  /** `tokens` as the analyser gives them for one value of the field. */
+  /** `tokens` as returned by the analyser for one value of the field. */
   mark(tokens: readonly Token[], { language, sku, infix }: HighlightField): MarkedTokens {
     const text = new TextTokens(tokens);
     const { plain } = text;
@@ -111,7 +111,10 @@ export class MarkedWords {
     return entry(stands, key);
   }
 
-  /** Adds the mark of tokens first..last, which are `term` together, if that, its stem or what it contains stands for a word. */
+  /**
+   * Adds a mark for tokens first..last, which together are `term`, if it, its stem or something it contains
+   * stands for a word.
+   */
   #markTerm(
     found: Mark[],
     plain: readonly Token[],
@@ -135,13 +138,13 @@ export class MarkedWords {
     }
   }
 
-  /** The longest that the term starts with. */
+  /** The longest prefix that the term starts with. */
   #prefixOf(term: string): string | null {
     for (const { prefix } of this.#prefixes) if (term.startsWith(prefix)) return prefix;
     return null;
   }
 
-  /** Adds the marks of the sequences that begin with the term at a position. */
+  /** Adds marks for the sequences that begin with the term at a position. */
   #markSequences(found: Mark[], text: TextTokens, position: number, term: string): void {
     const sequences = this.#sequences.get(term);
     if (sequences === undefined) return;
@@ -164,7 +167,7 @@ function listed<T>(lists: Map<string, T[]>, key: string): T[] {
 /** The tokens of a text by position. */
 class TextTokens {
   readonly plain: Token[] = [];
-  /** By the position of their first part. */
+  /** By position of their first part. */
   readonly joined = new Map<number, Token>();
 
   constructor(tokens: readonly Token[]) {
@@ -174,7 +177,7 @@ class TextTokens {
     }
   }
 
-  /** Last plain token of the term at a position, or -1 when it does not stand there. */
+  /** Last plain token of the term at a position, or -1 if it is not there. */
   lastOf(term: string, position: number): number {
     if (this.plain[position]?.term === term) return position;
     const joined = this.joined.get(position);
@@ -182,7 +185,7 @@ class TextTokens {
   }
 }
 
-/** The mark of what is typed of tokens first..last; it may end before the last. */
+/** Marks the typed part of tokens first..last, which may end before the last. */
 function typedMark(
   plain: readonly Token[],
   first: number,
@@ -198,12 +201,12 @@ function typedMark(
     rest = rest.slice(length);
   }
   const complete = rest.length >= (plain[at] as Token).term.length;
-  // One word of a joined token is that word, not the beginning of more.
+  // A word of a joined token is that word, not the beginning of more.
   const matchedLast = at === first ? first : last;
   return { first, last: at, typed: complete ? null : rest, matchedLast, words };
 }
 
-/** Adds the marks of a sequence that begins at a position: one per term, one for terms that touch each other. */
+/** Adds the marks of a sequence at a position: one per term, and one for terms that touch. */
 function markSequence(found: Mark[], text: TextTokens, position: number, { terms, words }: Sequence): void {
   const ranges: { first: number; last: number }[] = [];
   for (const [i, term] of terms.entries()) {
@@ -228,7 +231,7 @@ function merged(found: Mark[]): Mark[] {
   return marks;
 }
 
-/** The mark that stays of two with a token in common. `a` begins no later than `b`. */
+/** The surviving mark of two that share a token. `a` begins no later than `b`. */
 function union(a: Mark, b: Mark): Mark {
   const longer = a.last === b.last ? longerTyped(a.typed, b.typed) : a.last > b.last ? a.typed : b.typed;
   return {

@@ -1,12 +1,12 @@
-// Which part of a long text a snippet shows: the stretch of tokens with the most different matched words, from the
-// beginning of its sentence if that fits. Pure.
+// Chooses the part of a long text to show in a snippet: the stretch of tokens with the most distinct matched
+// words, from the start of its sentence if that fits. Pure.
 import type { TextBreak } from "./text-breaks.js";
 
 /** Tokens `first` to `last`, marked as one. */
 interface MarkedRange {
   readonly first: number;
   readonly last: number;
-  /** What of the query it stands for. */
+  /** Numbers of the query words it stands for. */
   readonly words: readonly number[];
 }
 
@@ -17,8 +17,8 @@ export interface SnippetWindow {
 }
 
 /**
- * `marks` ascend and have no token in common. `size` 0, or a text that is not longer: everything. A mark is never cut:
- * the window gives way to one at its edge, and is larger than `size` only when a single mark is.
+ * `marks` ascend and share no tokens. If `size` is 0 or the text is not longer, returns everything. A mark is
+ * never cut: the window shrinks to leave out one at its edge, and exceeds `size` only if a single mark does.
  */
 export function chooseWindow(
   tokens: number,
@@ -40,7 +40,10 @@ export function chooseWindow(
   return withoutHalfMarks({ first, end: first + size }, marks);
 }
 
-/** Marks from..to within `size` tokens: most different words, then most marks, then the closest, then the earliest. */
+/**
+ * Marks from..to within `size` tokens: most distinct words, then most marks, then the closest, then the
+ * earliest.
+ */
 function bestStretch(marks: readonly MarkedRange[], size: number): { from: number; to: number } {
   const counts = new Map<number, number>();
   let best = { from: 0, to: 0, words: 0, marks: 0, tokens: 0 };
@@ -71,8 +74,8 @@ function leave(counts: Map<number, number>, { words }: MarkedRange): void {
 }
 
 /**
- * A start low..high: of the last sentence that begins there, else of the clause nearest to the start that has the
- * stretch in the middle, else that start.
+ * A start low..high: the last sentence that begins there; else the clause nearest to the start that centres
+ * the stretch; else that start.
  */
 function chooseStart(
   low: number,

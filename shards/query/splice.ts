@@ -1,5 +1,5 @@
-// Partial updates: members of one JSON object put into another by copying bytes, so that what is not touched
-// stays exactly as it was written (numbers beyond 2^53, spacing inside values, member order).
+// Partial updates: splices members of one JSON object into another by copying bytes, so that untouched parts
+// stay exactly as written (numbers beyond 2^53, spacing inside values, member order).
 
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Member } from "../../engine-wasm/host/programs/split-result.js";
@@ -8,7 +8,7 @@ const OPEN = Buffer.from("{");
 const CLOSE = Buffer.from("}");
 const COMMA = Buffer.from(",");
 
-/** An object of these members: each is the bytes from its name to the end of its value. */
+/** An object of these members, each given as the bytes from its name to the end of its value. */
 export function joinMembers(members: readonly Uint8Array[]): Uint8Array {
   const parts: Uint8Array[] = [OPEN];
   for (const [i, member] of members.entries()) {
@@ -24,8 +24,8 @@ function bytesOf(raw: Uint8Array, member: Member): Uint8Array {
 }
 
 /**
- * `base` with the top-level members of `patch` in the place of its own of the same name, new ones at the end.
- * `id` stays that of the base. Of a name given twice the last value counts.
+ * `base` with its top-level members replaced by those of `patch` with the same name, and new ones appended.
+ * `id` stays that of the base. Of a repeated name, the last value counts.
  */
 export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Workbench): Uint8Array {
   const changes = new Map<string, Uint8Array>();
@@ -38,7 +38,7 @@ export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Wo
   return joinMembers([...members.values()]);
 }
 
-/** The object without the top-level members of these names. */
+/** The object without the top-level members with these names. */
 export function withoutMembers(
   raw: Uint8Array,
   names: ReadonlySet<string>,

@@ -1,17 +1,17 @@
-// Where sentences and clauses begin, judged by what stands between two tokens: enough to begin a snippet well, no
-// grammar. An abbreviation in front of a capital letter is taken for the end of a sentence.
+// Finds the starts of sentences and clauses by the characters between two tokens: good enough to begin a
+// snippet, without grammar. An abbreviation before a capital letter is mistaken for the end of a sentence.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 
 export type TextBreak = "sentence" | "clause" | null;
 
-/** Ends a sentence unless the next word is in lower case, as after "approx. ". */
+/** Ends a sentence, unless the next word is in lower case, as after "approx. ". */
 const FULL_STOP = /[.!?…][\p{Pe}\p{Pf}"']*\s/u;
 const CERTAIN_END = /[。！？\n\r]/u;
-/** Marks between words; without a space they are inside one, as in 12:30. */
+/** Punctuation between words; without a space it is inside one, as in 12:30. */
 const CLAUSE = /[,;:)\]]\s|\s[-([]|[–—、，；：（）]/u;
 const LOWER_CASE = /^\p{Ll}/u;
 
-/** What begins with token `i` of the text. */
+/** The kind of break, if any, before token `i` of the text. */
 export function breakBefore(text: Buffer, tokens: readonly Token[], i: number): TextBreak {
   const token = tokens[i] as Token;
   const before = tokens[i - 1];

@@ -1,10 +1,11 @@
-// Where in a token's text the typed beginning of its term ends. Folding may change the number of letters (ß is ss,
-// ½ is 12, an accent may be a character of its own), so other than plain letters are measured with the analyser.
+// Finds the end of the typed beginning of a term in a token's text. Folding may change the number of letters
+// (ß is ss, ½ is 12, an accent may be a character of its own), so anything but plain letters is measured with
+// the analyser.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Byte offset in the text; the token's end when the beginning does not end between two letters as people see them. */
+/** Byte offset in the text; the token's end if the beginning does not end between two grapheme clusters. */
 export function typedEnd(
   text: Buffer,
   { start, end, term }: Token,

@@ -1,7 +1,7 @@
-// Stored documents that a newer version or a delete has replaced. Their bytes stay until no read can ask for
-// them: a document that died in generation g is invisible to reads of g and later. Kept in the database too,
-// one record per generation, so that a restart still deletes them. What is deleted takes room until the database is
-// compacted; how many those documents are is kept there as well, so that a restart still compacts.
+// Stored documents that were replaced or deleted. Their bytes stay until no read can ask for them: a document
+// that died in generation g is invisible to reads of g and later. They are also recorded in the database, one
+// record per generation, so that a restart still deletes them. Deleted documents take disk space until the
+// database is compacted; their number is recorded too, so that a restart still compacts.
 import {
   DamagedBytesError,
   ENVELOPE_DEAD_DOCUMENTS,
@@ -34,8 +34,8 @@ export class DeadDocuments {
   #released = 0;
 
   /**
-   * Of an index that is opened. What the database lists is deleted first: after a restart no read can ask for it. Throws
-   * the envelope's errors.
+   * For an index being opened. First deletes the listed documents: after a restart no read can ask for them.
+   * Throws the envelope's errors.
    */
   static async open(store: Store, uid: number): Promise<DeadDocuments> {
     const dead = new DeadDocuments();
@@ -51,12 +51,12 @@ export class DeadDocuments {
     return dead;
   }
 
-  /** How many documents were deleted from the database whose room was not given back. */
+  /** Number of documents deleted from the database whose space was not reclaimed. */
   get released(): number {
     return this.#released;
   }
 
-  /** The store operations that record these lists; `add` makes them count once those are durable. */
+  /** Store operations that record these lists. Call `add` once they are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
     return lists.map(({ generation, seqs }) => ({
       type: "put",
@@ -79,8 +79,8 @@ export class DeadDocuments {
   }
 
   /**
-   * The store operations that delete the documents of these generations, made one by one since there may be a million;
-   * `forget` follows once they are done. `withVectors`: the documents may have vectors.
+   * Store operations that delete the documents of these generations, generated one by one because there may
+   * be a million. Call `forget` once they are done. `withVectors`: the documents may have vectors.
    */
   deletes(uid: number, generations: readonly number[], withVectors: boolean): Iterable<StoreOp> {
     const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));
@@ -104,7 +104,7 @@ export class DeadDocuments {
     }
   }
 
-  /** The room of so many deleted documents was given back. The store operation that records it. */
+  /** Store operation that records that the space of this many deleted documents was reclaimed. */
   givenBack(uid: number, documents: number): StoreOp {
     this.#released -= documents;
     return putReleased(uid, this.#released);
@@ -118,7 +118,7 @@ function putReleased(uid: number, documents: number): StoreOp {
   return { type: "put", key: releasedDocumentsKey(uid), value };
 }
 
-/** How many documents were deleted whose room was not given back. Throws the envelope's errors. */
+/** Number of deleted documents whose space was not reclaimed. Throws the envelope's errors. */
 export function decodeReleasedDocuments(bytes: Uint8Array, what: string): number {
   const payload = unseal(ENVELOPE_RELEASED_DOCUMENTS, RELEASED_DOCUMENTS_VERSION, bytes, what);
   if (payload.length !== 8) throw new DamagedBytesError(`${what}: wrong length`);

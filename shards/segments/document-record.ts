@@ -1,11 +1,11 @@
-// A stored document: the value behind a document key. It is read for every answer, so its frame is small:
+// A stored document: the value of a document key. It is read for every answer, so its frame is small:
 //
 //   | head u8 | id length u16 | crc32 u32 | id UTF-8 | raw JSON ... |
 //
-// The checksum covers the key, head, id length and everything behind the checksum: a document that turns up under
-// another key is damaged too. The id stands apart so that a hash collision is noticed without parsing JSON.
-// Records of the first builds have head 0 or 1 and no checksum (the id follows its length); no single flipped bit
-// turns one kind of head into the other.
+// The checksum covers the key, head, id length and everything after the checksum, so a document under the
+// wrong key counts as damaged. The id is stored separately so that a hash collision is noticed without
+// parsing JSON. Records of early builds have head 0 or 1 and no checksum (the id follows its length); no
+// single flipped bit turns one kind of head into the other.
 import { crc32 } from "node:zlib";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey } from "../storage/keyspace.js";
@@ -23,11 +23,11 @@ const ID_SHOWN_BYTES_MAX = 200;
 export interface DocumentRecord {
   internal: boolean;
   id: string;
-  /** JSON bytes; decoding gives a view into the stored value. */
+  /** JSON bytes; decoding returns a view into the stored value. */
   raw: Uint8Array;
 }
 
-/** The value of a document, in the scratch. */
+/** The value of a document, in the scratch buffer. */
 export function encodeDocument(
   key: Uint8Array,
   { internal, id, raw }: DocumentRecord,
@@ -43,7 +43,7 @@ export function encodeDocument(
   return value;
 }
 
-/** Throws DamagedBytesError, which names the key, when the value is not what was stored under the key. */
+/** Throws DamagedBytesError, which names the key, if the value is not what was stored under the key. */
 export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const head = (view[0] ?? 0) & ~FLAG_INTERNAL;
@@ -59,12 +59,15 @@ export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentReco
   };
 }
 
-/** Whether the record has a checksum; those of the first builds have none. */
+/** True if the record has a checksum; those of early builds have none. */
 export function isChecked(value: Uint8Array): boolean {
   return ((value[0] ?? 0) & ~FLAG_INTERNAL) === HEAD_CHECKED;
 }
 
-/** The id that a damaged record seems to have, so that people can recognise the document. Unverified; "" when there is none. */
+/**
+ * The apparent id of a damaged record, to help people recognise the document. Unverified; "" if there is
+ * none.
+ */
 export function idOfDamaged(value: Uint8Array): string {
   if (value.length <= AT_ID) return "";
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);

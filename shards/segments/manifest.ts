@@ -26,7 +26,7 @@ export interface SegmentRecord {
   schemaVersion: number;
   firstSeq: number;
   lastSeq: number;
-  /** The number of rows marked deleted. When it is above 0, there is a deleted-rows record. */
+  /** Number of rows marked as deleted. Above 0, there is a deleted-rows record. */
   deleted: number;
 }
 
@@ -78,7 +78,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return seal(ENVELOPE_MANIFEST, MANIFEST_VERSION, builder.asUint8Array());
 }
 
-/** A table at an absolute position. Absent fields read as 0, as FlatBuffers defines it. */
+/** A table at an absolute position. Absent fields read as 0, as FlatBuffers defines. */
 class Table {
   readonly #bytes: ByteBuffer;
   readonly #at: number;

@@ -1,13 +1,13 @@
-// Which neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers by size. A run of
-// neighbours of one tier or below is merged, smallest tier first, when the run is long enough and its largest segment
-// is not much larger than all others together. So each merge moves a document into a much larger segment, and a document
-// is copied a logarithmic number of times.
+// Chooses the neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers
+// by size. A run of neighbours of one tier or below is merged, smallest tier first, if the run is long enough
+// and its largest segment is not much larger than all others together. So each merge moves a document into a
+// much larger segment, and a document is copied a logarithmic number of times.
 
 const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;
 const TIER_FACTOR = 4;
 const RUN_MAX = 12;
-/** A merged segment up to the first of these sizes may be all of the index; none is above the second. */
+/** A merged segment up to the first of these sizes may be the whole index; none exceeds the second. */
 const MERGED_WHOLE_BYTES = 32 * MIB;
 const MERGED_BYTES_MAX = 512 * MIB;
 const DELETED_SHARE_MAX = 0.3;
@@ -16,7 +16,7 @@ export interface MergeCandidate {
   bytes: number;
   rows: number;
   deleted: number;
-  /** The segment waits for re-indexing and is never merged with others. */
+  /** The segment is waiting for re-indexing and is never merged with others. */
   stale: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface MergeChoice {
   count: number;
 }
 
-/** The bytes that remain once deleted rows are gone, estimated by the share of live rows. */
+/** Bytes that remain without deleted rows, estimated from the share of live rows. */
 function liveBytes({ bytes, rows, deleted }: MergeCandidate): number {
   return rows === 0 ? 0 : bytes * (1 - deleted / rows);
 }
@@ -41,7 +41,10 @@ function limitOf(candidates: readonly MergeCandidate[], { shareMax }: MergeEager
   return Math.min(Math.max(bytes * shareMax, MERGED_WHOLE_BYTES), MERGED_BYTES_MAX);
 }
 
-/** The length of the run's beginning whose merged segment stays within the limits. 0 when its first two are too large already. */
+/**
+ * Length of the longest beginning of the run whose merged segment stays within the limits; 0 if even two are
+ * too large.
+ */
 function fitting(
   candidates: readonly MergeCandidate[],
   first: number,
@@ -58,19 +61,20 @@ function fitting(
   return count;
 }
 
-/** When a run of neighbours is worth merging. */
+/** When to merge a run of neighbours. */
 export interface MergeEagerness {
-  /** How many neighbours a run needs, at least 2. */
+  /** Minimum length of a run, at least 2. */
   runMin: number;
-  /** The least size of all segments but the largest, as a share of the largest. */
+  /** Minimum total size of all segments but the largest, as a share of the largest. */
   othersMin: number;
   /**
-   * The largest merged segment, as a share of all segments. While a merge runs, memory holds what it reads and what it writes.
+   * Maximum size of the merged segment, as a share of all segments. While a merge runs, memory holds both its
+   * input and its output.
    */
   shareMax: number;
 }
 
-/** The next merge, or null. A single segment is chosen when many of its rows are deleted. */
+/** The next merge, or null. A single segment is chosen if many of its rows are deleted. */
 export function chooseMerge(
   candidates: readonly MergeCandidate[],
   eagerness: MergeEagerness,

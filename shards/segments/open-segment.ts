@@ -1,6 +1,6 @@
-// A segment in an engine's memory and the bitsets that say which of its rows live. Snapshots share both and the last
-// snapshot that names them frees them; an Engine knows nothing of sharing. They move when the engine is renewed. Nothing
-// is freed in an engine that has trapped, because the whole engine is thrown away.
+// A segment in an engine's memory, and the bitsets of its live rows. Snapshots share both, and the last
+// snapshot that names them frees them; an Engine knows nothing about sharing. They move when the engine is
+// renewed. Nothing is freed in an engine that has trapped, because the whole engine is discarded.
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
@@ -8,7 +8,7 @@ import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import type { DeletedRows } from "./deleted-rows.js";
 import type { SegmentRecord } from "./manifest.js";
 
-/** A region of engine memory with a count of its holders. */
+/** A reference-counted region of engine memory. */
 class Shared {
   readonly bytes: number;
   readonly #free: (address: number) => unknown;
@@ -21,12 +21,12 @@ class Shared {
     this.#free = free;
   }
 
-  /** Where the region is now. The address is valid until the engine's next renewal. */
+  /** Current address of the region, valid until the engine's next renewal. */
   get address(): number {
     return this.#address;
   }
 
-  /** Tells the new address after the engine was renewed and has copied the region. */
+  /** Sets the new address after a renewal copied the region. */
   moved(address: number): void {
     this.#address = address;
   }
@@ -35,25 +35,28 @@ class Shared {
     this.#holders++;
   }
 
-  /** Frees the region when the last holder leaves. */
+  /** Releases one reference; the last one frees the region. */
   drop(): void {
     this.#holders--;
     if (this.#holders === 0) this.#free(this.#address);
   }
 }
 
-/** The codes of a segment's rows. A row without one may get one later; snapshots, and readers of other threads, share them even so. */
+/**
+ * The codes of a segment's rows. A row without a code may get one later, even though snapshots and readers of
+ * other threads share them.
+ */
 export class SegmentCodes extends Shared {
-  /** What made the oldest of their vectors. */
+  /** Origin of the oldest of their vectors. */
   readonly origin: number;
-  /** The seqs of rows whose vectors are still to come; not all of them unless `settled`. */
+  /** Seqs of rows still waiting for vectors; incomplete unless `settled`. */
   waiting: Set<number> = new Set();
-  /** Rows without a code are known: those that wait, and those that have no vector. */
+  /** The rows without a code are known: those waiting, and those without a vector. */
   settled = false;
-  /** They lie in the database as they are. */
+  /** The database has them in their present form. */
   stored = false;
 
-  /** Takes over a codes region of the engine. */
+  /** Takes ownership of a codes region of the engine. */
   constructor(engine: Engine, address: number, rows: number, origin: number) {
     super(address, codesLength(rows), (codes) => engine.usable && engine.releaseCodes(codes));
     this.origin = origin;
@@ -65,7 +68,7 @@ export class OpenSegment extends Shared {
   readonly terms: number;
   #codes: SegmentCodes | null = null;
 
-  /** `address` is what `engine.attach` returned. The segment is freed by `engine.detach`. */
+  /** `address` was returned by `engine.attach`. The segment is freed by `engine.detach`. */
   constructor(engine: Engine, address: number, record: SegmentRecord, terms: number) {
     super(address, record.bytes, (handle) => {
       this.replaceCodes(null);
@@ -79,7 +82,7 @@ export class OpenSegment extends Shared {
     return this.#codes;
   }
 
-  /** Holds these codes in the place of those before. The caller has the snapshots of the segment show them. */
+  /** Replaces the codes. The caller updates the snapshots of the segment. */
   replaceCodes(codes: SegmentCodes | null): void {
     codes?.take();
     this.#codes?.drop();
@@ -88,19 +91,19 @@ export class OpenSegment extends Shared {
 }
 
 class LiveRows extends Shared {
-  /** Takes over a bitset of `engine.liveAll` or `engine.liveCopy`. */
+  /** Takes ownership of a bitset from `engine.liveAll` or `engine.liveCopy`. */
   constructor(engine: Engine, address: number, rows: number) {
     super(address, liveBytes(rows), (live) => engine.usable && engine.liveRelease(live));
   }
 }
 
-/** A segment as one snapshot sees it. When `live` is null, every row lives. */
+/** A segment as one snapshot sees it. If `live` is null, all rows live. */
 export interface LiveSegment {
   segment: OpenSegment;
   live: LiveRows | null;
 }
 
-/** The live rows of a segment once `rows` are deleted as well. Null while no row of it is deleted. */
+/** The live rows of a segment after also deleting `rows`. Null while no row of it is deleted. */
 export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<number>): LiveRows | null {
   let copy = 0;
   const count = entry.segment.record.rows;
@@ -117,7 +120,7 @@ export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegmen
   return killRows(engine, { segment, live: null }, deleted.rows());
 }
 
-/** Takes hold of the segments and bitsets of these entries until `dropEntries`. */
+/** References the segments and bitsets of these entries until `dropEntries`. */
 export function takeEntries(entries: readonly LiveSegment[]): void {
   for (const { segment, live } of entries) {
     segment.take();
@@ -133,8 +136,8 @@ export function dropEntries(entries: readonly LiveSegment[]): void {
 }
 
 /**
- * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries, their codes and these `codes`.
- * The renewal may have copied some of them already.
+ * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries, their codes
+ * and these `codes`. The renewal may have copied some of them already.
  */
 export function renewEngine(
   engine: Engine,

@@ -1,4 +1,4 @@
-// The schema that an index in a shard has in force, as the database keeps it: msgpack in an envelope.
+// The current schema of an index in a shard, as stored: msgpack in an envelope.
 import { pack, unpack } from "msgpackr/pack";
 import { checkSchema, type ShardSchema } from "../protocol/control.js";
 import { ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";

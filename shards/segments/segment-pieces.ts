@@ -1,5 +1,5 @@
-// A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction copies large
-// values badly. Knows no content beyond the segment header's counts.
+// A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction
+// copies large values badly. Knows nothing about the content except the counts in the segment header.
 import {
   SEG_BYTES,
   SEG_HEADER_BYTES,
@@ -35,7 +35,10 @@ export function pieceCount(segmentBytes: number): number {
   return Math.ceil(segmentBytes / PIECE_BYTES);
 }
 
-/** Puts of a segment's pieces. Each put asks `bytes` for the segment anew, because it may be a view of memory that moves. */
+/**
+ * Puts of a segment's pieces. Each put calls `bytes` for the segment again, because it may be a view of
+ * memory that moves.
+ */
 export function putPieces(
   uid: number,
   segment: number,
@@ -58,9 +61,9 @@ export function deletePieces(uid: number, segment: number, pieces: number): Stor
 }
 
 /**
- * Writes the pieces of a large segment ahead of the manifest that will name it, a few MiB at a time. A mark stands beside
- * them until the manifest's batch takes it away (`finishedOp`), and opening the index deletes marked pieces. `bytes` is
- * as for putPieces.
+ * Writes the pieces of a large segment before the manifest that will name it, a few MiB at a time. A mark
+ * accompanies them until the manifest's batch removes it (`finishedOp`); opening the index deletes marked
+ * pieces. `bytes` is as for putPieces.
  */
 export async function writePiecesAhead(
   store: Store,
@@ -84,19 +87,19 @@ export function finishedOp(uid: number, segment: number): StoreOp {
   return { type: "del", key: unfinishedKey(uid, segment) };
 }
 
-/** The number of pieces of a segment that is being written. Throws the envelope's errors. */
+/** Number of pieces of a segment being written. Throws the envelope's errors. */
 export function decodeUnfinished(bytes: Uint8Array, what: string): number {
   const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, bytes, what);
   if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
   return new DataView(mark.buffer, mark.byteOffset).getUint32(0, true);
 }
 
-/** The bytes of one stored piece. Throws the envelope's errors. */
+/** Bytes of one stored piece. Throws the envelope's errors. */
 export function decodePiece(bytes: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_PIECE, PIECE_VERSION, bytes, what);
 }
 
-/** Deletes the pieces of segments whose writing was cut short. */
+/** Deletes the pieces of segments whose writing was interrupted. */
 export async function deleteUnfinished(store: Store, uid: number): Promise<void> {
   for await (const [key, value] of store.entries(unfinishedRange(uid))) {
     const segment = segmentOfKey(key);
@@ -113,7 +116,7 @@ export async function readSegment(store: Store, uid: number, segment: SegmentRec
 }
 
 /**
- * Reads a whole segment and hands its bytes to `put` part by part. The next part is read meanwhile. Throws the
+ * Reads a whole segment and passes its bytes to `put` part by part, reading ahead one part. Throws the
  * envelope's errors, and DamagedBytesError for a missing or wrong piece.
  */
 export async function readSegmentParts(
@@ -133,7 +136,7 @@ export async function readSegmentParts(
   for (let first = 0; first < segment.pieces; first += PIECES_PER_READ) {
     const values = await ahead;
     ahead = first + PIECES_PER_READ < segment.pieces ? read(first + PIECES_PER_READ) : Promise.resolve([]);
-    ahead.catch(() => undefined); // its error is thrown when this part's turn comes
+    ahead.catch(() => undefined); // its error is thrown when this part is reached
     for (const [i, value] of values.entries()) {
       const name = `${what}, piece ${first + i}`;
       if (value === undefined) throw new DamagedBytesError(`${name}: missing`);
@@ -154,7 +157,7 @@ export interface SegmentSummary {
   lastSeq: number;
 }
 
-/** Counts of a segment, from its header and its table of seqs. Throws DamagedBytesError. */
+/** Counts from a segment's header and its table of seqs. Throws DamagedBytesError. */
 export function summarize(bytes: Uint8Array, what: string): SegmentSummary {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (

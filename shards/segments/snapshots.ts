@@ -1,6 +1,6 @@
-// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge replaces the
-// newest one, and a snapshot that no read can ask for any more is dropped. Codes of vectors are no part of a generation: all
-// snapshots show those of now.
+// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge
+// replaces the newest one, and a snapshot that no read can ask for is dropped. Codes of vectors do not belong
+// to a generation: all snapshots show the current ones.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -15,14 +15,14 @@ import {
   takeEntries,
 } from "./open-segment.js";
 
-/** The codes of a segment that a query may be compared with now. */
+/** The codes of a segment that a query may currently be compared with. */
 export type ComparableCodes = (segment: OpenSegment) => SegmentCodes | null;
 
 /** A snapshot in the engine's memory. */
 interface Placed {
-  /** The address of its region. It changes when the engine is renewed, and when the codes are others. */
+  /** Address of its region. Changes when the engine is renewed, and when the codes change. */
   address: number;
-  /** By entry. It holds them. */
+  /** By entry. It holds references to them. */
   codes: readonly (SegmentCodes | null)[];
 }
 
@@ -30,7 +30,7 @@ export interface Snapshot extends Placed {
   readonly generation: number;
   /** Ascending by seq, without overlap. */
   readonly entries: readonly LiveSegment[];
-  /** Largest seq that was committed when this was published. */
+  /** Largest committed seq when this was published. */
   readonly maxSeq: number;
 }
 
@@ -59,12 +59,12 @@ export class Snapshots {
     return this.#snapshots.length;
   }
 
-  /** The entries of all snapshots, one after the other. */
+  /** Entries of all snapshots, concatenated. */
   get entries(): LiveSegment[] {
     return this.#snapshots.flatMap(({ entries }) => entries);
   }
 
-  /** The newest snapshot that is not younger than this generation, or the oldest one if all are younger. */
+  /** The newest snapshot not younger than this generation, or the oldest one if all are younger. */
   at(generation: number): Snapshot {
     for (let i = this.#snapshots.length - 1; i > 0; i--) {
       const snapshot = this.#snapshots[i]!;
@@ -73,7 +73,7 @@ export class Snapshots {
     return this.#snapshots[0]!;
   }
 
-  /** Adds a snapshot; one of the same generation is replaced. Requires generation >= newest.generation. */
+  /** Adds a snapshot, replacing one of the same generation. Requires generation >= newest.generation. */
   publish(generation: number, entries: readonly LiveSegment[], maxSeq: number): void {
     takeEntries(entries);
     const placed = this.#placed(entries);
@@ -84,7 +84,10 @@ export class Snapshots {
     if (replaced !== null) this.#drop(replaced);
   }
 
-  /** Drops the snapshots that a read of `oldestGeneration` or later cannot get. True when there were any. */
+  /**
+   * Drops the snapshots that a read of `oldestGeneration` or later cannot get. Returns true if there were
+   * any.
+   */
   retire(oldestGeneration: number): boolean {
     let count = 0;
     while (count + 1 < this.count && this.#snapshots[count + 1]!.generation <= oldestGeneration) count++;
@@ -95,7 +98,10 @@ export class Snapshots {
     return true;
   }
 
-  /** To be called when a segment of a snapshot has other codes, or other codes may be compared. Throws EngineError("memory"). */
+  /**
+   * To be called when the codes of a segment, or the set of comparable codes, have changed. Throws
+   * EngineError("memory").
+   */
   showCodes(): void {
     const changed = this.#snapshots.filter(({ entries, codes }) =>
       entries.some(({ segment }, i) => codes[i] !== this.#codesOf(segment)),
@@ -108,8 +114,8 @@ export class Snapshots {
   }
 
   /**
-   * Renews the engine with all that the snapshots see. Requires that nobody else holds a segment, a bitset or an address
-   * of the engine at this moment.
+   * Renews the engine with everything that the snapshots see. Nobody else may hold a segment, a bitset or an
+   * address of the engine at this moment.
    */
   renewEngine(renewal?: Renewal): void {
     const codes = this.#snapshots.flatMap((snapshot) => snapshot.codes);
@@ -118,7 +124,9 @@ export class Snapshots {
     this.#show();
   }
 
-  /** Shows readers in other threads what there is. It comes before anything that is not shown is freed. */
+  /**
+   * Publishes the snapshots to readers in other threads. Must precede freeing anything that is not published.
+   */
   #show(): void {
     this.#engine.publish(this.#snapshots.map(({ generation, address }) => ({ generation, address })));
   }

@@ -50,7 +50,7 @@ export class OtherVersionError extends EnvelopeError {}
 /** Ours, but bytes were lost or changed. */
 export class DamagedBytesError extends EnvelopeError {}
 
-/** Puts the frame around a payload. The result is a copy in the scratch. */
+/** Frames a payload. The result is a copy in the scratch buffer. */
 export function seal(
   kind: number,
   version: number,
@@ -67,7 +67,9 @@ export function seal(
   return bytes;
 }
 
-/** The payload as a view. Throws ForeignBytesError, OtherVersionError or DamagedBytesError; `what` names it. */
+/**
+ * The payload as a view. Throws ForeignBytesError, OtherVersionError or DamagedBytesError; `what` names it.
+ */
 export function unseal(kind: number, version: number, bytes: Uint8Array, what: string): Uint8Array {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.length < 4 || view.readUInt32LE(0) !== MAGIC) {

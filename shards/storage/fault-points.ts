@@ -1,6 +1,6 @@
-// Named points around changes of durable or shared state. Nothing happens at a point unless a test arms it. Then the armed
-// function runs there, and what it throws is handled as a real failure at this place would be. The points are listed
-// where they are used: in shards/fault.ts and in server/ground/fault.ts.
+// Named points around changes of durable or shared state. Nothing happens at a point unless a test arms it.
+// Then the armed function runs there, and whatever it throws is handled like a real failure at that place.
+// The points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
 
 export interface FaultPoints<Point extends string> {
   fault(point: Point): void;
@@ -8,7 +8,7 @@ export interface FaultPoints<Point extends string> {
   armFault(point: Point, action: (() => void) | null): void;
 }
 
-/** Each thread has points of its own. */
+/** Each thread has its own points. */
 export function faultPoints<Point extends string>(): FaultPoints<Point> {
   const armed = new Map<Point, () => void>();
   return {

@@ -1,4 +1,4 @@
-// The keys of a shard's database. Everything of an index stands under its uid, so one range delete drops it.
+// The keys of a shard's database. All keys of an index start with its uid, so one range delete drops it.
 // Numbers are big-endian, so byte order is number order. The manifest is the first key of its index.
 //
 //   | uid u32 | kind u8 | rest                                 |
@@ -48,7 +48,7 @@ function writeWhole(key: Buffer, value: number, at: number): void {
   key.writeUInt32BE(value % 0x100000000, at + 4);
 }
 
-/** Makes the key of a document or vector that of another one of its index. */
+/** Turns the key of a document or vector into that of another one of its index. */
 export function renumberKey(key: Buffer, seq: number): void {
   writeWhole(key, seq, REST);
 }
@@ -77,7 +77,7 @@ export function pieceKey(uid: number, segment: number, piece: number): Uint8Arra
   return pieceOf(uid, KIND_PIECE, segment, piece);
 }
 
-/** The key of what names the pieces of the model in force. */
+/** Key of the record that names the pieces of the active model. */
 export function modelKey(uid: number): Uint8Array {
   return head(uid, KIND_MODEL, 0);
 }
@@ -102,12 +102,12 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   return key;
 }
 
-/** The key of how many documents were deleted whose room was not given back. */
+/** Key of the number of deleted documents whose space was not reclaimed. */
 export function releasedDocumentsKey(uid: number): Uint8Array {
   return head(uid, KIND_RELEASED_DOCUMENTS, 0);
 }
 
-/** The key of the mark on pieces that are written ahead of the manifest that will name them. */
+/** Key of the mark on pieces written before the manifest that will name them. */
 export function unfinishedKey(uid: number, segment: number): Uint8Array {
   const key = head(uid, KIND_UNFINISHED, 4);
   key.writeUInt32BE(segment, REST);
@@ -126,7 +126,7 @@ export function vectorKey(uid: number, seq: number): Uint8Array {
   return key;
 }
 
-/** The key of the mark of an index that is being dropped. It is deleted after all other keys of the index. */
+/** Key of the mark of an index being dropped. Deleted after all other keys of the index. */
 export function droppingKey(uid: number): Uint8Array {
   return head(uid, KIND_DROPPING, 0);
 }
@@ -140,10 +140,10 @@ export function indexRange(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: uid === UID_LIMIT ? Buffer.alloc(6, 0xff) : head(uid + 1, 0, 0) };
 }
 
-/** All keys of a database, also those that Skein does not write. */
+/** All keys of a database, including those that Skein never writes. */
 export const EVERY_KEY: KeyRange = { from: new Uint8Array(0), to: Buffer.alloc(64, 0xff) };
 
-/** All keys of all indexes from this uid on. */
+/** All keys of all indexes with this uid or a larger one. */
 export function indexesFrom(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
 }
@@ -186,7 +186,7 @@ export function vectorsOf(uid: number): KeyRange {
   return kinds(uid, KIND_VECTOR, KIND_VECTOR + 1);
 }
 
-/** The record of the model in force, and the pieces of all models. */
+/** The record of the active model, and the pieces of all models. */
 export function modelsOf(uid: number): KeyRange {
   return kinds(uid, KIND_MODEL, KIND_MODEL_PIECE + 1);
 }
@@ -250,7 +250,7 @@ export function describeKey(key: Uint8Array): string {
   return `${what} ${key.length === REST + 8 ? numberOfKey(key) : segmentOfKey(key)}`;
 }
 
-/** What a key stands for; null for a key that Skein does not write. */
+/** Kind of a key; null for a key that Skein never writes. */
 export function kindOfKey(key: Uint8Array): KeyKind | null {
   const kind = KINDS.find((one) => one.code === key[4]);
   return kind !== undefined && key.length === REST + kind.restBytes ? kind.name : null;

@@ -1,5 +1,6 @@
-// The vectors of one index in one shard: where they come from, the embedded model, the codes of the segments, and what is asked
-// of them. A stored vector is the truth; codes follow from it. Whoever changes codes works in the index's lane.
+// The vectors of one index in one shard: their source, the embedded model, the codes of the segments, and
+// queries on them. Stored vectors are the truth; codes are derived from them. Changes to codes must run in
+// the index's lane.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -28,17 +29,17 @@ export class IndexVectors {
   readonly #home: VectorsHome;
   readonly #engine: Engine;
   #policy: VectorPolicy;
-  /** It may stand ready while the vectors come from elsewhere. */
+  /** May be ready even while the vectors come from elsewhere. */
   readonly #model: IndexModel;
-  /** Vectors that queries were compared with lately, all of which can be compared now. */
+  /** Vectors recently compared with queries, all of them currently comparable. */
   readonly #slots: SlotsOfIndex = new Map();
-  /** Something of a source that is not in force may still be stored. */
+  /** Data of an inactive source may still be stored. */
   #leftovers = true;
-  /** The engine had no room for codes: the index serves without until it is opened again. */
+  /** The engine ran out of memory for codes: the index serves without them until it is reopened. */
   lacksRoom = false;
-  /** Documents whose stored vectors were found damaged and are to be made anew. */
+  /** Documents whose stored vectors are damaged and must be recreated. */
   readonly damaged = new Set<number>();
-  /** Called when other vectors can be compared than before. */
+  /** Called when the set of comparable vectors changes. */
   onSpace: () => void = () => undefined;
 
   private constructor(
@@ -94,7 +95,7 @@ export class IndexVectors {
     this.#changed();
   }
 
-  /** Tells others what can be compared now, and which model is in force. */
+  /** Notifies others of the comparable vectors and the active model. */
   #changed(): void {
     this.#slots.clear();
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
@@ -102,53 +103,53 @@ export class IndexVectors {
     this.onSpace();
   }
 
-  /** The model in force, for queries of another thread; see IndexModel. */
+  /** The active model, for queries of another thread; see IndexModel. */
   lendModel(): Promise<NumberedLoan | null> {
     return this.embedding?.lend() ?? Promise.resolve(null);
   }
 
-  /** Whether a model would come into force. Models are of no use while the vectors come from elsewhere. */
+  /** True if a model would become active. Models are useless while the vectors come from elsewhere. */
   wants({ number }: NumberedModel): boolean {
     return this.#policy.source === "documents" && number > (this.#model.record?.number ?? 0);
   }
 
-  /** No model can be read: what vectors of an earlier one are stored under numbers that a new one may get again. */
+  /** No model is readable: vectors of an earlier one are stored under numbers that a new one may reuse. */
   get lacksModel(): boolean {
     return this.#model.record === null;
   }
 
-  /** Puts a model in force that is wanted. Throws ShardError SHARD_BAD_MESSAGE for bytes that are no model. */
+  /** Activates a model that is wanted. Throws ShardError SHARD_BAD_MESSAGE if the bytes are not a model. */
   setModel(model: NumberedModel): Promise<void> {
     return this.#model.set(model);
   }
 
-  /** The model in force, to be handed to a shard that lacks it. Null when there is none that can be read. */
+  /** The active model, to be copied to a shard that lacks it. Null if there is no readable one. */
   async storedModel(): Promise<NumberedModel | null> {
     const record = this.model;
     const bytes = record === null ? null : await this.#model.bytes();
     return record === null || bytes === null ? null : { ...record, bytes };
   }
 
-  /** There are to be no vectors, but some may be left. */
+  /** The index must not have vectors, but some may be left. */
   get mustClear(): boolean {
     return this.#leftovers && this.#policy.source === "none";
   }
 
-  /** Deletes all that is stored of vectors. To be run in the index's lane. */
+  /** Deletes everything stored about vectors. Must run in the index's lane. */
   async clear(): Promise<void> {
     if (!this.mustClear) return;
     await this.clearVectors();
-    await this.#clearRange(modelsOf(this.#uid)); // last: its number may be given again once it is gone
+    await this.#clearRange(modelsOf(this.#uid)); // last: once it is gone, its number may be reused
     this.#leftovers = false;
     this.#model.forget();
   }
 
-  /** The model with which documents are embedded; null when they are not, or it cannot be read. */
+  /** The model that embeds documents; null if they are not embedded, or it is unreadable. */
   get embedding(): IndexModel | null {
     return this.model === null ? null : this.#model;
   }
 
-  /** Deletes vectors and codes. To be run in the index's lane. */
+  /** Deletes vectors and codes. Must run in the index's lane. */
   async clearVectors(): Promise<void> {
     await this.#clearRange(codesOf(this.#uid));
     await this.#clearRange(vectorsOf(this.#uid));
@@ -180,7 +181,7 @@ export class IndexVectors {
     return new SegmentCodes(this.#engine, this.#engine.newCodes(record.rows), record.rows, origin);
   }
 
-  /** As `newCodes`; null when the engine has no room for them, which is reported. */
+  /** Like `newCodes`, but reports and returns null if the engine is out of memory. */
   codesIfRoom(segment: OpenSegment, origin: number): SegmentCodes | null {
     try {
       return this.newCodes(segment, origin);
@@ -192,7 +193,7 @@ export class IndexVectors {
     }
   }
 
-  /** Gives a segment the codes that are stored for it, if any can be used. */
+  /** Loads the codes stored for a segment, if any are usable. */
   async load(segment: OpenSegment): Promise<void> {
     const { space } = this;
     const { rows, id } = segment.record;
@@ -211,7 +212,7 @@ export class IndexVectors {
     }
   }
 
-  /** The vector that a document brings along; null for one without. */
+  /** The vector included in a document; null if it has none. */
   pushedVector(raw: Uint8Array): Uint8Array | null {
     const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     return bytes.includes(EMBEDDING_NAME) || bytes.includes(ESCAPED_ASCII)
@@ -219,7 +220,9 @@ export class IndexVectors {
       : null;
   }
 
-  /** The stored vector of a document; null when there is none that can be compared. A damaged one counts as none. */
+  /**
+   * Stored vector of a document; null if there is none that can be compared. A damaged one counts as none.
+   */
   #stored(seq: number): Uint8Array | null {
     const { space } = this;
     if (space === null) return null;
@@ -231,13 +234,13 @@ export class IndexVectors {
     return record !== null && isComparable(record.origin, space) ? record.vector : null;
   }
 
-  /** A stored value as a vector of this origin; undefined when it is none. */
+  /** A stored value as a vector of this origin; undefined if it is not one. */
   ofOrigin(origin: number, key: Uint8Array, value: Uint8Array | undefined): VectorRecord | undefined {
     const record = value === undefined ? undefined : this.#decoded(key, value, true);
     return record?.origin === origin ? record : undefined;
   }
 
-  /** Null for a damaged one, which is reported if nobody did so before. */
+  /** Null for a damaged one, which is reported the first time. */
   #decoded(key: Uint8Array, value: Uint8Array, isNews: boolean): VectorRecord | null {
     try {
       return decodeVector(key, value);
@@ -248,18 +251,18 @@ export class IndexVectors {
     }
   }
 
-  /** Stored vectors were replaced. */
+  /** To be called when stored vectors were replaced. */
   forgetRead(): void {
     this.#slots.clear();
     this.added();
   }
 
-  /** Documents have a stored vector now that had none, or another one that can be compared with the one before. */
+  /** To be called when documents without a stored vector got one, or one was replaced by a comparable one. */
   added(): void {
     this.#engine.vectorsChanged();
   }
 
-  /** Cosines of the query and documents; NaN for a document without a vector. */
+  /** Cosines of the query with documents; NaN for a document without a vector. */
   similarities(query: Float32Array, seqs: ArrayLike<number>): Float32Array {
     const { vectors } = this.#home;
     try {
@@ -280,7 +283,7 @@ export class IndexVectors {
       slots[i] = slot ?? WITHOUT_VECTOR;
     }
     const cosines = vectors.similarities(query, slots);
-    // One at a time and behind the others: each may take the slot of one that is wanted here.
+    // One at a time, after the others: each may evict a slot that is needed here.
     for (const i of unread) {
       const record = this.#stored(seqs[i]!);
       if (record !== null)
@@ -289,7 +292,10 @@ export class IndexVectors {
     return cosines;
   }
 
-  /** The vector of a query's terms, and vectors of documents. At once unless the embedder is still to be loaded. */
+  /**
+   * The vector of a query's terms, and vectors of documents. Synchronous unless the embedder must be loaded
+   * first.
+   */
   embed({ terms, seqs }: EmbedRequest): EmbedReply | Promise<EmbedReply> {
     const reply = (embedder: Embedder | null): EmbedReply => ({
       query: embedder?.query(terms) ?? null,
@@ -310,7 +316,7 @@ export class IndexVectors {
     return records;
   }
 
-  /** Documents with and without a vector, and what the codes take of memory. */
+  /** Numbers of documents with and without a vector, and the memory of the codes. */
   stats(entries: readonly LiveSegment[], liveRows: (segment: OpenSegment) => number): VectorStats {
     let vectors = 0;
     let pending = 0;
@@ -339,7 +345,10 @@ export class IndexVectors {
   }
 }
 
-/** Codes that the engine does not take, for what they are or for want of room: the index serves without. */
+/**
+ * True if the engine rejected codes because of their content or lack of memory: the index serves without
+ * them.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof EngineError && (error.code === "damaged" || error.code === "memory");
 }

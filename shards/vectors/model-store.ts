@@ -1,5 +1,5 @@
-// The embedded model of an index in the database: pieces, and a record that names those of the model in force. A model is
-// written piece by piece under its own number, so that the record switches from one whole model to another.
+// The embedded model of an index in the database: pieces, and a record that names those of the active model.
+// A model is written piece by piece under its own number, so that writing the record switches atomically.
 import { pack, unpack } from "msgpackr/pack";
 import { shardFault } from "../fault.js";
 import {
@@ -24,22 +24,22 @@ const PIECE_BYTES = 512 * 1024;
 const PIECES_PER_BATCH = 8;
 
 export interface ModelRecord {
-  /** Each model of an index has a larger number than the one before. */
+  /** Larger than that of the index's previous model. */
   number: number;
-  /** The first model whose vectors lie in the same space: later ones were aligned to it. */
+  /** The first model whose vectors are in the same space: later ones were aligned to it. */
   since: number;
   bytes: number;
-  /** How many documents the index had when it was trained. */
+  /** Number of documents in the index when it was trained. */
   documents: number;
-  /** Which fields it was trained on, as the coordinator numbers that. */
+  /** Fields it was trained on, as numbered by the coordinator. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;
-  /** How long the training took. */
+  /** Training time in milliseconds. */
   tookMs: number;
 }
 
-/** Null when there is none. Throws the envelope's errors. */
+/** Null if there is none. Throws the envelope's errors. */
 export async function readModelRecord(store: Store, uid: number): Promise<ModelRecord | null> {
   const stored = await store.get(modelKey(uid));
   if (stored === undefined) return null;
@@ -62,7 +62,7 @@ export function decodeModelRecord(stored: Uint8Array, what: string): ModelRecord
   return all as ModelRecord;
 }
 
-/** The bytes of the model in force. Throws the envelope's errors, and DamagedBytesError for a missing piece. */
+/** Bytes of the active model. Throws the envelope's errors, and DamagedBytesError for a missing piece. */
 export async function readModel(
   store: Store,
   uid: number,
@@ -89,7 +89,7 @@ export function decodeModelPiece(stored: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
 }
 
-/** Puts of the pieces of a model, then of the record that puts it in force. */
+/** Puts of the pieces of a model, then of the record that activates it. */
 export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): Iterable<StoreOp> {
   for (let piece = 0, at = 0; at < model.length; piece++, at += PIECE_BYTES) {
     const value = seal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, model.subarray(at, at + PIECE_BYTES));
@@ -99,8 +99,8 @@ export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): 
 }
 
 /**
- * Puts a model in force; the pieces of the one before stay. After a crash the one or the other is in force. When the store
- * refuses a part, the one before stays in force.
+ * Activates a model; the pieces of the previous one stay. After a crash, or if the store refuses a part, one
+ * of the two is active.
  */
 export async function writeModel(
   store: Store,
@@ -109,7 +109,7 @@ export async function writeModel(
   model: Uint8Array,
   sync: boolean,
 ): Promise<void> {
-  await store.clear(modelPieces(uid, record.number)); // what a write that was cut short has left
+  await store.clear(modelPieces(uid, record.number)); // leftovers of an interrupted write
   let ops: StoreOp[] = [];
   for (const op of putModel(uid, record, model)) {
     if (ops.length === PIECES_PER_BATCH) {
@@ -123,7 +123,7 @@ export async function writeModel(
   shardFault("model.after-switch");
 }
 
-/** Deletes the pieces of models that are not in force: what a crash may have left, and a model that was replaced. */
+/** Deletes the pieces of inactive models: leftovers of a crash, and replaced models. */
 export async function deleteStrayModels(
   store: Store,
   uid: number,

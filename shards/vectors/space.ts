@@ -1,15 +1,18 @@
-// Where the vectors of an index come from, and which of them can be compared with each other.
+// The source of an index's vectors, and which of them can be compared with each other.
 import type { VectorPolicy } from "../protocol/control.js";
 import type { ModelRecord } from "./model-store.js";
 
-/** The number with which new vectors are stored, and those whose vectors lie in the same space. Null: no vector can be made. */
+/**
+ * The origin under which new vectors are stored, and the origins in the same space. Null: no vector can be
+ * made.
+ */
 export interface Space {
   origin: number;
-  /** Vectors of this origin or a later one, up to `origin`, can be compared. */
+  /** Vectors of this origin or a later one, up to `origin`, are comparable. */
   first: number;
 }
 
-/** `model`: the one in force, null while there is none. */
+/** `model`: the active one, null if there is none. */
 export function spaceOf(policy: VectorPolicy, model: ModelRecord | null): Space | null {
   switch (policy.source) {
     case "none":

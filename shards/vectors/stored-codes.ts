@@ -1,5 +1,5 @@
-// The codes of a segment in the database, in pieces. They follow from the stored vectors, so they are written when the index
-// is quiet, and what cannot be read is made anew.
+// The codes of a segment in the database, in pieces. They are derived from the stored vectors, so they are
+// written when the index is quiet, and recreated if unreadable.
 //
 //   piece 0, then the others: | origin u32 | count of pieces u32 | part of the codes region |     in an envelope
 
@@ -21,7 +21,7 @@ export interface StoredCodes {
   bytes: Uint8Array;
 }
 
-/** A part of a codes region as it is stored. */
+/** Part of a codes region as stored. */
 export interface CodesPiece {
   origin: number;
   pieces: number;
@@ -40,7 +40,7 @@ export function decodeCodesPiece(value: Uint8Array, what: string): CodesPiece {
   };
 }
 
-/** Null when they are not stored, or not all of them. Throws the envelope's errors. */
+/** Null unless all of them are stored. Throws the envelope's errors. */
 export async function readCodes(store: Store, uid: number, segment: number): Promise<StoredCodes | null> {
   const parts: Uint8Array[] = [];
   let first: CodesPiece | null = null;
@@ -70,7 +70,7 @@ export function* putCodes(uid: number, segment: number, { origin, bytes }: Store
   }
 }
 
-/** Stores codes in the place of those that are there. A crash meanwhile leaves what `readCodes` does not take. */
+/** Stores codes, replacing existing ones. A crash leaves an incomplete state that `readCodes` rejects. */
 export async function writeCodes(
   store: Store,
   uid: number,
@@ -87,13 +87,13 @@ export async function writeCodes(
   if (ops.length > 0) await store.batch(ops, { sync: false, adds: true });
 }
 
-/** Deletes of what may be stored as codes of a segment. */
+/** Deletes for everything that may be stored as codes of a segment. */
 export function deleteCodes(uid: number, { id, rows }: Pick<SegmentRecord, "id" | "rows">): StoreOp[] {
   const pieces = Math.ceil(codesLength(rows) / PART_BYTES);
   return Array.from({ length: pieces }, (_, piece) => ({ type: "del", key: codesKey(uid, id, piece) }));
 }
 
-/** Deletes the codes of segments that are not there any more: what a crash between two batches may have left. */
+/** Deletes the codes of segments that no longer exist: leftovers of a crash between two batches. */
 export async function deleteStrayCodes(
   store: Store,
   uid: number,

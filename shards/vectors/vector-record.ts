@@ -1,9 +1,10 @@
-// A stored vector: the value behind a vector key.
+// A stored vector: the value of a vector key.
 //
 //   | crc32 u32 | origin u32 | scale f32 | i8[512] |
 //
-// The checksum covers the key and everything behind the checksum. The origin says what made the vector, since vectors of
-// different origins cannot be compared (space.ts). A vector with scale 0 says that the document has none.
+// The checksum covers the key and everything after the checksum. The origin identifies what made the vector,
+// because vectors of different origins cannot be compared (space.ts). Scale 0 means that the document has no
+// vector.
 import { crc32 } from "node:zlib";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { DamagedBytesError } from "../storage/envelope.js";
@@ -14,16 +15,16 @@ import type { StoreOp } from "../storage/store.js";
 // ON DISK - never renumber
 const AT_ORIGIN = 4;
 const AT_VECTOR = AT_ORIGIN + 4;
-/** Of a stored value. */
+/** Bytes of a stored value. */
 export const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
 
 export interface VectorRecord {
   origin: number;
-  /** VECTOR_BYTES; decoding gives a view into the stored value. */
+  /** VECTOR_BYTES; decoding returns a view into the stored value. */
   vector: Uint8Array;
 }
 
-/** Vectors of documents, one behind the other, in the order of the seqs. */
+/** Vectors of documents, concatenated in the order of the seqs. */
 export interface Vectors {
   origin: number;
   seqs: readonly number[];
@@ -33,22 +34,23 @@ export interface Vectors {
 /** Vectors of the rows of a new segment. */
 export interface NewVectors {
   origin: number;
-  /** By row of the new segment; no bytes when all of them come later. */
+  /** By row of the new segment; empty if all of them come later. */
   vectors: Uint8Array;
-  /** The seqs of rows that live and whose vectors come later. */
+  /** Seqs of live rows whose vectors come later. */
   waiting: Set<number>;
-  /** What is to be stored. */
+  /** Vectors to store. */
   shown: Vectors;
 }
 
-/** Puts of vectors. All of them are one object in the same memory, since an import makes one for each document. */
+/** Puts of vectors. They share one object and its memory, because an import makes one put per document. */
 export function vectorPuts(uid: number, vectors: Vectors): Iterable<StoreOp> {
   return lazily(() => puts(uid, vectors));
 }
 
 function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
   const key = Buffer.from(vectorKey(uid, 0));
-  // The key lies before the origin, so that one pass makes the checksum; then this takes the place of the key's end.
+  // The key precedes the origin so that one pass computes the checksum, which then overwrites the end of the
+  // key.
   const memory = Buffer.allocUnsafeSlow(key.length - AT_ORIGIN + VALUE_BYTES);
   const value = memory.subarray(key.length - AT_ORIGIN);
   const put: StoreOp = { type: "put", key, value };
@@ -62,7 +64,7 @@ function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreO
   }
 }
 
-/** Throws DamagedBytesError, which names the key, when the value is not what was stored under the key. */
+/** Throws DamagedBytesError, which names the key, if the value is not what was stored under the key. */
 export function decodeVector(key: Uint8Array, value: Uint8Array): VectorRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (view.length !== VALUE_BYTES || checksum(key, view) !== view.readUInt32LE(0))

@@ -1,10 +1,10 @@
-// The live documents of a snapshot by number, read from the segments: what is listed is what searches find, so a stored
-// document that has been lost is missed when it is fetched, not left out.
+// Lists the live documents of a snapshot by number from the segments, which is what searches find. A stored
+// document that was lost is therefore noticed when it is fetched, rather than left out.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
 
-/** Ascending seqs above `afterSeq`, at most `limit`. One uninterrupted step: addresses are used. */
+/** Ascending seqs above `afterSeq`, at most `limit`. Holds addresses, so it must not be interrupted. */
 export function liveSeqs(
   engine: Engine,
   entries: readonly LiveSegment[],
@@ -28,7 +28,10 @@ export function liveSeqs(
   return seqs;
 }
 
-/** The live documents with the smallest id hashes, at most `limit`, ascending. One uninterrupted step: addresses are used. */
+/**
+ * The live documents with the smallest id hashes, at most `limit`, ascending. Holds addresses, so it must not
+ * be interrupted.
+ */
 export function leastIdHashes(
   engine: Engine,
   entries: readonly LiveSegment[],
@@ -59,7 +62,7 @@ export function leastIdHashes(
   return least;
 }
 
-/** The seqs of all rows of a segment, dead ones included. */
+/** The seqs of all rows of a segment, including deleted ones. */
 export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float64Array {
   const bytes = engine.segmentView(address);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -69,7 +72,7 @@ export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float6
   );
 }
 
-/** The first row whose seq is above, by halving. */
+/** The first row with a larger seq, by binary search. */
 function firstAbove(rows: number, seqOf: (row: number) => number, seq: number): number {
   let low = 0;
   let high = rows;

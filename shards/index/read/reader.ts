@@ -1,5 +1,5 @@
-// The read side of one index: programs to the engine, stored documents out. Reads never wait for writes; each
-// sees one snapshot.
+// The read side of one index: passes programs to the engine and returns stored documents. Reads never wait
+// for writes, and each sees one snapshot.
 
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
@@ -65,13 +65,15 @@ export class Reader {
     return engine.nearest(snapshots.at(generation).address, program, deadline || undefined);
   }
 
-  /** The live documents with the smallest id hashes: a sample that does not depend on the number of shards. */
+  /**
+   * The live documents with the smallest id hashes: a sample that does not depend on the number of shards.
+   */
   sample({ generation, limit }: SampleRequest): SampledDocument[] {
     const { engine, snapshots } = this.#state;
     return leastIdHashes(engine, snapshots.at(generation).entries, limit);
   }
 
-  /** With as many of the documents as fit. */
+  /** Includes as many of the documents as fit. */
   searchPage(request: PageRequest): PageReply | Promise<PageReply> {
     const result = this.search(request);
     const seqs = Array.from(seqsOfResult(result, request.offset, request.count));
@@ -82,8 +84,8 @@ export class Reader {
   }
 
   /**
-   * In the order of the seqs; a document that is not stored is empty. Few documents come at once. Throws SHARD_TOO_LARGE
-   * when they do not fit, without having read all of them.
+   * Documents in the order of the seqs; one that is not stored is empty. Synchronous for a few documents.
+   * Throws SHARD_TOO_LARGE if they do not fit, without reading all of them.
    */
   fetch(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const all = (documents: FetchedDocument[]): FetchedDocument[] => {
@@ -97,7 +99,7 @@ export class Reader {
     return documents instanceof Promise ? documents.then(all) : all(documents);
   }
 
-  /** The first documents, as they are shown, up to the one that does not fit. */
+  /** The first documents, as shown, up to the one that does not fit. */
   #fitting(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const show = shower(options, this.#state.schema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
@@ -106,7 +108,7 @@ export class Reader {
     return fitting.documents;
   }
 
-  /** Group by group, so that what will not fit is not read. */
+  /** Reads group by group, to avoid reading documents that will not fit. */
   async #fitGroups(
     seqs: readonly number[],
     show: Show,
@@ -126,13 +128,15 @@ export class Reader {
     return fitting.documents;
   }
 
-  /** The newest committed version of a document, empty when there is none. */
+  /** The newest committed version of a document, or no bytes if there is none. */
   get(request: GetRequest): Uint8Array {
     const record = readVersion(this.#state, this.#state.snapshots.newest, request);
     return record === undefined ? NOTHING : project(record, WHOLE, this.#workbench);
   }
 
-  /** NDJSON of the documents that are stored; of large ones only of the first `count` seqs, at least one. */
+  /**
+   * NDJSON of the stored documents. If they are large, it covers only the first `count` seqs, at least one.
+   */
   async exportLines(seqs: readonly number[]): Promise<ExportLines> {
     const parts: Uint8Array[] = [];
     let count = 0;
@@ -158,7 +162,9 @@ export class Reader {
     return liveSeqs(engine, snapshots.at(generation).entries, afterSeq, limit);
   }
 
-  /** In the order of the seqs; null for a document that has died. Throws for one that is damaged or missing. */
+  /**
+   * In the order of the seqs; null for a document that has died. Throws for one that is damaged or missing.
+   */
   async #stored(seqs: readonly number[]): Promise<(DocumentRecord | null)[]> {
     const { uid, home } = this.#state;
     const keys = seqs.map((seq) => documentKey(uid, seq));
@@ -166,7 +172,7 @@ export class Reader {
     return values.map((value, i) => this.#decoded(seqs[i]!, keys[i]!, value));
   }
 
-  /** One of few documents, which are likely to be shown again. */
+  /** One of a few documents, which are likely to be shown again. */
   #shown(seq: number): DocumentRecord | null {
     const { uid, home } = this.#state;
     const known = home.documents.get(uid, seq);
@@ -184,7 +190,7 @@ export class Reader {
   }
 }
 
-/** JSON with its line breaks as blanks: they can only stand between tokens. */
+/** Replaces line breaks in JSON by spaces: they can only occur between tokens. */
 function oneLine(document: Uint8Array): Uint8Array {
   return document.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
 }

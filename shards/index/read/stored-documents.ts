@@ -1,4 +1,5 @@
-// Reads the live documents of an index and their vectors from the database a page at a time, whether the index is open or not.
+// Reads the live documents of an index and their vectors from the database page by page, even if the index is
+// not open.
 import { type MovedVector, movedBytes, type StoredPage, type StoredRequest } from "../../protocol/move.js";
 import { decodeDeadDocuments } from "../../segments/dead-documents.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -16,10 +17,13 @@ import { decodeVector } from "../../vectors/vector-record.js";
 
 type Report = (message: string, error: unknown) => void;
 
-/** Documents whose vectors are read at a time. */
+/** Documents whose vectors are read together. */
 const VECTORS_AT_ONCE = 64;
 
-/** Requires that nobody writes to the index. A damaged vector is reported and counts as none. Throws the envelope's errors. */
+/**
+ * The index must not be written to. A damaged vector is reported and counts as none. Throws the envelope's
+ * errors.
+ */
 export async function storedDocuments(
   store: Store,
   request: StoredRequest,
@@ -37,7 +41,7 @@ export async function storedDocuments(
   }
   const page: StoredPage = { generation, maxSeq, liveDocs, more: false, documents: [] };
   let bytes = 0;
-  let without = 0; // the first document of the page whose vector is not read
+  let without = 0; // the first document of the page whose vector has not been read
   const addVectors = async (): Promise<void> => {
     const some = page.documents.slice(without);
     const keys = some.map(({ seq }) => vectorKey(uid, seq));

@@ -1,5 +1,5 @@
-// Gives disk back: the pieces of segments that merges have replaced, the documents that nobody can see, and replaced vectors are
-// deleted, but stay in the database's tables until those are written anew. Answers do not change.
+// Reclaims disk space. Pieces of segments replaced by merges, documents that nobody can see, and replaced
+// vectors are deleted, but remain in the database's tables until those are rewritten. Answers do not change.
 
 import {
   codesOf,
@@ -15,10 +15,10 @@ import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Disk that a key and a table's index take beside a value. */
+/** Disk space per value for its key and the table's index. */
 const ENTRY_BYTES = 24;
 
-/** Compacts the index's pieces, its vectors and its documents, each unless there is little disk to win. */
+/** Compacts the index's pieces, its vectors and its documents, each only if it would free enough. */
 export async function compactionJob(context: JobContext): Promise<void> {
   const { state } = context;
   const { uid, dead, liveDocs, maxSeq } = state;
@@ -32,7 +32,7 @@ export async function compactionJob(context: JobContext): Promise<void> {
   if (isMuch(garbage, bytes - garbage)) await compactDocuments(context, documents);
 }
 
-/** Ranges of which it is known how much they hold. */
+/** Ranges whose contents can be estimated. */
 function knownRanges({
   uid,
   entries,
@@ -50,12 +50,15 @@ function knownRanges({
   ];
 }
 
-/** Compacts all of the index: on a short disk everything counts. */
+/** Compacts the whole index: everything counts when disk space is short. */
 export async function wholeCompactionJob(context: JobContext): Promise<void> {
   await compactDocuments(context, indexRange(context.state.uid));
 }
 
-/** Compacts a range with all documents of the index. What is deleted meanwhile counts for the next time. */
+/**
+ * Compacts a range with all documents of the index. Deletions during the compaction count towards the next
+ * one.
+ */
 async function compactDocuments({ state, lane }: JobContext, range: KeyRange): Promise<void> {
   const { uid, dead, home } = state;
   const { released } = dead;

@@ -1,4 +1,4 @@
-// Vectors that an endpoint makes: which documents wait for one, and storing those that have come.
+// Vectors from an endpoint: lists the documents waiting for one, and stores those that arrive.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { PendingDocument, PendingRequest, PutVectorsRequest } from "../../protocol/vectors.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -8,7 +8,7 @@ import { StoreWriteError } from "../../storage/store.js";
 import { vectorPuts } from "../../vectors/vector-record.js";
 import type { ShardIndexState } from "../state.js";
 
-/** The first documents that wait for a vector. */
+/** The first documents waiting for a vector. */
 export async function pendingDocuments(
   state: ShardIndexState,
   { limit, bytesMax }: PendingRequest,
@@ -50,8 +50,8 @@ interface GivenVector {
 }
 
 /**
- * Stores the vectors of documents that live and have none yet; how many documents wait afterwards. Vectors of a segment whose
- * codes are still to be made are stored too. To be run in the index's lane.
+ * Stores vectors for live documents that have none. Returns the number of documents still waiting. Also
+ * stores vectors of a segment that has no codes yet. Must run in the index's lane.
  */
 export async function putVectors(state: ShardIndexState, request: PutVectorsRequest): Promise<number> {
   const { origin } = request;

@@ -1,14 +1,14 @@
-// Whether two documents are the same JSON value, though spaces and the order of members may differ. Numbers are compared
-// by the digits that were written, since doubles would make different ones equal. Knows nothing of operations.
+// Tells whether two documents are the same JSON value, ignoring white space and the order of members. Numbers
+// are compared by their digits, because doubles would equate different ones. Knows nothing about operations.
 import { isUtf8 } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 
-/** A string or a number of JSON text. */
+/** A string or number in JSON text. */
 const SCALARS = /"(?:[^"\\]+|\\.)*"|-?[0-9][0-9.eE+-]*/g;
 
-/** `known` is a JSON object. False when `given` is no well-formed one. */
+/** `known` is a JSON object. False if `given` is not a well-formed one. */
 export function sameDocument(known: Uint8Array, given: Uint8Array, workbench: Workbench): boolean {
   if (Buffer.compare(known, given) === 0) return true;
   if (!isUtf8(given)) return false;
@@ -22,7 +22,7 @@ export function sameDocument(known: Uint8Array, given: Uint8Array, workbench: Wo
   return true;
 }
 
-/** The bytes of the members' values; null when it is not one well-formed object. */
+/** The bytes of the members' values, or null if it is not a well-formed object. */
 function valuesByName(raw: Uint8Array, workbench: Workbench): Map<string, Uint8Array> | null {
   try {
     const members = workbench.topLevel(raw);
@@ -39,7 +39,10 @@ function sameValue(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0 || isDeepStrictEqual(parseExactly(a), parseExactly(b));
 }
 
-/** The value of well-formed JSON in which numbers are strings of their digits: each scalar is told apart by its first letter. */
+/**
+ * The value of well-formed JSON with numbers as strings of their digits. A prefix letter distinguishes
+ * scalars.
+ */
 function parseExactly(json: Uint8Array): unknown {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();
   return JSON.parse(

@@ -1,4 +1,4 @@
-// Write requests that wait for their commit: which may share one, and how they are answered together.
+// Write requests waiting for their commit: decides which may share one, and answers them together.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
@@ -13,7 +13,7 @@ interface Waiting<Request, Reply> {
 }
 export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
 type ReadWrite = Waiting<WriteRequest, WriteReply>;
-/** `find`: the rows to delete, once all writes before it are done. */
+/** `find`: the rows to delete, computed after all earlier writes. */
 export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
   kind: "delete";
   find(): DyingRow[] | Promise<DyingRow[]>;
@@ -24,7 +24,7 @@ interface DeleteRequest {
   oldestGeneration: number;
 }
 
-/** Runs the work of these requests; a failure fails those that are not settled yet. */
+/** Runs the work of these requests. A failure fails those that are not settled yet. */
 export async function settle(
   group: readonly { reject(error: unknown): void }[],
   work: () => Promise<void>,
@@ -37,8 +37,8 @@ export async function settle(
 }
 
 /**
- * Reads the requests and refuses those whose bytes are wrong or whose generation or seqs do not continue what is
- * committed; the rest may share a commit.
+ * Reads the requests and refuses those that are malformed or whose generation or seqs do not continue the
+ * committed ones. The rest may share a commit.
  */
 export function admit(
   state: ShardIndexState,

@@ -1,7 +1,7 @@
-// CRC-32C (Castagnoli), the checksum of LevelDB's own files, which node:zlib does not offer. Four bytes a step
-// ("slicing by 4"): fast enough to read a database through once.
+// CRC-32C (Castagnoli), the checksum of LevelDB's own files, which node:zlib lacks. Four bytes per step
+// ("slicing by 4"): fast enough to read through a database once.
 
-const POLYNOMIAL = 0x82f63b78; // reversed
+const POLYNOMIAL = 0x82f63b78; // bit-reversed
 
 const TABLES: readonly Uint32Array[] = makeTables();
 
@@ -19,7 +19,7 @@ function makeTables(): Uint32Array[] {
   return tables;
 }
 
-/** The checksum of the bytes. `before` is the checksum of the bytes that stand before them. */
+/** Checksum of the bytes. `before` is the checksum of the bytes that precede them. */
 export function crc32c(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3] = TABLES as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
   let crc = ~before;

@@ -1,10 +1,10 @@
-// Reads LevelDB's own files and checks what LevelDB does not: it verifies no block of a table when it reads one,
-// and drops damaged records of its log without a word. Knows no key and no value.
+// Reads LevelDB's own files and checks what LevelDB does not: it verifies no block of a table when it reads
+// one, and silently drops damaged records of its log. Knows nothing about keys and values.
 //
 //   log:    blocks of 32 KiB of records    | crc u32 | length u16 | type u8 | data |
 //   list of tables (MANIFEST): a log whose records are changes
 //
-// Tables are read by level-tables.ts.
+// level-tables.ts reads tables.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -18,7 +18,10 @@ const RECORD_FIRST = 2;
 const RECORD_LAST = 4;
 /** LevelDB's first list of tables, which it replaces when the new database is opened. */
 const FIRST_MANIFEST = "MANIFEST-000001";
-/** A change of the list of tables is a sequence of tags, each with numbers and byte strings of a length. */
+/**
+ * A change of the list of tables is a sequence of tags, each followed by numbers and length-prefixed byte
+ * strings.
+ */
 const EDIT_LOG = 2;
 const EDIT_TABLE_GONE = 6;
 const EDIT_TABLE = 7;
@@ -26,16 +29,18 @@ const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
   1: ["bytes"], // comparator
   3: ["number"], // next file
   4: ["number"], // last sequence number
-  5: ["number", "bytes"], // how far a level is compacted
+  5: ["number", "bytes"], // compaction progress of a level
   [EDIT_TABLE_GONE]: ["number", "number"], // level, number
   [EDIT_TABLE]: ["number", "number", "number", "bytes", "bytes"], // level, number, size, first and last key
   9: ["number"], // previous log
 };
 const LOST_FOLDER = "lost";
-/** The name of our note beside LevelDB's files. LevelDB leaves it alone. ON DISK. */
+/** Name of our note beside LevelDB's files, which LevelDB ignores. ON DISK. */
 const CLOSED_FILE = "closed.json";
 
-/** The damage in the files of a closed database, one sentence for each. With `tables`, all tables are read through as well. */
+/**
+ * Damage in the files of a closed database, one sentence each. With `tables`, also reads all tables through.
+ */
 export function levelDamage(location: string, tables: boolean): string[] {
   const damage: string[] = [];
   const names = fileNames(location);
@@ -43,7 +48,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
   if (holdsData(names)) damage.push(...listDamage(location, names, noted));
   const listed = tables ? listInForce(location, names)?.tables : undefined;
   for (const name of names.filter(isData)) {
-    // A table that is not listed was cut short before anything was in it alone. LevelDB deletes it at its next start.
+    // An unlisted table is an unfinished one whose data is also elsewhere. LevelDB deletes it at its next
+    // start.
     if (isTable(name) && (!tables || listed?.has(numberOf(name)) === false)) continue;
     const bytes = readFileSync(join(location, name));
     const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
@@ -57,8 +63,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Removes from the tables of a closed database the blocks at which LevelDB would end the process. A table with nothing
- * left moves to the folder into which LevelDB's own repair puts such tables.
+ * Removes from the tables of a closed database the blocks on which LevelDB would abort. A table with nothing
+ * left moves to the folder that LevelDB's own repair uses for such tables.
  */
 export function cutTables(location: string): void {
   for (const name of fileNames(location).filter(isTable)) {
@@ -87,9 +93,9 @@ function fileNames(location: string): string[] {
 }
 
 /**
- * Notes the checksums of the logs of a database that has just been closed. A bad record at the end of a log looks like a
- * write that was cut short. After an orderly end no write was cut short, so the note shows such a record to be damage.
- * When the database is opened again it begins new files, and the note says nothing about those.
+ * Records the checksums of the logs of a database just closed. A bad record at the end of a log looks like an
+ * interrupted write. After a clean shutdown no write was interrupted, so the note exposes such a record as
+ * damage. When the database is opened again it starts new files, to which the note does not apply.
  */
 export function noteClosed(location: string): void {
   const sums = Object.fromEntries(
@@ -101,11 +107,11 @@ export function noteClosed(location: string): void {
   try {
     writeFileSync(join(location, CLOSED_FILE), note);
   } catch {
-    // The disk may be full. Without the note the database opens as after a power failure.
+    // The disk may be full. Without the note, the database opens as after a power failure.
   }
 }
 
-/** The noted checksums by the name of the file. Empty when there is no note that can be read. */
+/** Recorded checksums by file name. Empty if there is no readable note. */
 function notedSums(location: string): Record<string, number> {
   try {
     const note = JSON.parse(readFileSync(join(location, CLOSED_FILE), "utf8")) as {
@@ -118,20 +124,22 @@ function notedSums(location: string): Record<string, number> {
   }
 }
 
-/** Whether a database was ever made here, judged by the names of its files. */
+/** True if a database was ever created here, judging by the names of its files. */
 export function hasDatabase(location: string): boolean {
   return holdsData(fileNames(location));
 }
 
-/** False for a new database whose creation was cut short. Its first list of tables is then its only file. */
+/**
+ * False for a new database whose creation was interrupted: its first list of tables is then its only file.
+ */
 function holdsData(names: readonly string[]): boolean {
   const data = names.filter(isData);
   return data.length > 1 || (data.length === 1 && (data[0] !== FIRST_MANIFEST || names.includes("CURRENT")));
 }
 
 /**
- * CURRENT names the list of tables in force; without it LevelDB would begin a new database and delete the old one.
- * LevelDB notices when a table is missing, but not when a log is.
+ * CURRENT names the active list of tables; without it LevelDB would create a new database and delete the old
+ * one. LevelDB notices a missing table, but not a missing log.
  */
 function listDamage(
   location: string,
@@ -147,7 +155,7 @@ function listDamage(
   return logs.filter((name) => !names.includes(name)).map((name) => `the file ${name} is missing`);
 }
 
-/** The name of the list of tables in force. Null when CURRENT names none. */
+/** Name of the active list of tables. Null if CURRENT names none. */
 function manifestInForce(location: string, names: readonly string[]): string | null {
   if (!names.includes("CURRENT")) return null;
   const named = readFileSync(join(location, "CURRENT"), "latin1");
@@ -172,8 +180,8 @@ function isLog(name: string): boolean {
 }
 
 /**
- * A sentence about a bad record that has the beginning of another write behind it. A log that is bad from some record to
- * its end is not damaged: a power failure leaves a write like that, and such a write was never acknowledged.
+ * A sentence about a bad record that is followed by the beginning of another write. A log that is bad from
+ * some record to its end is not damaged: a power failure leaves such a write, which was never acknowledged.
  */
 function logDamage(bytes: Buffer): string | null {
   let at = 0;
@@ -192,7 +200,7 @@ function logDamage(bytes: Buffer): string | null {
   return null;
 }
 
-/** Where the record at `at` ends, or where the zeros end that fill its block up. Negative for a bad record. */
+/** End of the record at `at`, or of the zeros that pad its block. Negative for a bad record. */
 function recordEnd(bytes: Buffer, at: number): number {
   const blockEnd = Math.min(bytes.length, (Math.floor(at / LOG_BLOCK_BYTES) + 1) * LOG_BLOCK_BYTES);
   if (blockEnd - at < RECORD_HEAD_BYTES) return blockEnd;
@@ -205,15 +213,15 @@ function recordEnd(bytes: Buffer, at: number): number {
   return end;
 }
 
-/** What the list of tables says. */
+/** Contents of the list of tables. */
 interface TableList {
-  /** The oldest log that is not in tables yet. Null before the first opening and after a repair. */
+  /** The oldest log not yet in tables. Null before the first opening and after a repair. */
   readonly log: string | null;
   /** The numbers of the tables. */
   readonly tables: ReadonlySet<number>;
 }
 
-/** Null when there is no list, and for a damaged one. */
+/** Null if there is no list, or it is damaged. */
 function listInForce(location: string, names: readonly string[]): TableList | null {
   const manifest = manifestInForce(location, names);
   return manifest === null ? null : readList(readFileSync(join(location, manifest)));
@@ -245,14 +253,14 @@ function readList(manifest: Buffer): TableList | null {
   return { log: log === 0 ? null : `${String(log).padStart(6, "0")}.log`, tables };
 }
 
-/** The records up to the first bad one. A record that spans several blocks is put together. */
+/** The records up to the first bad one. Reassembles a record that spans several blocks. */
 function* logRecords(bytes: Buffer): Generator<Buffer> {
   let parts: Buffer[] = [];
   for (let at = 0, end = 0; at < bytes.length; at = end) {
     end = recordEnd(bytes, at);
     if (end < 0) return;
     const type = end - at < RECORD_HEAD_BYTES ? 0 : bytes[at + 6]!;
-    if (type === 0) continue; // what fills a block up
+    if (type === 0) continue; // padding
     if (type === RECORD_FULL || type === RECORD_FIRST) parts = [];
     parts.push(bytes.subarray(at + RECORD_HEAD_BYTES, end));
     if (type === RECORD_FULL || type === RECORD_LAST) yield Buffer.concat(parts);

@@ -1,5 +1,5 @@
-// Reads LevelDB's tables and checks what LevelDB does not check. Removes blocks that LevelDB could not read without
-// ending the process. Knows no value, and of a key only its order.
+// Reads LevelDB's tables and checks what LevelDB does not check. Removes blocks on which LevelDB would abort
+// the process. Knows nothing about values, and only the order of keys.
 //
 //   table:  blocks, each                   | data | type u8 | crc u32 |
 //           the blocks of the filter, the meta index that names them, the index block that names the others
@@ -18,7 +18,7 @@ const TRAILER_BYTES = 5;
 const TYPE_PLAIN = 0;
 const TYPE_SNAPPY = 1;
 const KEY_TAG_BYTES = 8;
-/** The types of a key are 0, deleted, and 1, stored. */
+/** Types of a key: 0 deleted, 1 stored. */
 const KEY_TYPE_MAX = 1;
 const MASK = 0xa282ead8;
 
@@ -45,8 +45,9 @@ export function tableDamage(bytes: Buffer): string | null {
 }
 
 /**
- * The table without the blocks that LevelDB cannot read, or the same bytes when it can read all of them. A block whose
- * checksum fails stays if its keys are in order, because most of its values are whole. Null when nothing can be read.
+ * The table without the blocks that LevelDB cannot read, or the same bytes if it can read all of them. Keeps
+ * a block with a wrong checksum if its keys are in order, because most of its values are intact. Null if
+ * nothing is readable.
  */
 export function readableTable(bytes: Buffer): Buffer | null {
   const footer = footerOf(bytes);
@@ -72,7 +73,10 @@ function readable(bytes: Buffer, index: readonly Entry[]): Entry[] {
   });
 }
 
-/** An index made by walking the blocks from the beginning up to the first damaged one; each begins where the last one ended. */
+/**
+ * An index made by walking the blocks from the start to the first damaged one; each begins where the previous
+ * one ends.
+ */
 function foundIndex(bytes: Buffer, end: number): Entry[] {
   const index: Entry[] = [];
   for (let at = 0; at < end; ) {
@@ -86,7 +90,7 @@ function foundIndex(bytes: Buffer, end: number): Entry[] {
   return index;
 }
 
-/** The length of the block at `start`, which is the one whose checksum fits. -1 for a damaged block. */
+/** Length of the block at `start`, found by trying its checksum. -1 for a damaged block. */
 function blockLength(bytes: Buffer, start: number, end: number): number {
   let crc = 0;
   for (let at = start; at + TRAILER_BYTES <= end; at++) {
@@ -116,13 +120,13 @@ function isWhole(bytes: Buffer, { at, length }: Handle): boolean {
   return crc32c(bytes.subarray(at, end + 1)) === unmask(bytes.readUInt32LE(end + 1));
 }
 
-/** The entries of a block. Null when its checksum does not hold. */
+/** Entries of a block. Null if its checksum is wrong. */
 function entriesOf(bytes: Buffer, handle: Handle): Entry[] | null {
   const block = isWhole(bytes, handle) ? unpacked(bytes, handle) : null;
   return block === null ? null : entriesIn(block);
 }
 
-/** The unpacked bytes of a block. Requires that the block lies within the table. */
+/** Uncompressed bytes of a block, which must lie within the table. */
 function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   const block = bytes.subarray(at, at + length);
   const type = bytes[at + length];
@@ -130,7 +134,7 @@ function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   return type === TYPE_PLAIN ? block : null;
 }
 
-/** The entries of an unpacked block. Null when LevelDB would read beyond one of its ends. */
+/** Entries of an uncompressed block. Null if LevelDB would read out of its bounds. */
 function entriesIn(block: Buffer): Entry[] | null {
   const restarts = block.length < 4 ? 0 : block.readUInt32LE(block.length - 4);
   const end = block.length - 4 - restarts * 4;
@@ -153,7 +157,7 @@ function entriesIn(block: Buffer): Entry[] | null {
   return entries;
 }
 
-/** Whether a damaged block's keys ascend, after the last key of the block before and up to its own. */
+/** True if a damaged block's keys ascend, from the last key of the previous block up to its own last key. */
 function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: Buffer): boolean {
   if (handle.at + handle.length + TRAILER_BYTES > bytes.length) return false;
   const block = unpacked(bytes, handle);
@@ -168,7 +172,7 @@ function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: B
   return previous !== null && compareKeys(previous, last) <= 0;
 }
 
-/** The order of a table's keys. Of two writes of one key the newer one comes first. */
+/** Order of a table's keys. Of two writes of one key, the newer one comes first. */
 function compareKeys(a: Buffer, b: Buffer): number {
   const [ownA, ownB] = [a.length - KEY_TAG_BYTES, b.length - KEY_TAG_BYTES];
   const order = Buffer.compare(a.subarray(0, ownA), b.subarray(0, ownB));
@@ -177,7 +181,7 @@ function compareKeys(a: Buffer, b: Buffer): number {
   return tagA > tagB ? -1 : tagA < tagB ? 1 : 0;
 }
 
-/** A block of entries that share no bytes with each other, as those of an index block do. */
+/** A block of entries that share no bytes with each other, like those of an index block. */
 function blockOf(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const starts: number[] = [];
@@ -193,7 +197,7 @@ function blockOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...parts, Buffer.from(tail.buffer)]);
 }
 
-/** The block with its type and checksum behind it. */
+/** The block followed by its type and checksum. */
 function sealed(block: Buffer): Buffer {
   const whole = Buffer.concat([block, Buffer.alloc(TRAILER_BYTES)]);
   const crc = crc32c(whole.subarray(0, block.length + 1));
@@ -211,7 +215,7 @@ export function unmask(crc: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0;
 }
 
-/** The varint of a number below 2^53. */
+/** Varint of a number below 2^53. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
@@ -228,7 +232,7 @@ export class VarintReader {
     this.at = at;
   }
 
-  /** The next varint. Bytes behind the end read as 0. Requires numbers below 2^53. */
+  /** The next varint. Bytes after the end read as 0. Numbers must be below 2^53. */
   next(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

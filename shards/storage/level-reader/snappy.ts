@@ -1,7 +1,7 @@
-// Unpacks one block of Snappy's raw format. LevelDB writes compressed tables when it repairs a database; all other tables
-// of ours are not compressed. https://github.com/google/snappy/blob/main/format_description.txt
+// Decompresses one block of Snappy's raw format. LevelDB writes compressed tables when it repairs a database;
+// all our other tables are uncompressed. https://github.com/google/snappy/blob/main/format_description.txt
 
-/** The unpacked bytes. Null when the bytes are not a block of this format. */
+/** The uncompressed bytes. Null if the bytes are not a block of this format. */
 export function unpackSnappy(packed: Uint8Array): Buffer | null {
   let at = 0;
   let length = 0;
@@ -11,7 +11,7 @@ export function unpackSnappy(packed: Uint8Array): Buffer | null {
     length += (byte & 0x7f) * 2 ** shift;
     if (byte < 0x80) break;
   }
-  if (length > packed.length * 64) return null; // a copy of three bytes makes at most 64
+  if (length > packed.length * 64) return null; // a copy of three bytes yields at most 64
   const out = Buffer.alloc(length);
   let end = 0;
   const little = (from: number, bytes: number): number => {
@@ -38,7 +38,7 @@ export function unpackSnappy(packed: Uint8Array): Buffer | null {
     const distance = little(at, bytes) + (near ? (tag >> 5) * 256 : 0);
     at += bytes;
     if (distance === 0 || distance > end || end + count > length) return null;
-    // The copy may overlap what it writes.
+    // The copy may overlap its own output.
     for (let i = 0; i < count; i++, end++) out[end] = out[end - distance]!;
   }
   return end === length ? out : null;
