@@ -1,4 +1,4 @@
-// The examples of docs/api.md, run in their order against one server, answer as the page shows.
+// The examples of docs/api.md and of README.md, run in their order against a fresh server, answer as the page shows.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const FEED = `<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channe
 <item><g:id>10</g:id><g:title>Canvas bag</g:title><g:brand>Acme</g:brand><g:price>35.00 USD</g:price></item>
 </channel></rss>`;
 
-describe.skipIf(process.platform === "win32")("docs/api.md", () => {
+describe.skipIf(process.platform === "win32").each(["docs/api.md", "README.md"])("%s", (path) => {
   let server: TestServer;
   let feeds: FeedServer;
   const folder = mkdtempSync(join(tmpdir(), "skein-examples-"));
@@ -35,7 +35,7 @@ describe.skipIf(process.platform === "win32")("docs/api.md", () => {
     rmSync(folder, { recursive: true });
   });
 
-  for (const example of examplesOf(page("docs/api.md")))
+  for (const example of examplesOf(page(path)))
     test(example.name, async () => {
       const origin = new URL(feeds.url("/")).origin;
       const found = await whatDiffers(example, folder, {
