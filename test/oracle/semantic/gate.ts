@@ -1,4 +1,4 @@
-// Which mode answers a query, after docs/ranking.md ("Search modes"): one reason after the other.
+// Which mode answers a query, after docs/semantic.md ("The four modes"): one reason after the other.
 // Knows only the query and how many documents have all its words.
 import type { Query } from "../query.js";
 import type { QueryText } from "../words/text.js";
