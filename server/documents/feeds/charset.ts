@@ -1,17 +1,22 @@
-// A feed's bytes as text, piece by piece. Which encoding they are in is said by the data source, a byte order mark, the XML
-// declaration or the content type, in this order. A byte that is not valid in the encoding becomes INVALID, so that the item
-// in which it stands can be refused and the others go on.
+// Decodes a feed's bytes to text, piece by piece. The encoding comes from the data source, a byte order mark,
+// the XML declaration or the content type, in this order. A byte that is invalid in the encoding becomes
+// INVALID, so that its item can be refused while the others continue.
 
 import { FeedError } from "../../ground/errors.js";
 
-/** Stands for bytes that mean nothing in the feed's encoding. It is no character, so a feed has no use for it. */
+/**
+ * Stands for bytes that are invalid in the feed's encoding. It is a noncharacter, so feeds have no use for
+ * it.
+ */
 export const INVALID = "\uffff";
 
 const REPLACEMENT = "\ufffd";
 const REPLACEMENT_UTF8 = Buffer.from(REPLACEMENT);
-/** The declaration stands in the first bytes. */
+/** The declaration is within this many bytes. */
 const HEAD_BYTES = 1024;
-/** Short pieces are joined and long ones cut, so that the work and memory of a piece are the same for every server. */
+/**
+ * Short pieces are joined and long ones split, so that work and memory per piece do not depend on the server.
+ */
 const BLOCK_BYTES = 64 * 1024;
 
 export interface FeedText {
@@ -19,12 +24,12 @@ export interface FeedText {
   readonly pieces: AsyncIterable<string>;
 }
 
-/** Whether feeds can be read in the encoding of this name. */
+/** True if feeds can be read in the encoding with this name. */
 export function isEncoding(name: string): boolean {
   return canonical(name) !== null;
 }
 
-/** Throws FeedError SK-DS-422 when the feed names an encoding that does not exist. */
+/** Throws FeedError SK-DS-422 if the feed names an unknown encoding. */
 export async function decodeText(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string | null,
@@ -44,7 +49,7 @@ export async function decodeText(
   return { encoding, pieces: decoded(head, blocks, decoderOf(encoding)) };
 }
 
-/** The sentence for an item with INVALID in it. */
+/** Error sentence for an item that contains INVALID. */
 export function invalidBytes(encoding: string): string {
   const other = encoding === "utf-8" ? "windows-1252" : "utf-8";
   return `item has bytes that are not ${encoding.toUpperCase()}; set the encoding, for instance ${other}`;
@@ -71,7 +76,7 @@ function markOf(head: Buffer): string | null {
 function declaredIn(head: Buffer): string | null {
   const start = head.subarray(0, HEAD_BYTES).toString("latin1");
   const name = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']/.exec(start)?.[1];
-  // Somebody who could read so far as ASCII does not read UTF-16: the text was converted, its declaration was not.
+  // A declaration that was readable as ASCII is not UTF-16: the text was converted without updating it.
   return name === undefined || /^utf-?16/i.test(name) ? null : name;
 }
 
@@ -112,7 +117,7 @@ async function* decoded(head: Buffer, rest: AsyncIterable<Buffer>, decoder: Deco
 
 interface Decoder {
   decode(bytes: Buffer): string;
-  /** What is left of a character whose last bytes are missing. */
+  /** The remains of a character whose last bytes are missing. */
   end(): string;
 }
 
@@ -132,13 +137,13 @@ function decoderOf(encoding: string): Decoder {
   };
 }
 
-/** Keeps back the first bytes of a character until the others come. */
+/** Holds back the first bytes of a character until the rest arrives. */
 class WholeCharacters implements Decoder {
   #rest: Buffer = Buffer.alloc(0);
   readonly #split: (bytes: Buffer) => number;
   readonly #text: (bytes: Buffer) => string;
 
-  /** `split` tells how many bytes are whole characters, `text` decodes them without a state. */
+  /** `split` returns how many bytes are whole characters; `text` decodes those without state. */
   constructor(split: (bytes: Buffer) => number, text: (bytes: Buffer) => string) {
     this.#split = split;
     this.#text = text;
@@ -167,7 +172,7 @@ function splitUtf8(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** A replacement character that the feed itself has stays what it is. */
+/** Keeps a replacement character that is in the feed itself. */
 function utf8Text(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.includes(REPLACEMENT)) return text;
@@ -180,7 +185,10 @@ function utf8Text(bytes: Buffer): string {
   return marked + bytes.toString("utf8", start).replaceAll(REPLACEMENT, INVALID);
 }
 
-/** Keeps back an odd byte and the first half of a surrogate pair. `high` is the place of the high byte in a unit. */
+/**
+ * Holds back an odd byte and the first half of a surrogate pair. `high` is the index of the high byte in a
+ * unit.
+ */
 function splitUtf16(bytes: Buffer, high: 0 | 1): number {
   const even = bytes.length & ~1;
   return even > 0 && (bytes[even - 2 + high]! & 0xfc) === 0xd8 ? even - 2 : even;

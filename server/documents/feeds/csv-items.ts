@@ -1,5 +1,5 @@
-// The rows of a CSV or TSV feed as items: the header's names with the cells of each row, all of them strings. The table itself is
-// read by the reader that imports of files use; only what feeds have beyond that is here.
+// Turns the rows of a CSV or TSV feed into items: header names with the cells of each row, all of them
+// strings. The reader for file imports reads the table itself; only feed-specific rules are here.
 
 import { CsvError } from "csv-parse";
 import { FeedError } from "../../ground/errors.js";
@@ -12,10 +12,13 @@ import { following } from "./following.js";
 /** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
 const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:[^\S\n][^\n]*|[^\n,;\t|]*)\n)+/;
 
-/** A row that is so many times as long as an item may be ends the feed: nobody writes one, a quote is missing. */
+/** A row longer than this many maximum-size items ends the feed: a quote must be missing. */
 const ENDLESS_ROW_ITEMS = 4;
 
-/** Throws FeedError: SK-DS-422 for what is no table, SK-DS-520 when a quoted cell never ends, SK-DS-413 for an endless row. */
+/**
+ * Throws FeedError: SK-DS-422 if this is not a table, SK-DS-520 if a quoted cell never ends, SK-DS-413 for an
+ * endless row.
+ */
 export async function* csvItems(
   text: FeedText,
   delimiter: string | null,
@@ -25,7 +28,7 @@ export async function* csvItems(
   const pieces = text.pieces[Symbol.asyncIterator]();
   const first = await pieces.next();
   const start: string = first.done === true ? "" : first.value;
-  // The comments become blank lines, so that the lines that errors name are those of the feed.
+  // Comments become blank lines, so that line numbers in errors match the feed.
   const preamble = PREAMBLE.exec(start)?.[0] ?? "";
   const table = start.slice(preamble.length);
   let at = 0;

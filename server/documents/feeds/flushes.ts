@@ -1,9 +1,12 @@
-// The chunks of a feed that arrives slowly. Readers of a whole feed wait for full blocks; a preview wants the items that
-// are there.
+// Flushes the chunks of a slow feed. Readers of a whole feed wait for full blocks; a preview wants the items
+// that have arrived.
 
 const FLUSH = new Uint8Array(0);
 
-/** The chunks, with an empty one after about every `ms` of waiting for more: readers then use what they hold of a block. */
+/**
+ * The chunks, with an empty one after about every `ms` without data, which tells readers to use their partial
+ * blocks.
+ */
 export async function* withFlushes(
   chunks: AsyncIterable<Uint8Array>,
   ms: number,
@@ -24,12 +27,15 @@ export async function* withFlushes(
       next = source.next();
     }
   } finally {
-    next.catch(() => undefined); // after an early return nobody else waits for it
+    next.catch(() => undefined); // after an early return nobody else awaits it
     await source.return?.();
   }
 }
 
-/** Whether `next` is still pending at `dueMs`. Never rejects: the caller awaits `next` and meets its failure there. */
+/**
+ * True if `next` is still pending at `dueMs`. Never rejects: the caller awaits `next` and sees its failure
+ * there.
+ */
 function isLate(next: Promise<unknown>, dueMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), Math.max(0, dueMs - performance.now()));

@@ -1,6 +1,6 @@
-// A stream of which somebody has looked at the beginning.
+// A stream whose first element was already consumed.
 
-/** What was read already and then the rest, which is ended when the reader stops early. */
+/** The first element, then the rest, which is closed if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     yield first;

@@ -1,19 +1,20 @@
-// A feed's bytes as they were before somebody compressed them: gzip and deflate, told by the Content-Encoding header or by the first
-// bytes. What comes out is counted, so that a small download cannot become an endless feed.
+// Decompresses a feed: gzip and deflate, detected by the Content-Encoding header or by the first bytes.
+// Counts the output, so that a small download cannot become an endless feed.
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../../ground/errors.js";
 import { following } from "./following.js";
 
-/** A .gz file that a server compresses once more is as deep as honest servers go. */
+/** Honest servers nest at most two layers: a .gz file compressed again in transit. */
 const LAYERS_MAX = 2;
 const CHUNK_BYTES = 64 * 1024;
 
 type Inflater = ReturnType<typeof createGunzip>;
 
 /**
- * The plain bytes of a body whose Content-Encoding header is given. Throws FeedError: SK-DS-413 for more than `bytesMax` plain bytes,
- * SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for data that ends early.
+ * The decompressed bytes of a body with this Content-Encoding header. Throws FeedError: SK-DS-413 for more
+ * than `bytesMax` decompressed bytes, SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for
+ * truncated data.
  */
 export async function* inflate(
   chunks: AsyncIterable<Uint8Array>,
@@ -52,7 +53,10 @@ function declaredEncodings(header: string | null): string[] {
   );
 }
 
-/** Null: not compressed. Gzip is known by its magic bytes whatever the header says: servers declare it for plain bodies, too. */
+/**
+ * Null: not compressed. Gzip is detected by its magic bytes, because servers also declare it for plain
+ * bodies.
+ */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
   if (head[0] === 0x1f && head[1] === 0x8b) return createGunzip(options);
@@ -60,12 +64,16 @@ function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater |
   return declared === "deflate" && !isText(head) ? createInflateRaw(options) : null;
 }
 
-/** The two bytes that zlib writes at its usual levels. `x^`, which a fourth level begins with, could be text. */
+/**
+ * The two header bytes of zlib at its usual levels. `x^`, which a fourth level begins with, could be text.
+ */
 function isZlib(head: Uint8Array): boolean {
   return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);
 }
 
-/** Whether a body that is declared as deflate is a plain feed: it begins with an opening bracket or a byte order mark. */
+/**
+ * True if a body declared as deflate is a plain feed: it begins with an opening bracket or a byte order mark.
+ */
 function isText(head: Uint8Array): boolean {
   return (
     (head[0] === 0x3c && (head[1] === 0x3f || head[1] === 0x21)) || (head[0] === 0xef && head[1] === 0xbb)
@@ -108,7 +116,7 @@ function reason(error: unknown): unknown {
   );
 }
 
-/** Writes with back-pressure. A source that fails makes the inflater fail, whose reader then sees that error. */
+/** Writes with back-pressure. If the source fails, so does the inflater, and its reader sees that error. */
 async function feed(chunks: AsyncIterable<Uint8Array>, into: Inflater): Promise<void> {
   try {
     for await (const chunk of chunks) {

@@ -1,5 +1,6 @@
-// A JSON feed as items: an array, an object that holds one, or one object per line (NDJSON). Which of these it is, its content
-// type or its first line says. One document is json-reader's business; of lines, a broken one is a failed item.
+// Turns a JSON feed into items: an array, an object that contains one, or one object per line (NDJSON). The
+// content type or the first line tells which. json-reader.ts reads a single document; among lines, a broken
+// one is a failed item.
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
@@ -10,8 +11,8 @@ import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js"
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
 /**
- * Throws FeedError: SK-DS-422 for what is not JSON or has no array of items, SK-DS-520 for an early end, SK-DS-413 for an item
- * of an array that is too large.
+ * Throws FeedError: SK-DS-422 if it is not JSON or has no array of items, SK-DS-520 if it ends early,
+ * SK-DS-413 if an item of an array is too large.
  */
 export async function* jsonItems(
   text: FeedText,
@@ -34,7 +35,7 @@ export async function* jsonItems(
   reader.end();
 }
 
-/** The segments of a JSON pointer; the slash before the first may be left out. */
+/** The segments of a JSON pointer; the leading slash is optional. */
 function segments(pointer: string): string[] {
   const path = pointer.replace(/^\//, "");
   if (path === "") return [];
@@ -42,8 +43,8 @@ function segments(pointer: string): string[] {
 }
 
 /**
- * Reads until it is known whether the feed has lines: its type declares them, or its first line is an object and another value
- * follows. Reads no further than an item can be long.
+ * Reads until it is clear whether the feed has lines: its type says so, or its first line is an object and
+ * another value follows. Reads no further than the maximum length of an item.
  */
 async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";
@@ -79,10 +80,10 @@ async function* lineItems(
   yield lines.end();
 }
 
-/** Items of lines that arrive in pieces. Holds one line, and nothing of one that is too long. */
+/** Items from lines that arrive in pieces. Holds one line, and nothing of one that is too long. */
 class LineItems {
   readonly #options: JsonReaderOptions;
-  /** Reads an array whose elements are the lines; begins anew after a broken one. */
+  /** Reads an array whose elements are the lines; restarts after a broken one. */
   #reader: JsonReader | null = null;
   #rest = "";
   #isTooLong = false;
@@ -105,7 +106,7 @@ class LineItems {
     return items;
   }
 
-  /** A last line that is broken and has no newline was cut. */
+  /** A broken last line without a newline was truncated. */
   end(): FeedItem[] {
     const items: FeedItem[] = [];
     const isCut = this.#rest.trim() !== "" && parsed(this.#rest) === undefined;
@@ -156,10 +157,12 @@ class LineItems {
   }
 }
 
-/** What JSON.parse, which is ten times faster, may not read as it is to be read: some numbers, bytes that are no text. */
+/**
+ * Text that JSON.parse, which is ten times faster, would not read correctly: some numbers, and invalid bytes.
+ */
 const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
 
-/** Undefined for what is not one JSON value. */
+/** Undefined if the line is not one JSON value. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

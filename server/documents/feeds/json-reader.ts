@@ -1,6 +1,7 @@
-// The items of one JSON document that arrives in pieces: the elements of one array in it. The streaming parser's tokens are put
-// together here and not by its own assembler, because what is not an item must cost no memory, and because a hostile item must
-// fail alone. Integers beyond 2^53 become bigints; a member called __proto__ is a member like any other.
+// The items of one JSON document that arrives in pieces: the elements of one array in it. Assembles the
+// streaming parser's tokens here rather than with its own assembler, because anything outside of items must
+// take no memory, and a hostile item must fail alone. Integers beyond 2^53 become bigints; `__proto__` is an
+// ordinary member.
 
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../../ground/errors.js";
@@ -8,7 +9,7 @@ import { INVALID, invalidBytes } from "./charset.js";
 import { type FeedItem, setMember } from "./feed-item.js";
 
 export const DEPTH_MAX = 64;
-/** Deeper ends the feed: the open containers are all that the reader remembers of an item that failed. */
+/** Deeper nesting ends the feed: the open containers are all that the reader remembers of a failed item. */
 const OPEN_MAX = 100_000;
 
 const VALUE = 0;
@@ -22,20 +23,20 @@ const NOTHING = 6;
 /** An open object or array. */
 interface Container {
   readonly isArray: boolean;
-  /** What has been put together; null for what is not part of an item. */
+  /** Assembled value; null outside of items. */
   readonly value: unknown[] | Record<string, unknown> | null;
   /** Whether the array of items may be in it, or be it. */
   readonly onPath: boolean;
-  /** The member or element that comes. */
+  /** Name or index of the next member or element. */
   key: string;
   index: number;
 }
 
 export interface JsonReaderOptions {
-  /** The path to the array of items; null: the root, or else the first array whose first element is an object. */
+  /** Path to the array of items; null: the root, or else the first array whose first element is an object. */
   readonly pointer: readonly string[] | null;
   readonly itemBytesMax: number;
-  /** For the sentence about bytes that are not valid. */
+  /** Named in the error about invalid bytes. */
   readonly encoding: string;
 }
 
@@ -48,7 +49,7 @@ export class JsonReader {
   #count = 0;
   #bytes = 0;
   #tokenAt = 0;
-  /** Containers open when the array of items is: its own place in #open; -1 before and behind it. */
+  /** Depth of the array of items in #open; -1 before and after it. */
   #arrayAt = -1;
   #found = false;
   #emptyArraySeen = false;
@@ -63,7 +64,10 @@ export class JsonReader {
     };
   }
 
-  /** The items that end in this piece. Throws FeedError: SK-DS-422 for what is not JSON, SK-DS-413 for an item that is too large. */
+  /**
+   * The items that end in this piece. Throws FeedError: SK-DS-422 if this is not JSON, SK-DS-413 if an item
+   * is too large.
+   */
   write(piece: string): readonly FeedItem[] {
     this.#items = [];
     this.#bytes += Buffer.byteLength(piece);
@@ -77,7 +81,7 @@ export class JsonReader {
     return this.#items;
   }
 
-  /** Throws FeedError: SK-DS-520 when the document is not complete, SK-DS-422 when it has no array of items. */
+  /** Throws FeedError: SK-DS-520 if the document is incomplete, SK-DS-422 if it has no array of items. */
   end(): void {
     if (this.#expected !== NOTHING) {
       throw new FeedError(
@@ -94,7 +98,7 @@ export class JsonReader {
     );
   }
 
-  /** Whether the next value is an element of the array of items. */
+  /** True if the next value is an element of the array of items. */
   get awaitsItem(): boolean {
     return this.#expected === VALUE && this.#open.length === this.#arrayAt + 1 && this.#arrayAt >= 0;
   }
@@ -169,7 +173,7 @@ export class JsonReader {
     if (pointer === null ? depth === 0 : onPath && depth === pointer.length) this.#foundAt(depth);
   }
 
-  /** Without a pointer the array of items is looked for in objects only, not in the elements of other arrays. */
+  /** Without a pointer, looks for the array of items only in objects, not in elements of other arrays. */
   #leadsOn(top: Container, segment: string | undefined): boolean {
     if (this.#options.pointer === null) return !top.isArray;
     return segment === (top.isArray ? String(top.index) : top.key);
@@ -235,7 +239,10 @@ export class JsonReader {
 }
 
 class NumberTokenizer extends Tokenizer {
-  /** Infinity stands for what no double can hold. The library's type knows no bigints, its code hands them on. */
+  /**
+   * Infinity stands for numbers beyond any double. The library's types exclude bigints, but its code passes
+   * them through.
+   */
   protected override parseNumber(text: string): number {
     const number = Number(text);
     if (Number.isSafeInteger(number) || !Number.isFinite(number)) return number + 0;
@@ -243,7 +250,7 @@ class NumberTokenizer extends Tokenizer {
   }
 }
 
-/** The tokenizer's error in words for whoever looks after the feed. */
+/** Rephrases the tokenizer's error for the person who maintains the feed. */
 function notJson(error: unknown, tokenAt: number, items: number): FeedError {
   const message = (error as Error).message;
   const [, found, byte] = /^Unexpected "(.*)" at .*absolute position "(\d+)"/s.exec(message) ?? [];

@@ -1,5 +1,6 @@
-// A feed's bytes as items, whatever its format: one place that knows which reader a format has. Reads as it is asked and holds
-// one piece of the feed and one item at a time. Knows nothing of where the bytes come from and what becomes of the items.
+// Reads a feed's bytes as items in any format: the one place that maps formats to readers. Reads on demand,
+// and holds one piece of the feed and one item at a time. Knows neither the source of the bytes nor what
+// happens to the items.
 
 import { FeedError } from "../../ground/errors.js";
 import { messageOf } from "../formats/input-error.js";
@@ -15,14 +16,14 @@ const ITEMS_PER_CALL = 16;
 const HTML_PAGE = /^\s*<(!doctype\s+)?html[\s>]/i;
 
 export interface FeedBytes {
-  /** Without compression: see inflate.ts. */
+  /** Decompressed: see inflate.ts. */
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly contentType: string | null;
 }
 
 /**
- * Groups of items; the source is ended when the reader stops early or fails. Throws FeedError: SK-DS-422 for what is not of this
- * format, SK-DS-520 for an early end, SK-DS-413 for what is too large.
+ * Groups of items. Closes the source if the reader stops early or fails. Throws FeedError: SK-DS-422 if it is
+ * not this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
  */
 export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
   const source = feed.chunks[Symbol.asyncIterator]();
@@ -43,7 +44,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
   }
 }
 
-/** Reads on to the first character that is not white space. A whole piece of white space is nobody's. */
+/** Reads up to the first character that is not white space, dropping pieces of white space only. */
 async function beginning({
   encoding,
   pieces,
@@ -67,7 +68,7 @@ async function* readXml(text: FeedText, options: FeedOptions): AsyncGenerator<re
   }
 }
 
-/** An item that the parser cannot read must not cost its neighbours: they are read one by one then. */
+/** If the parser cannot read one of the items, they are read one by one, so that the others survive. */
 function readXmlItems(items: readonly XmlItem[], values: XmlValues, encoding: string): FeedItem[] {
   const problems = items.map(
     ({ text, problem }) => problem ?? (text.includes(INVALID) ? invalidBytes(encoding) : null),

@@ -1,5 +1,6 @@
-// Character references and named entities in an XML text: the five of XML, the numeric ones and those of HTML 4, which feeds
-// use although XML does not have them. Every other name stays as it is written; a document's own entities are never resolved.
+// Character references and named entities in XML text: XML's five, the numeric ones, and those of HTML 4,
+// which feeds use although XML does not have them. Any other name stays as written; a document's own entities
+// are never resolved.
 
 /** U+00A0 to U+00FF, in order. */
 const LATIN =
@@ -105,7 +106,7 @@ const NAMED = new Map<string, string>([
 
 const REFERENCE = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,9}));/g;
 
-/** The text never becomes longer, so no reference can make an item grow. */
+/** The text never grows, so no reference can make an item larger. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(REFERENCE, (whole: string, hex?: string, decimal?: string, name?: string) => {
@@ -114,7 +115,7 @@ export function decodeEntities(text: string): string {
   });
 }
 
-/** Undefined for a number that is no character. */
+/** Undefined if the number is not a character. */
 function character(code: number): string | undefined {
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
   return String.fromCodePoint(code);

@@ -1,6 +1,6 @@
-// The item elements of an XML feed as texts, one after the other, while the feed arrives: of RSS 2.0 and 1.0, Atom, the Meta
-// catalog lists and any other document whose items are named. Holds one item at a time. An item whose tags do not match is
-// reported in its place; a document whose tags do not match ends the feed. What stands in an item is xml-values' business.
+// The item elements of an XML feed as texts, one at a time, while the feed arrives: RSS 2.0 and 1.0, Atom,
+// Meta catalog lists, and any other document whose items are named. An item with mismatched tags is reported
+// in its place; a document with mismatched tags ends the feed. xml-values.ts reads the contents of items.
 
 import { FeedError } from "../../ground/errors.js";
 import { htmlPage } from "./feed-item.js";
@@ -8,23 +8,26 @@ import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-s
 
 export interface XmlItem {
   readonly at: number;
-  /** The whole element; "" when there is a problem. */
+  /** The whole element; "" if there is a problem. */
   readonly text: string;
   readonly problem?: string;
 }
 
 /**
- * The elements that are items when no path names them: those of RSS and Atom, of Meta's catalogs, and what shops write who follow
- * neither. The first of these in a document tells how all its items are called.
+ * Elements that are items if no path names them: those of RSS, Atom and Meta's catalogs, and common names in
+ * other feeds. The first of these in a document gives the name of all its items.
  */
 const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
-/** An empty feed of these is a feed; another document without items is not the one that was meant. */
+/**
+ * With one of these roots, a feed without items is empty; any other document without items is probably the
+ * wrong one.
+ */
 const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
 const DEPTH_MAX = 64;
 
 /**
- * Groups of items, one for each piece of text. Throws FeedError: SK-DS-422 for what is not XML or has no items, SK-DS-520 for an
- * early end.
+ * Groups of items, one per piece of text. Throws FeedError: SK-DS-422 if it is not XML or has no items,
+ * SK-DS-520 if it ends early.
  */
 export async function* xmlItems(
   pieces: AsyncIterable<string>,
@@ -43,14 +46,14 @@ class XmlSplitter {
   readonly #scanner = new XmlScanner();
   readonly #path: ItemsPath;
   readonly #itemLengthMax: number;
-  /** Names of the open elements, the root first. */
+  /** Names of the open elements, starting with the root. */
   readonly #open: string[] = [];
-  /** Open elements of an item that are too deep to be named. */
+  /** Open elements of an item that are too deep to be remembered by name. */
   #deeper = 0;
   #root: string | null = null;
   #items: XmlItem[] = [];
   #count = 0;
-  /** Open elements around the item in which the scanner stands; -1 outside of items. */
+  /** Number of open elements around the current item; -1 outside of items. */
   #itemDepth = -1;
   #itemFrom = 0;
   #problem: string | null = null;
@@ -76,7 +79,7 @@ class XmlSplitter {
     return this.#items;
   }
 
-  /** A tag that is not complete may be that of an item. One that is too long for an item need not be kept. */
+  /** An incomplete tag may be that of an item. A tag too long for an item need not be kept. */
   #keepFrom(): number {
     const { tagFrom, needsFrom, text } = this.#scanner;
     if (this.#itemDepth >= 0) return this.#problem === null ? this.#itemFrom : needsFrom;
@@ -128,7 +131,7 @@ class XmlSplitter {
     const open = this.#open;
     if (open.at(-1) !== name) {
       const meant = open.lastIndexOf(name);
-      // Only what an item holds can be wrong without the rest being in doubt.
+      // An error inside an item does not cast doubt on the rest; any other does.
       if (this.#itemDepth < 0 || (meant >= 0 && meant < this.#itemDepth)) {
         this.#fail(
           open.length === 0 ? `</${name}> closes nothing` : `</${name}> where </${open.at(-1)}> was expected`,
@@ -168,7 +171,7 @@ class XmlSplitter {
     this.#spoil(`item is not well-formed: ${what}`);
   }
 
-  /** The first problem of an item is its problem. Its text is not needed any more. */
+  /** Records an item's first problem. Its text is no longer needed. */
   #spoil(problem: string): void {
     this.#problem ??= problem;
   }
@@ -179,12 +182,15 @@ class XmlSplitter {
   }
 }
 
-/** Which elements are items: `product`, `g:item`, `catalog/products/product` (the end of the path) or `/catalog/product` (all of it). */
+/**
+ * Selects the elements that are items: `product`, `g:item`, `catalog/products/product` (the end of the path)
+ * or `/catalog/product` (the whole path).
+ */
 class ItemsPath {
   readonly #given: string | null;
   readonly #segments: readonly string[];
   readonly #whole: boolean;
-  /** The name of the first item, which all items have when no path is given. */
+  /** Name of the first item, which all items share if no path is given. */
   #name: string | null = null;
   #found = false;
 

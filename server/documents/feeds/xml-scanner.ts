@@ -1,13 +1,14 @@
-// The tags of an XML text that arrives in pieces, in order: where each begins and ends and how it is called. Comments, CDATA,
-// processing instructions and the DOCTYPE are stepped over; an entity is never resolved. Holds no more text than its owner
-// keeps, so a comment or an attribute of any length costs no memory. Knows nothing of items and does not check nesting.
+// Finds the tags of an XML text that arrives in pieces: their start, end and name, in order. Skips comments,
+// CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that its owner
+// keeps, so comments and attributes of any length take no memory. Knows nothing about items and does not
+// check nesting.
 
 export const NEED_MORE = 0;
 export const START_TAG = 1;
 export const END_TAG = 2;
-/** What is not XML: `name` says what. Scanning goes on behind it. */
+/** Not XML: `name` says why. Scanning continues after it. */
 export const BROKEN = 3;
-/** Something else than white space between two tags, seen only while `watchText` is on. */
+/** Text other than white space between two tags; reported only while `watchText` is on. */
 export const TEXT = 4;
 type Found = typeof NEED_MORE | typeof START_TAG | typeof END_TAG | typeof BROKEN | typeof TEXT;
 
@@ -19,26 +20,26 @@ const UNTIL_END = 2;
 const IN_DOCTYPE = 3;
 
 export class XmlScanner {
-  /** What was found last: its name, where it begins and where the text behind it begins, as offsets into `text`. */
+  /** The last tag found: its name, its start, and the start of the text after it, as offsets into `text`. */
   name = "";
   from = 0;
   to = 0;
   selfClosing = false;
-  /** Whether text between tags is reported, as outside of the root element. */
+  /** Whether to report text between tags, as outside of the root element. */
   watchText = true;
   text = "";
 
   #state = IN_TEXT;
   #at = 0;
-  /** Of the tag or the DOCTYPE in which the scanner stands: the quote that is open, or "". */
+  /** The open quote in the current tag or DOCTYPE, or "". */
   #quote = "";
   #brackets = 0;
   #terminator = "";
-  /** The line of the offset up to which newlines are counted. */
+  /** Line of the offset up to which newlines have been counted. */
   #line = 1;
   #counted = 0;
 
-  /** Adds a piece. The text before `keepFrom` is forgotten, all offsets move. */
+  /** Adds a piece. Drops the text before `keepFrom`, which shifts all offsets. */
   push(piece: string, keepFrom: number): void {
     this.lineOf(keepFrom);
     this.#counted -= keepFrom;
@@ -48,22 +49,22 @@ export class XmlScanner {
     this.to -= keepFrom;
   }
 
-  /** The offset before which the scanner needs nothing. */
+  /** The scanner needs no text before this offset. */
   get needsFrom(): number {
     return this.#at;
   }
 
-  /** Where the tag begins in whose middle the scanner stands; else where it stands. */
+  /** Start of the tag that the scanner is inside, otherwise its position. */
   get tagFrom(): number {
     return this.#state === IN_TAG ? this.from : this.#at;
   }
 
-  /** Whether the scanner stands between two tags and not in the middle of one. */
+  /** True if the scanner is between two tags rather than inside one. */
   get between(): boolean {
     return this.#state === IN_TEXT && this.#at === this.text.length;
   }
 
-  /** Offsets are asked for in ascending order; an earlier one gets the line of the latest. */
+  /** Offsets must be asked for in ascending order; an earlier one gets the line of the latest. */
   lineOf(offset: number): number {
     while (this.#counted < offset) {
       const newline = this.text.indexOf("\n", this.#counted);
@@ -124,7 +125,7 @@ export class XmlScanner {
     return null;
   }
 
-  /** Between a tag's name and its end. A `>` or `/` in a quoted value ends nothing. */
+  /** Scans from a tag's name to its end. A `>` or `/` in a quoted value ends nothing. */
   #stepTag(): Found | null {
     const { text } = this;
     for (let at = this.#at; at < text.length; at++) {
@@ -190,7 +191,7 @@ export class XmlScanner {
       this.#state = IN_DOCTYPE;
       this.#quote = "";
       this.#brackets = 0;
-      // Within an element it is no DOCTYPE; the scanner steps over it all the same.
+      // Inside an element it is not a DOCTYPE, but the scanner skips it as if it were.
       return this.watchText ? null : this.#found(BROKEN, open, open, "a DOCTYPE in an element");
     }
     return text.length - open < 10 ? NEED_MORE : this.#broken(open, "an unknown <! declaration");
@@ -250,7 +251,7 @@ export class XmlScanner {
     let at = start;
     for (; at < limit; at++) {
       const code = text.charCodeAt(at);
-      // Letters and digits are most of all; the rest of ASCII that may stand in a name is : - . _
+      // Letters and digits are the most common; the other ASCII characters allowed in a name are : - . _
       if (code >= 0x80 || (code >= 0x61 && code <= 0x7a) || code === 0x3a || code === 0x5f) continue;
       if (code >= 0x41 && code <= 0x5a) continue;
       if (at > start && ((code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e)) continue;

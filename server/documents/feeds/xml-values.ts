@@ -1,19 +1,22 @@
-// The texts of well-formed item elements as objects, through fast-xml-parser: children by their names with the prefix they
-// are written with, all values strings, repeated children arrays. No declaration of the document has a say in it.
+// Reads well-formed item elements as objects, using fast-xml-parser: children by name, with the prefix as
+// written; all values strings, repeated children arrays. Declarations in the document have no effect.
 
 import { type X2jOptions, XMLParser } from "fast-xml-parser";
 import { type FeedObject, setMember } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
-/** Names that the parser refuses because they are dangerous in its own objects; in ours, which inherit nothing, they are names. */
+/**
+ * Names that the parser refuses as dangerous to its own objects. Ours inherit nothing, so they are ordinary
+ * names.
+ */
 const REFUSED = new Set(["__proto__", "constructor", "prototype"]);
-/** No name in XML can have it. */
+/** Cannot occur in an XML name. */
 const ESCAPE = "\u0001";
 
 const TEXT = "#text";
 const ATTRIBUTES = ":@";
 
-/** A node in document order: its one name with its children, and perhaps its attributes. */
+/** A node in document order: its one name with its children, and possibly its attributes. */
 type Node = { readonly [name: string]: Node[] | string | Record<string, string> };
 
 const OPTIONS: X2jOptions = {
@@ -22,7 +25,7 @@ const OPTIONS: X2jOptions = {
   attributeNamePrefix: "",
   parseTagValue: false,
   trimValues: true,
-  // Paths as text would be made for every element, and nobody asks for them.
+  // Otherwise it would build a path string for every element, which nobody needs.
   jPath: false,
   entityDecoder: {
     decode: decodeEntities,
@@ -40,7 +43,10 @@ const OPTIONS: X2jOptions = {
 export class XmlValues {
   readonly #parser = new XMLParser(OPTIONS);
 
-  /** One call of the parser for all: it makes much anew for each call. Throws the parser's error when it cannot read an item. */
+  /**
+   * Parses everything in one call, because each call has a high setup cost. Throws the parser's error if it
+   * cannot read an item.
+   */
   read(items: readonly string[]): FeedObject[] {
     const [root] = this.#parser.parse(`<items>${items.map(withoutInstructions).join("")}</items>`) as Node[];
     const nodes = root!.items as Node[];
@@ -50,7 +56,10 @@ export class XmlValues {
   }
 }
 
-/** The parser takes a quote in a processing instruction for the beginning of a value that may end in another item. */
+/**
+ * The parser mistakes a quote in a processing instruction for the start of a value that may end in another
+ * item.
+ */
 function withoutInstructions(item: string): string {
   if (!item.includes("<?")) return item;
   return item.replace(/<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>/gs, (found) =>
@@ -78,7 +87,7 @@ function attributesOf(node: Node): Record<string, string> | undefined {
   return node[ATTRIBUTES] as Record<string, string> | undefined;
 }
 
-/** A text, or an object when there are only children; the attributes count where there is no text. */
+/** Text, or an object if there are only children. Attributes count if there is no text. */
 function valueIn(node: Node, name: string): Value {
   const children = node[name] as Node[];
   const attributes = attributesOf(node);
@@ -89,8 +98,8 @@ function valueIn(node: Node, name: string): Value {
 }
 
 /**
- * Text between children is nothing. Of several links of an Atom entry, that to the product's page comes first: it has no rel
- * or `alternate`.
+ * Ignores text between children. Of several links of an Atom entry, the one to the product's page comes
+ * first: it has no rel, or `alternate`.
  */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
   const members: Members = {};
@@ -105,7 +114,7 @@ function membersOf(children: readonly Node[], attributes: Record<string, string>
   return members;
 }
 
-/** Repeated children become an array. */
+/** Turns repeated children into an array. */
 function addMember(members: Members, child: Node): void {
   const written = nameOf(child);
   if (written === TEXT) return;
@@ -117,7 +126,7 @@ function addMember(members: Members, child: Node): void {
   else setMember(members, name, [before, value]);
 }
 
-/** `<link href="..."/>` and `<enclosure url="..."/>` are their addresses. */
+/** `<link href="..."/>` and `<enclosure url="..."/>` stand for their addresses. */
 function emptyValue(attributes: Record<string, string>): Value {
   const address = attributes.href ?? attributes.url;
   if (address !== undefined) return address;
@@ -135,7 +144,7 @@ function addAttributes(members: Members, attributes: Record<string, string>): vo
   }
 }
 
-/** The words of an element with tags between them, for instance of HTML that nobody escaped. */
+/** The words of an element that contains tags, such as unescaped HTML. */
 function textOf(children: readonly Node[]): string {
   let text = "";
   let afterElement = false;

@@ -1,5 +1,5 @@
-// CSV as records: a header, then rows of cells; and the way from cells to a JSON document once the columns'
-// types are known. An empty cell is an absent field, and a row of nothing else is no row: spreadsheets leave such
+// Reads CSV as records, a header and then rows of cells, and turns cells into JSON documents once the column
+// types are known. An empty cell is an absent field. A row of empty cells is skipped: spreadsheets leave such
 // rows behind. Numbers keep their exact digits.
 
 import { Readable } from "node:stream";
@@ -9,7 +9,7 @@ import { InputError, messageOf } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
 export interface CsvRow {
-  /** The line on which the row begins, from 1; the header is usually 1. */
+  /** Line on which the row begins, from 1; the header is usually on line 1. */
   readonly at: number;
   readonly cells: readonly string[];
   readonly problem?: string;
@@ -23,16 +23,16 @@ export interface CsvTable {
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 const COLUMNS_MAX = 10_000;
 const ROWS_PER_GROUP = 256;
-/** Characters from which on a group has fewer rows, so that long rows do not pile up. */
+/** Characters from which a group has fewer rows, so that long rows do not pile up. */
 const GROUP_LENGTH = 1024 * 1024;
-/** What a cell counts besides its characters: an empty one takes memory, too. */
+/** Counted per cell in addition to its characters: even an empty one takes memory. */
 const CELL_LENGTH = 16;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read; its cause is the
- * parser's CsvError where that saw the fault.
+ * Reads the header; rows follow on demand. Throws InputError if the table is unreadable; its cause is the
+ * parser's CsvError if the parser found the fault.
  */
 export async function readCsv(
   chunks: AsyncIterable<Buffer>,
@@ -61,7 +61,7 @@ export async function readCsv(
   return { columns, rows: grouped(rows, columns.length, rowsPerGroup) };
 }
 
-/** The candidate that splits the first line into most columns; quoted parts do not count. */
+/** The candidate that splits the first line into the most columns, ignoring quoted parts. */
 export function detectDelimiter(head: Buffer): string {
   const line = head
     .toString("utf8")
@@ -74,7 +74,7 @@ export function detectDelimiter(head: Buffer): string {
   return best;
 }
 
-/** Throws InputError with the line where the bytes are not UTF-8: as text they would be other characters. */
+/** Throws InputError with the line if the bytes are not UTF-8: decoding would silently change characters. */
 async function* joined(
   first: Buffer,
   iterator: AsyncIterator<Buffer>,
@@ -110,7 +110,7 @@ class Utf8Lines {
     this.#decode();
   }
 
-  /** Nothing: the end of the text. */
+  /** Without bytes: the end of the text. */
   #decode(bytes?: Buffer): void {
     try {
       this.#decoder.decode(bytes, { stream: bytes !== undefined });
@@ -122,10 +122,10 @@ class Utf8Lines {
   }
 }
 
-/** Tells the line of a row or a cell. Keeps the chunks that were handed to the parser until it has passed them. */
+/** Finds the line of a row or cell. Keeps the chunks passed to the parser until it has consumed them. */
 class LineCounter {
   readonly #ahead: Buffer[] = [];
-  /** Bytes of the first chunk that are counted already, and bytes counted in all. */
+  /** Bytes of the first chunk already counted, and bytes counted in total. */
   #passed = 0;
   #counted = 0;
   #line = 1;
@@ -135,7 +135,7 @@ class LineCounter {
     this.#ahead.push(chunk);
   }
 
-  /** The line of the first byte from this offset on that ends no line. Offsets are asked for in ascending order. */
+  /** Line of the first byte from this offset on that does not end a line. Offsets must ascend. */
   lineFrom(offset: number): number {
     while (this.#ahead.length > 0) {
       const chunk = this.#ahead[0]!;
@@ -163,7 +163,10 @@ interface NumberedRow {
   readonly cells: readonly string[];
 }
 
-/** The parser's rows with the lines on which they begin. The parser's own count is off after line breaks in quotes. */
+/**
+ * The parser's rows with the lines on which they begin. The parser's own count is wrong after line breaks in
+ * quotes.
+ */
 async function* numbered(
   rows: AsyncIterable<ParsedRow>,
   lines: LineCounter,
@@ -177,13 +180,13 @@ async function* numbered(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The offset is the end of what was read before the cell: the delimiter, or the row before.
+    // The offset is the end of what precedes the cell: the delimiter, or the previous row.
     const line = lines.lineFrom(error.bytes as number);
     throw new InputError(`broken CSV: ${reason(error, rowBytesMax)} line ${line}`, { cause: error });
   }
 }
 
-/** Why the parser stopped, to be followed by the line on which the cell begins. */
+/** Why the parser stopped; the line on which the cell begins follows. */
 function reason(error: CsvError, rowBytesMax: number): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
@@ -231,7 +234,7 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const TRUE = /^(true|yes|1)$/i;
 const FALSE = /^(false|no|0)$/i;
 
-/** What a cell becomes: JSON text, or null for an absent field. What does not fit the type stays a string. */
+/** A cell as JSON text, or null for an absent field. A value that does not fit the type stays a string. */
 export function cellToJson(cell: string, type: FieldType | undefined): string | null {
   const text = cell.trim();
   if (text === "") return null;
@@ -255,7 +258,7 @@ function valueToJson(cell: string, kind: ValueKind): string {
   }
 }
 
-/** A JSON array as it is; otherwise the parts between bars. */
+/** A JSON array as it is, otherwise the parts separated by bars. */
 function listToJson(text: string, kind: ValueKind): string {
   if (text.startsWith("[") && text.endsWith("]")) {
     try {
@@ -278,12 +281,12 @@ function plainInteger(text: string): string {
   return negative && digits !== "0" ? `-${digits}` : digits;
 }
 
-/** JSON wants digits around the point and no plus sign; the value is the same. */
+/** JSON requires digits on both sides of the point and no plus sign; the value is unchanged. */
 function plainNumber(text: string): string {
   return JSON.stringify(Number(text));
 }
 
-/** One document of a row. `types` and `columns` run in parallel; columns without a name are left out. */
+/** The document of a row. `types` and `columns` run in parallel; columns without a name are left out. */
 export function rowToDocument(
   columns: readonly string[],
   types: readonly (FieldType | undefined)[],
@@ -297,16 +300,16 @@ export function rowToDocument(
   return Buffer.from(`{${members.join(",")}}`);
 }
 
-/** Names whose digits are a code, not a quantity: leading zeros and long numbers must survive. */
+/** Names of codes rather than quantities: leading zeros and long numbers must survive. */
 const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
-/** Whether the digits of such a field are a code, so that it stays text. */
+/** True if the digits of such a field are a code, so that it stays text. */
 export function isCodeName(name: string): boolean {
   return CODE_NAME.test(name);
 }
 
 const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,17})$/;
 
-/** The type of a column, from a sample of its cells. */
+/** Guesses the type of a column from a sample of its cells. */
 export function guessCellType(name: string, cells: readonly string[]): FieldType {
   const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
   if (values.length === 0 || isCodeName(name)) return "string";

@@ -1,5 +1,5 @@
-// One view of every input: groups of numbered documents with an id, whatever the format, after a sample from the
-// front has been looked at. The only place that knows that CSV rows need types before they are documents.
+// One interface to every input: groups of numbered documents with an id, in any format, after looking at a
+// sample from the front. The only place that knows that CSV rows need types to become documents.
 
 import type { FieldType } from "../../ground/field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";
@@ -17,9 +17,12 @@ export interface InputDocument {
 }
 
 export interface DocumentInput {
-  /** The first documents, as the whole stream will give them again. */
+  /** The first documents, which the whole stream will repeat. */
   readonly sample: readonly InputDocument[];
-  /** Everything, the sample included. For CSV, `types` says what the columns are; others ignore it. */
+  /**
+   * All documents, including the sample. For CSV, `types` gives the types of the columns; other formats
+   * ignore it.
+   */
   all(types: ReadonlyMap<string, FieldType> | null): AsyncIterable<InputDocument[]>;
 }
 
@@ -31,7 +34,7 @@ export interface InputOptions {
 
 const SAMPLE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Reads as far as the sample. Throws InputError when the input cannot be read at all. */
+/** Reads the sample. Throws InputError if the input is unreadable. */
 export async function openDocuments(source: Source, options: InputOptions): Promise<DocumentInput> {
   if (source.format === "csv") return openCsv(source, options);
   const groups = source.format === "json" ? readArray(source.chunks) : readLines(source.chunks);
@@ -63,7 +66,7 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
   return {
     sample: convert(guessed)(sampleRows),
     all: (known) => {
-      // A column that the schema does not name is only stored, as what it looks like.
+      // A column that the schema does not name is only stored, with its guessed type.
       const types = known === null ? guessed : columns.map((name, i) => known.get(name) ?? guessed[i]);
       return mapped(front, convert(types));
     },
@@ -79,7 +82,7 @@ interface Front<T> {
   readonly rest: AsyncIterator<T[]>;
 }
 
-/** Whole groups from the front until there are `count` items or they get too big. */
+/** Whole groups from the front until there are `count` items or they get too large. */
 async function take<T>(
   groups: AsyncIterable<T[]>,
   count: number,

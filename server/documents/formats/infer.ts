@@ -1,4 +1,4 @@
-// From observed facts to a schema, with a reason for every choice so that a person can disagree. Pure.
+// Derives a schema from observed facts, with a reason for every choice so that people can disagree. Pure.
 
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { DISTINCT_MAX, type FieldFacts } from "./observe.js";
@@ -32,7 +32,9 @@ export interface Inference {
 const FIELDS_MAX = 500;
 const FACET_CHARACTERS_MAX = 60;
 const LONG_TEXT_CHARACTERS = 200;
-/** A sample with numbers up to here is declared int32: the documents behind it may have sixteen times more. */
+/**
+ * A sample with numbers up to this is declared int32: later documents may have numbers sixteen times larger.
+ */
 const INT32_COMFORTABLE = 2 ** 31 / 16;
 const INT64_MAX = 2 ** 63;
 const TITLE_NAMES = [
@@ -47,7 +49,7 @@ const TITLE_NAMES = [
 ];
 const MEASURE_NAME =
   /(^|_)(price|cost|amount|total|rating|score|weight|height|width|length|depth|volume|lat|lng|lon)$/i;
-/** Fields people narrow a search by, even when a sample shows many different values. */
+/** Fields that people narrow a search by, even if a sample shows many distinct values. */
 const NARROWING_NAME =
   /(^|_)(brands?|manufacturer|vendor|categor(y|ies)|colou?rs?|sizes?|materials?|tags?|genres?|languages?|country|department|gender|condition|availability|status)$/i;
 const NARROWING_CHARACTERS_MAX = 40;
@@ -98,7 +100,7 @@ function toSchemaField(choice: FieldChoice): SchemaField {
   return field;
 }
 
-/** The schema's order is the order of importance in a search: titles first, long texts last. */
+/** Schema order is the order of importance in a search: titles first, long texts last. */
 function inSearchOrder(choices: readonly FieldChoice[], longTexts: ReadonlySet<string>): FieldChoice[] {
   const rank = (choice: FieldChoice): number => {
     const title = TITLE_NAMES.indexOf(choice.name.toLowerCase());
@@ -175,7 +177,7 @@ function chooseNumberArray(field: FieldFacts): FieldChoice {
   return stored(field.name, "lists of whole numbers beyond 2^53");
 }
 
-/** Short values that come back: at most one different value for every two seen. */
+/** Short recurring values: at most one distinct value per two seen. */
 function isLowCardinality(field: FieldFacts): boolean {
   const different = field.distinct.size;
   return (

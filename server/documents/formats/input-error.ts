@@ -1,4 +1,4 @@
-// Why an input of documents cannot be read, in words for the person who sent it.
+// Why an input of documents is unreadable, in words for the person who sent it.
 
 /** The message is one line and names the place in the input. */
 export class InputError extends Error {

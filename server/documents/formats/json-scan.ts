@@ -1,6 +1,6 @@
-// Looks into the bytes of one JSON object without parsing it: where its members are. Numbers keep their exact
-// digits this way and documents travel to the server as they were. Checks structure (nesting, strings, commas),
-// not the inside of nested values or the spelling of literals: that is the server's business.
+// Finds the members of one JSON object in its bytes without parsing it, so that numbers keep their exact
+// digits and documents reach the server unchanged. Checks structure (nesting, strings, commas), but neither
+// the contents of nested values nor the spelling of literals: the server does that.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,7 +19,9 @@ export type MemberVisitor = (
   valueEnd: number,
 ) => void;
 
-/** Calls `visit` for each member of the one object that `bytes` holds. False: it is not one whole JSON object. */
+/**
+ * Calls `visit` for each member of the object in `bytes`. Returns false if that is not one whole JSON object.
+ */
 export function scanObject(bytes: Uint8Array, visit: MemberVisitor): boolean {
   const end = bytes.length;
   let at = skipSpace(bytes, 0);
@@ -56,7 +58,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** From an opening quote to behind the closing one; -1 when the string does not end. */
+/** From an opening quote to after the closing one; -1 if the string does not end. */
 function skipString(bytes: Uint8Array, at: number): number {
   for (let i = at + 1; i < bytes.length; i++) {
     const byte = bytes[i]!;
@@ -66,7 +68,7 @@ function skipString(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** Behind the value that starts at `at`; -1 when it does not end, `at` when there is none. */
+/** End of the value that starts at `at`; -1 if it does not end, `at` if there is none. */
 function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first === QUOTE) return skipString(bytes, at);

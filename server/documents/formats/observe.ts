@@ -1,9 +1,9 @@
-// What a sample of documents says about each top-level field: kinds of values, ranges, lengths, how many
-// different ones. Counts only; `infer.ts` decides what that means.
+// Facts about each top-level field in a sample of documents: kinds of values, ranges, lengths, number of
+// distinct values. Only counts; infer.ts interprets.
 
 import { scanObject } from "./json-scan.js";
 
-/** Past this many different values a field is not low in cardinality, whatever follows. */
+/** A field with more distinct values does not have low cardinality. */
 export const DISTINCT_MAX = 1000;
 
 export interface FieldFacts {
@@ -11,17 +11,17 @@ export interface FieldFacts {
   /** Documents with a value (null, [] and "" count as absent). */
   present: number;
   strings: number;
-  /** Whole numbers written without point and exponent. */
+  /** Whole numbers written without a point or an exponent. */
   integers: number;
   decimals: number;
   bools: number;
   objects: number;
-  /** Documents whose value is a non-empty array, by what its elements are. */
+  /** Documents whose value is a non-empty array, by type of element. */
   stringArrays: number;
   integerArrays: number;
   decimalArrays: number;
   otherArrays: number;
-  /** Over integers, also inside arrays; as numbers, so exact only up to 2^53. */
+  /** Over integers, including those in arrays; as numbers, so exact only up to 2^53. */
   least: number;
   greatest: number;
   /** Over strings and elements of string arrays. */
@@ -30,7 +30,7 @@ export interface FieldFacts {
   longestText: number;
   webAddresses: number;
   dates: number;
-  /** Different texts seen, at most DISTINCT_MAX + 1. */
+  /** Distinct texts, at most DISTINCT_MAX + 1. */
   readonly distinct: Set<string>;
 }
 
@@ -38,12 +38,12 @@ const WEB_ADDRESS = /^(https?:)?\/\/\S+$|^\/?\S+\.(jpe?g|png|gif|webp|svg)$/i;
 const DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const INTEGER_LITERAL = /^-?\d+$/;
 
-/** Collects facts over documents given one after the other. Fields keep the order of first appearance. */
+/** Collects facts over documents. Fields keep the order of first appearance. */
 export class Observer {
   readonly fields = new Map<string, FieldFacts>();
   documents = 0;
 
-  /** False: the bytes are not one whole JSON object; nothing was counted. */
+  /** Returns false, having counted nothing, if the bytes are not one whole JSON object. */
   add(document: Buffer): boolean {
     let parsed: unknown;
     try {
@@ -71,7 +71,7 @@ export class Observer {
     return fresh;
   }
 
-  /** `literal` is the value as it stands in the document: it tells 52.0 from 52. */
+  /** `literal` is the value as written: it distinguishes 52.0 from 52. */
   #observe(facts: FieldFacts, value: unknown, literal: string): void {
     if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return;
     facts.present++;

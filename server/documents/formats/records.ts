@@ -1,5 +1,5 @@
-// JSON lines and JSON arrays as records: the bytes of one document each, not parsed. A broken record is reported
-// in its place and does not stop the ones behind it. Holds at most one chunk and one record in memory.
+// Reads JSON lines and JSON arrays as records: the bytes of one document each, unparsed. A broken record is
+// reported in its place and does not stop later ones. Holds at most one chunk and one record in memory.
 
 import { InputError } from "./input-error.js";
 
@@ -11,7 +11,7 @@ export interface JsonRecord {
   readonly problem?: string;
 }
 
-/** Longer records cannot be documents: the service takes 1 MiB. */
+/** Longer records cannot be documents: the service accepts at most 1 MiB. */
 export const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -48,7 +48,7 @@ function addRecord(records: JsonRecord[], at: number, pieces: Pieces): void {
   pieces.clear();
 }
 
-/** The elements of one JSON array, grouped by chunk. Throws InputError where the array itself is broken. */
+/** The elements of one JSON array, grouped by chunk. Throws InputError if the array itself is broken. */
 export async function* readArray(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonRecord[]> {
   const scanner = new ArrayScanner();
   for await (const chunk of chunks) {
@@ -63,7 +63,7 @@ const BEFORE_ELEMENT = 1;
 const IN_ELEMENT = 2;
 const AFTER_ARRAY = 3;
 
-/** Splits an array at its top-level commas, over chunk borders. */
+/** Splits an array at its top-level commas, across chunk boundaries. */
 class ArrayScanner {
   #state = BEFORE_ARRAY;
   #depth = 0;
@@ -92,7 +92,7 @@ class ArrayScanner {
       } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
         this.#stepBetween(byte);
         elementStart = i;
-        // A string or a bracket that opens the element is stepped over like any later one.
+        // A string or bracket that opens the element is skipped like any later one.
         if (this.#state === IN_ELEMENT) i--;
       }
     }
@@ -126,7 +126,7 @@ class ArrayScanner {
   }
 }
 
-/** A record that may lie in several chunks; copies only when it does. */
+/** A record that may span several chunks; copies only if it does. */
 class Pieces {
   #pieces: Buffer[] = [];
   #bytes = 0;

@@ -1,5 +1,5 @@
-// Opens an import file or standard input as a stream of decompressed bytes and tells from those bytes what they
-// are: gzip or plain, a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
+// Opens an import file or standard input as a stream of decompressed bytes, and detects from those bytes what
+// they are: gzip or plain, a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -11,15 +11,15 @@ export const FORMATS = ["ndjson", "json", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Source {
-  /** How it is called in messages. */
+  /** Its name in messages. */
   readonly name: string;
   readonly format: Format;
   readonly gzip: boolean;
-  /** Bytes of the file as stored, null when unknown (standard input, a pipe). */
+  /** Stored size of the file, null if unknown (standard input, a pipe). */
   readonly totalBytes: number | null;
   /** Stored bytes read so far. */
   bytesRead(): number;
-  /** The content, without a byte order mark; to be iterated once. */
+  /** The content, without a byte order mark; can be iterated once. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
@@ -28,7 +28,10 @@ const OPEN_BRACKET = 0x5b;
 /** Enough to see past a byte order mark and leading blank lines. */
 const HEAD_BYTES = 64;
 
-/** Opens `path` ("-" is `stdin`). `format` null: look at the first bytes. Throws InputError when it cannot be read. */
+/**
+ * Opens `path` ("-" is `stdin`). `format` null: detect it from the first bytes. Throws InputError if it is
+ * unreadable.
+ */
 export async function openSource(
   path: string,
   format: Format | null,
@@ -61,7 +64,7 @@ export async function openSource(
   };
 }
 
-/** What starts with a bracket is an array, with a brace JSON lines, with anything else CSV. */
+/** A leading bracket means an array, a brace JSON lines, anything else CSV. */
 export function detectFormat(head: Uint8Array): Format {
   const first = head.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
   if (first === OPEN_BRACKET) return "json";
@@ -97,7 +100,7 @@ async function* counted(
   }
 }
 
-/** Reads until `bytes` are there (or the end) and gives them back with the whole stream, head included. */
+/** Reads the first `bytes`, or up to the end, and returns them with the whole stream, including the head. */
 async function withHead(
   chunks: AsyncIterable<Buffer>,
   bytes: number,
@@ -139,7 +142,7 @@ async function* gunzip(chunks: AsyncIterable<Buffer>, name: string): AsyncGenera
   await feeding;
 }
 
-/** Writes with back-pressure. A failing source fails the stream, whose reader then reports it. */
+/** Writes with back-pressure. If the source fails, so does the stream, and its reader reports it. */
 async function feed(
   chunks: AsyncIterable<Buffer>,
   into: NodeJS.WritableStream & { destroy(e?: Error): unknown },

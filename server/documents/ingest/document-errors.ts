@@ -1,5 +1,5 @@
-// Says why a document was not taken: a code of the catalogue of errors, and a sentence that names the field and what was
-// expected. It translates the engine's DOC_* codes and the shards' own.
+// Says why a document was refused: a code from the error catalogue, and a sentence that names the field and
+// what was expected. Translates the engine's and the shards' DOC_* codes.
 import {
   DOC_BAD_EMBEDDING,
   DOC_BAD_ID,
@@ -27,22 +27,25 @@ import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
-/** The plan allows no more documents. This code is not among the shards', because the server refuses these documents itself. */
+/**
+ * The plan allows no more documents. Not one of the shards' codes, because the server refuses these documents
+ * itself.
+ */
 export const DOC_OVER_QUOTA = 200;
 
-/** The plan allows no more bytes. This code is the server's own, too. */
+/** The plan allows no more bytes. Also the server's own code. */
 export const DOC_OVER_BYTES = 201;
 
-/** A refused document, before it is put into words. */
+/** A refused document, before it is described in words. */
 export interface Refusal {
   /** Position in the request. */
   readonly index: number;
   readonly id: string | null;
   readonly code: number;
   readonly slot: number;
-  /** Byte position in the document or the request, 0 when unknown. */
+  /** Byte position in the document or the request, 0 if unknown. */
   readonly at: number;
-  /** The words, where the code does not decide them. */
+  /** The sentence, if the code does not determine it. */
   readonly why?: string;
 }
 

@@ -1,4 +1,4 @@
-// The filters of document routes (deletion, export), in the same language as those of queries.
+// Filters of the document routes (deletion, export), in the same language as those of queries.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
@@ -9,7 +9,7 @@ import type { Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
 import { parseFilter } from "../../question/filter/filter-parser.js";
 
-/** What is needed to compile a filter. */
+/** Everything needed to compile a filter. */
 export interface FilterTexts {
   readonly limits: Limits;
   readonly analyserOf: AnalyserOf;

@@ -13,7 +13,7 @@ import { compileDocumentFilter, type FilterTexts, filterProgram } from "./docume
 import { prepareOne } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
-/** After a deletion, the bytes of a plan are free about then. */
+/** Approximate time until a deletion has freed a plan's bytes. */
 const OVER_BYTES_RETRY_SECONDS = 5;
 
 /** The document's JSON without internal members, or null. */
@@ -37,7 +37,10 @@ export async function getDocument(
   }
 }
 
-/** Replaces the members that `raw`, a JSON object, names, and returns the stored document. Throws SK-DOC-404 when there is none. */
+/**
+ * Replaces the members named by `raw`, a JSON object, and returns the stored document. Throws SK-DOC-404 if
+ * there is none.
+ */
 export async function patchDocument(
   ingest: Ingest,
   record: IndexRecord,
@@ -52,7 +55,7 @@ export async function patchDocument(
   return stored;
 }
 
-/** False when there was no such document. */
+/** Returns false if there was no such document. */
 export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: string): Promise<boolean> {
   const failure = await writeOne(ingest, record, id, new Uint8Array(0), Action.DELETE);
   if (failure === null) return true;
@@ -60,7 +63,10 @@ export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: st
   throw failure;
 }
 
-/** Deletes what the filter matches and returns how many. Throws SK-DOC-400 for an empty or invalid filter. */
+/**
+ * Deletes everything the filter matches and returns the number of deleted documents. Throws SK-DOC-400 for an
+ * empty or invalid filter.
+ */
 export async function deleteWhere(
   ingest: Ingest & FilterTexts,
   record: IndexRecord,
@@ -77,7 +83,7 @@ export async function deleteWhere(
   }
 }
 
-/** Writes one document. Returns its error, or null when it was written. */
+/** Writes one document. Returns its error, or null on success. */
 async function writeOne(
   ingest: Ingest,
   record: IndexRecord,

@@ -1,11 +1,11 @@
-// All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
-// first page to the last, so the stream shows one state however long the client takes to read it.
+// Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is held
+// from the first page to the last, so the stream shows one state no matter how slowly the client reads.
 import type { IndexRecord } from "../../catalog/types.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
-/** What exports work with. */
+/** Dependencies of exports. */
 interface Exporting extends FilterTexts {
   readonly reads: Reads;
 }
@@ -33,7 +33,7 @@ export async function* exportDocuments(
   }
 }
 
-/** The page as pieces of about a MiB, so that a client that reads slowly keeps no more than that in memory. */
+/** The page in pieces of about a MiB, so that a slow client holds no more than that in memory. */
 async function* pageLines(
   readView: ReadView,
   shard: number,

@@ -1,6 +1,6 @@
-// Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, of which a few are in flight, and
-// the stream is read no faster than they are written. Between batches other requests get their turn. The answer has one
-// line for each failed document, then a summary.
+// Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, a few of which are in
+// flight at a time, and is read no faster than they are written. Other requests run between batches. The
+// answer has one line per failed document, then a summary.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
@@ -16,7 +16,7 @@ const BATCH_LINES_MAX = 1_000;
 const BATCHES_IN_FLIGHT_MAX = 4;
 
 export interface ImportTarget {
-  /** The index has not been deleted. */
+  /** False once the index has been deleted. */
   exists(): boolean;
   /** null: no limit. */
   readonly quota: DocumentQuota | null;
@@ -37,9 +37,9 @@ interface BatchOutcome {
 }
 
 /**
- * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
- * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
- * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row,
+ * Yields one line `{line, id, code, error}` per failed document as batches complete, in stream order, then
+ * `{received, succeeded, failed, took_ms}`. Throws whatever `chunks` throws (after the batches already sent),
+ * and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many consecutive blank lines,
  * SK-IX-404 once the target has been deleted.
  */
 export async function* importDocuments(
@@ -71,9 +71,12 @@ export async function* importDocuments(
       if (outcome.failures.length > 0) yield jsonLines(outcome.failures);
     }
   }
-  /** Lets the next batch begin once this one is prepared and its write has started, so that writes start in the order of the stream. */
+  /**
+   * Lets the next batch start once this one is prepared and its write has started, so that writes start in
+   * stream order.
+   */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await nextTurn(); // a batch without one good document never waits for a shard
+    await nextTurn(); // a batch without a valid document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);
@@ -95,7 +98,7 @@ export async function* importDocuments(
   yield jsonLines([{ received, succeeded: received - failed, failed, took_ms }]);
 }
 
-/** Splits a batch and returns the start of its write, which never rejects: see `failAll`. */
+/** Splits a batch and returns a function that starts its write, which never rejects: see `failAll`. */
 async function prepareLinesOf(
   ingest: Ingest,
   record: IndexRecord,
@@ -108,7 +111,9 @@ async function prepareLinesOf(
     const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
-  /** An error of a whole batch becomes the failure of each of its documents, and the stream goes on. */
+  /**
+   * Turns an error of a whole batch into the failure of each of its documents, so that the stream continues.
+   */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };
     const known = cause instanceof SkeinError;

@@ -1,5 +1,5 @@
-// The intake thread, started by the first large batch and ended when it has nothing to do for a while. Small
-// batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
+// The intake thread, started by the first large batch and stopped when idle. Small batches are split on the
+// calling thread, because a thread hop would cost more. The only file that knows about the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -12,10 +12,13 @@ import type { Logger } from "../../ground/log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 
-/** Above this the thread hop pays. */
+/** Size from which the thread hop pays off. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
-/** The young generation of the thread's heap. V8 uses a third of it at a time; the documents themselves lie outside the heap. */
+/**
+ * Young generation of the thread's heap. V8 uses a third of it at a time; the documents themselves are
+ * outside the heap.
+ */
 const YOUNG_HEAP_MIB = 12;
 
 export interface IntakeOptions {
@@ -34,8 +37,8 @@ export class Intake {
   }
 
   /**
-   * Splits a request body (`action` null) or NDJSON lines for an index in so many shards. Throws SkeinError; `bytes` stay the
-   * caller's.
+   * Splits a request body (`action` null) or NDJSON lines for an index in `shards` shards. Throws SkeinError;
+   * the caller keeps `bytes`.
    */
   async prepare(bytes: Uint8Array, action: Action | null, shards: number): Promise<PreparedWrite> {
     const { limits, workbench } = this.#options;
@@ -64,7 +67,7 @@ export class Intake {
     throw new SkeinError(code, message, details === undefined ? {} : { details });
   }
 
-  /** Ends the thread when its running task is done. */
+  /** Stops the thread once its running task is done. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }

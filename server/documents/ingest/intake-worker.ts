@@ -1,5 +1,6 @@
-// Entry of the intake thread: splits large batches so that the HTTP thread stays free. Decodes the task, calls
-// prepare, hands the messages back by moving their buffers; refusals of the whole body travel as plain data.
+// Entry of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the task,
+// calls prepare, and returns the messages by transferring their buffers. Refusals of the whole body travel as
+// plain data.
 import { workerData } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -27,7 +28,7 @@ export type IntakeReply =
       };
     };
 
-/** The thread's only workbench, and its only state. The first task makes it. */
+/** The thread's only workbench, and its only state. Created by the first task. */
 let workbench: Workbench | null = null;
 
 function ownWorkbench(): Workbench {

@@ -1,16 +1,17 @@
-// Cuts a byte stream into batches of whole NDJSON lines. Blank lines are skipped. A line over the limit is reported and
-// dropped piece by piece without being held. Holds at most one batch and one line. Knows nothing of documents.
+// Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. Reports a line over the limit and
+// drops it piece by piece without holding it. Holds at most one batch and one line. Knows nothing about
+// documents.
 import { keepShape } from "../../../engine-wasm/host/runtime/kept-shapes.js";
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface LineBatch {
-  /** Lines joined with newlines, none blank. */
+  /** Lines joined by newlines, none blank. */
   readonly bytes: Uint8Array;
   /** The 1-based number of each line in the stream. */
   readonly numbers: readonly number[];
-  /** Numbers of lines that were too long; they are not in `bytes`. */
+  /** Numbers of lines that were too long, which `bytes` lacks. */
   readonly tooLong: readonly number[];
 }
 
@@ -24,7 +25,7 @@ export class LineFramer {
   readonly #limits: FrameLimits;
   #number = 1;
   #blankLines = 0;
-  /** Pieces of the line that is still arriving. */
+  /** Pieces of the line still arriving. */
   #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   #skipping = false;
@@ -37,12 +38,12 @@ export class LineFramer {
     this.#limits = limits;
   }
 
-  /** How many blank lines came since the last line that is not blank. */
+  /** Number of blank lines since the last line that was not blank. */
   get blankLines(): number {
     return this.#blankLines;
   }
 
-  /** Takes over the next bytes, which must not change any more, and yields the batches that are full. */
+  /** Takes ownership of the next bytes, which must not change, and yields the batches that are full. */
   *push(chunk: Uint8Array): Generator<LineBatch> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -58,13 +59,16 @@ export class LineFramer {
     this.#extend(bytes.subarray(at));
   }
 
-  /** The rest of the stream, or null when nothing is left. */
+  /** The rest of the stream, or null if nothing is left. */
   finish(): LineBatch | null {
     if (this.#pieceBytes > 0 || this.#skipping) this.#endLine();
     return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
   }
 
-  /** Where the first line at or behind `at` begins that is not known to be blank. Allocates nothing per line, because a stream can have millions of them. */
+  /**
+   * Start of the first line at or after `at` that may not be blank. Allocates nothing per line, because a
+   * stream can have millions of them.
+   */
   #passBlankLines(bytes: Uint8Array, at: number): number {
     let start = at;
     for (let i = at; i < bytes.length; i++) {
@@ -102,7 +106,8 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    // Removed from every line, because joined files have them in the middle, so that the splitter counts the same lines.
+    // Removed from every line, because concatenated files have them in the middle; the splitter then counts
+    // the same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {
       this.#blankLines++;

@@ -1,6 +1,6 @@
-// Makes one WRITE message per shard of the raw bytes of a batch, and reads only the ids. Runs on the HTTP thread for small
-// batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests. The messages
-// hold relative sequence numbers until they are stamped.
+// Turns the raw bytes of a batch into one WRITE message per shard, reading only the ids. Runs on the HTTP
+// thread for small batches and in the intake thread for large ones, so it knows nothing about indexes,
+// generations or requests. The messages contain relative sequence numbers until they are stamped.
 import {
   DOC_BAD_ID,
   DOC_ID_ONLY,
@@ -29,7 +29,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
   ["delete", Action.DELETE],
 ]);
 
-/** What a member is, for error texts: its value has not been read. */
+/** Names of member kinds in error messages; the value itself has not been read. */
 const KINDS: Readonly<Record<MemberKind, string>> = {
   null: "null",
   boolean: "a boolean",
@@ -46,17 +46,17 @@ export interface PrepareLimits {
   readonly batchDocumentsMax: number;
 }
 
-/** A write as plain data, so that it can cross threads. The buffers of its messages are moved, not copied. */
+/** A write as plain data that can cross threads. The buffers of its messages are transferred, not copied. */
 export interface PreparedWrite {
   readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
-  /** How many sequence numbers the messages use. They are relative: 0 .. seqs - 1. */
+  /** Number of sequence numbers used by the messages. They are relative: 0 .. seqs - 1. */
   readonly seqs: number;
-  /** In how many shards the index is taken to lie: the messages' are numbered from 0 on. */
+  /** Number of shards that the index is assumed to lie in; messages are numbered from 0. */
   readonly shards: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
-  /** Ids by position in the request, for failures that the shards report. */
+  /** Ids by position in the request, for failures reported by the shards. */
   readonly ids: readonly (string | null)[];
 }
 
@@ -143,13 +143,13 @@ export function prepareOne(
 /** A document of a feed. */
 export interface SyncedDocument {
   readonly id: string;
-  /** null: a mark. The feed has the id but its item failed, so what is stored under it stays. */
+  /** null: a mark. The feed has the id but its item failed, so whatever is stored under it stays. */
   readonly json: Uint8Array | null;
 }
 
 /**
- * Documents that a feed's items have become. One that is refused here is marked as well, since the feed has its id.
- * Marks are not counted as received, and nothing is reported of them.
+ * Documents made from a feed's items. One refused here also becomes a mark, since the feed has its id. Marks
+ * neither count as received nor are reported.
  */
 export function prepareSynced(
   documents: readonly SyncedDocument[],
@@ -176,7 +176,9 @@ export function prepareSynced(
   return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
 }
 
-/** The same write for an index that lies in more shards now than when it was prepared, which was in one. */
+/**
+ * Splits a write that was prepared for one shard, for an index that has been spread over more shards since.
+ */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);
   for (const { message } of prepared.messages)
@@ -221,7 +223,7 @@ function prepareDocuments(
   };
 }
 
-/** Documents by the shard that owns them, with relative sequence numbers in the order in which they come. */
+/** Documents by the shard that owns them, with relative sequence numbers in order of arrival. */
 class ByShard {
   readonly #shards: number;
   readonly #lists = new Map<number, WriteDocument[]>();

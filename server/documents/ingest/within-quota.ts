@@ -1,6 +1,6 @@
-// Writes of a tenant whose plan limits its documents. For a write that might exceed the limit, the shards are first asked
-// which of its documents are new. New documents over the limit are refused one by one, and the others are written. Of a write
-// that does not fit into the plan's bytes all documents are refused.
+// Writes for a tenant whose plan limits its documents. If a write might exceed the limit, the shards are
+// first asked which of its documents are new. New documents over the limit are refused one by one, and the
+// others are written. If a write does not fit into the plan's bytes, all its documents are refused.
 import { Action, NO_SLOT } from "../../../shards/protocol/ops.js";
 import {
   askAdditions,
@@ -17,12 +17,12 @@ import { asDocumentError } from "../../fleet/threads/shard-errors.js";
 import { DOC_OVER_BYTES, DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";
 import type { PreparedWrite } from "./prepare.js";
 
-/** Whether the action may add documents. */
+/** True if the action may add documents. */
 export function mayAdd(action: Action): boolean {
   return action !== Action.UPDATE && action !== Action.DELETE;
 }
 
-/** Calls `write` once, with what the quota allows of the prepared write. */
+/** Calls `write` once, with the part of the prepared write that the quota allows. */
 export async function withinQuota<T>(
   reads: Reads,
   record: IndexRecord,
@@ -59,7 +59,7 @@ async function additions(reads: Reads, uid: number, { messages }: PreparedWrite)
   }
 }
 
-/** Positions of all documents with an id that is new and comes after the `free` first new ones. */
+/** Positions of all documents whose id is new and comes after the first `free` new ones. */
 function overQuota({ ids, refusals }: PreparedWrite, added: readonly number[], free: number): Set<number> {
   const newIds = [...new Set(added.map((index) => ids[index]))];
   const over = new Set(newIds.slice(free));
@@ -77,14 +77,14 @@ function withoutThese(prepared: PreparedWrite, over: ReadonlySet<number>): Prepa
   return { ...prepared, refusals: [...prepared.refusals, ...refusals], messages };
 }
 
-/** Bytes of the messages, which are those of the documents and their ids. */
+/** Bytes of the messages, that is, of the documents and their ids. */
 export function writeBytes({ messages }: PreparedWrite): number {
   return messages.reduce((sum, { message }) => sum + message.length, 0);
 }
 
 /**
- * The prepared write with every document refused for this reason. A SYNC still tells the shards which documents its feed
- * has, so that their stored versions stay.
+ * The prepared write with every document refused for this reason. A SYNC still tells the shards which
+ * documents its feed has, so that their stored versions stay.
  */
 export function withoutRoom(prepared: PreparedWrite, why: string): PreparedWrite {
   const refused = new Set(prepared.refusals.map(({ index }) => index));

@@ -1,5 +1,6 @@
-// Writes the documents of one request: sends them to the shards, publishes one generation, and collects the results of
-// each document. A write is durable and visible when it is answered. One bad document never stops the others.
+// Writes the documents of one request: sends them to the shards, publishes one generation, and collects the
+// result of each document. A write is durable and visible when it is answered. One bad document never stops
+// the others.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../../shards/protocol/ops.js";
 import { stampWrite } from "../../../shards/protocol/write.js";
@@ -21,7 +22,7 @@ import type { Intake } from "./intake-pool.js";
 import { divided, type PreparedWrite } from "./prepare.js";
 import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
-/** What documents on their way in work with. */
+/** Dependencies of writing documents. */
 export interface Ingest {
   readonly workbench: Workbench;
   readonly intake: Intake;
@@ -43,19 +44,21 @@ export interface BatchResult {
   readonly took_ms: number;
 }
 
-/** What became of a prepared write. */
+/** Result of a prepared write. */
 export interface Written {
-  /** Documents that are not stored. Ascending by index. */
+  /** Documents that were not stored, ascending by index. */
   readonly errors: readonly DocumentError[];
-  /** Documents of a SYNC that were stored already with the same value. */
+  /** Documents of a SYNC already stored with the same value. */
   readonly unchanged: number;
   /** Seqs of the stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
-  /** A shard took none of its part, so of a SYNC it is not known which versions it left in place there. */
+  /** A shard rejected its whole part, so it is unknown which versions a SYNC left in place there. */
   readonly partial: boolean;
 }
 
-/** Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError when the body itself is refused. */
+/**
+ * Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError if the body itself is refused.
+ */
 export async function writeBatch(
   ingest: Ingest,
   record: IndexRecord,
@@ -81,9 +84,9 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write. It may be called once for each. Resolves when the write is published, with the documents that
- * are not stored, including those over the quota of documents (null means no limit) or over the plan's bytes. Throws
- * SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
+ * Sends a prepared write; call it once for each. Resolves when the write is published, with the documents
+ * that were not stored, including those over the document quota (null means no limit) or over the plan's
+ * bytes. Throws SkeinError SK-DOC-503 or SK-SYS-503 if no shard took its part.
  */
 export async function writePrepared(
   ingest: Ingest,
@@ -148,7 +151,7 @@ async function writeAllowed(
     partial: refused.length > 0,
   };
 
-  /** The errors for the documents of a shard that took none while other shards took theirs. */
+  /** Errors for the documents of a shard that took none while other shards took theirs. */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;
     const unsent = new Set(refusals.map(({ index }) => index));

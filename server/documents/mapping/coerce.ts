@@ -1,4 +1,5 @@
-// A feed's value as the value of a field of the schema: JSON text, or why it cannot be one. docs/feeds.md has the tables.
+// Converts a feed's value to the value of a schema field: JSON text, or the reason why that is impossible.
+// docs/feeds.md has the tables.
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { parseDate } from "./dates.js";
 import { isFeedObject } from "./field-path.js";
@@ -7,7 +8,7 @@ import { parseNumber } from "./numbers.js";
 
 export type Coerced =
   | { readonly json: string; readonly currency?: string | undefined }
-  /** The rest of a sentence that begins with the field's name. */
+  /** The rest of a sentence that starts with the field's name. */
   | { readonly problem: string }
   /** The field is absent. */
   | null;
@@ -16,7 +17,7 @@ const TRUE: ReadonlySet<string> = new Set([
   ...["true", "yes", "y", "on", "1"],
   ...["in stock", "in_stock", "instock", "available", "limited availability"],
 ]);
-/** What can be ordered now but is not there is not in stock. */
+/** What can be ordered but is not there yet is not in stock. */
 const FALSE: ReadonlySet<string> = new Set([
   ...["false", "no", "n", "off", "0"],
   ...["out of stock", "out_of_stock", "outofstock", "sold out", "sold_out", "unavailable", "discontinued"],
@@ -47,7 +48,10 @@ function coerceList(value: unknown, type: FieldType): Coerced {
   return { json: `[${parts.join(",")}]` };
 }
 
-/** The elements of a list, which a text has between bars, semicolons or commas. A path such as `Shoes > Men, wide` is one element. */
+/**
+ * The elements of a list, separated in text by bars, semicolons or commas. A path such as `Shoes > Men, wide`
+ * is one element.
+ */
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.flatMap((element) => (Array.isArray(element) ? element : [element]));
   if (typeof value !== "string") return [value];
@@ -93,7 +97,7 @@ function asBool(value: unknown): Coerced {
   return FALSE.has(text) ? { json: "false" } : null;
 }
 
-/** Null when it is none, or out of the type's range. */
+/** Null if it is not a number, or out of the type's range. */
 function asNumber(value: unknown, type: FieldType): Coerced {
   const isInteger = FIELD_TYPES[type].kind === "int";
   if (typeof value === "boolean") return null;
@@ -111,7 +115,10 @@ function asNumber(value: unknown, type: FieldType): Coerced {
   return seconds === null ? null : integer(String(seconds), type);
 }
 
-/** The number of a text that is written like JavaScript writes it. Most are, and this costs a tenth of reading any other. */
+/**
+ * The number in a text written as JavaScript would write it. Most are, and this is ten times cheaper than
+ * reading any other form.
+ */
 function plainNumber(text: string): number | null {
   const value = Number(text);
   return Number.isFinite(value) && String(value) === text ? value : null;

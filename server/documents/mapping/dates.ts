@@ -1,10 +1,11 @@
-// Dates as feeds write them, as seconds since 1970: ISO 8601 and RFC 822. What has no time zone is UTC.
+// Parses dates as feeds write them, to seconds since 1970: ISO 8601 and RFC 822. Without a time zone they are
+// UTC.
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 const RFC_822 =
   /^(?:[A-Za-z]{3},\s*)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? (?:[A-Za-z]{1,5}|[+-]\d{4})$/;
 
-/** Null for another text. Of a range `from/to` the beginning counts. */
+/** Null if the text is not a date. Of a range `from/to`, the start counts. */
 export function parseDate(text: string): number | null {
   const [begin = ""] = text.trim().split("/");
   const ms = RFC_822.test(begin) ? Date.parse(begin) : isoMs(begin);
@@ -18,13 +19,13 @@ function isoMs(text: string): number {
   return isDay(day!) ? Date.parse(`${day}T${time}${zoneText(zone)}`) : Number.NaN;
 }
 
-/** The 30th of February is none, although Date would take it for a day in March. */
+/** Rejects days such as February 30, which Date would take for a day in March. */
 function isDay(day: string): boolean {
   const date = new Date(`${day}T00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
-/** `-08`, `-0800` and `-08:00` are one zone; Date takes the last form only. */
+/** `-08`, `-0800` and `-08:00` are the same zone; Date accepts only the last form. */
 function zoneText(zone: string): string {
   if (zone.toUpperCase() === "Z") return "Z";
   const digits = zone.slice(1).replace(":", "").padEnd(4, "0");

@@ -1,11 +1,12 @@
-// Paths into an item: a column, an XML element with or without its prefix, a member of a nested object or of a list. Compiled
-// once for a run, followed for each item. Only an object's own members are looked at, whatever they are called.
+// Paths into an item: a column, an XML element with or without its prefix, a member of a nested object or of
+// a list. Compiled once per run, followed for each item. Only an object's own members count, whatever their
+// names.
 import type { FeedObject } from "../feeds/feed-item.js";
 
-/** The value at the end of a path, undefined when there is none. */
+/** The value at the end of a path, undefined if there is none. */
 export type FieldPath = (item: FeedObject) => unknown;
 
-/** `g:price` is called `price`. */
+/** `g:price` -> `price`. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
@@ -17,7 +18,7 @@ export function fieldPath(path: string): FieldPath {
   return (item) => (Object.hasOwn(item, path) ? item[path] : follow(item, steps));
 }
 
-/** The member of this name, else one whose name differs in the prefix only. */
+/** The member with this name, else one whose name differs only in its prefix. */
 function memberOf(object: FeedObject, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
   const wanted = localName(name);

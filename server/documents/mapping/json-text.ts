@@ -1,4 +1,4 @@
-// JSON values as text. Integers beyond 2^53 come as bigint and keep their digits, which JSON.stringify refuses.
+// Prints JSON values. Integers beyond 2^53 are bigints, which JSON.stringify refuses, and keep their digits.
 
 export function toJson(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);

@@ -1,5 +1,5 @@
-// An item as a document: which of its fields become which fields of the schema, with which values, and its id. Everything that
-// is wrong with an item is told at once. The same item always gives the same bytes.
+// Maps an item to a document: which of its fields become which schema fields, with which values, and its id.
+// Reports everything wrong with an item at once. The same item always yields the same bytes.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FieldType } from "../../ground/field-types.js";
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
@@ -9,28 +9,30 @@ import { toJson } from "./json-text.js";
 
 export interface FeedMapping {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
-  /** From paths of the feed to names of fields. */
+  /** From feed paths to field names. */
   readonly fieldMap: Readonly<Record<string, string>>;
-  /** The path of the id; null: `id`, `g:id` or `sku`. */
+  /** Path of the id; null: `id`, `g:id` or `sku`. */
   readonly idField: string | null;
 }
 
 export interface MappedItem {
   readonly at: number;
   readonly id: string | null;
-  /** The document's JSON with its id; null when the item failed. */
+  /** The document's JSON with its id; null if the item failed. */
   readonly document: string | null;
   readonly errors: readonly string[];
 }
 
-/** How well a value fits a name: by the map, by a name with a prefix (the vocabulary of products), by a plain name. */
+/**
+ * Precedence of a value for a name: by the map, by a prefixed name (the product vocabulary), by a plain name.
+ */
 const MAPPED = 2;
 const PREFIXED = 1;
 const PLAIN = 0;
-/** Names of a feed that are remembered. A feed of products has some dozens. */
+/** Cached column names per feed. A product feed has a few dozen. */
 const COLUMNS_MAX = 10_000;
 
-/** What becomes of a field of the feed. */
+/** How a feed field is mapped. */
 interface Column {
   readonly name: string;
   readonly rank: number;
@@ -47,10 +49,10 @@ export function itemMapper(mapping: FeedMapping): (item: FeedItem) => MappedItem
 class ItemMapper {
   readonly #types: ReadonlyMap<string, FieldType>;
   readonly #targets: ReadonlyMap<string, string>;
-  /** Paths that lead into an item. */
+  /** Paths into nested parts of an item. */
   readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
-  /** By the name in the feed. */
+  /** By name in the feed. */
   readonly #columns = new Map<string, Column>();
 
   constructor({ fields, fieldMap, idField }: FeedMapping) {
@@ -74,7 +76,7 @@ class ItemMapper {
     return { at, id, document: errors.length > 0 ? null : `${document}}`, errors };
   }
 
-  /** The values of an item by the names that they get, in the order of the item. */
+  /** The values of an item by target name, in item order. */
   #values(item: FeedObject): Map<string, { column: Column; value: unknown }> {
     const values = new Map<string, { column: Column; value: unknown }>();
     const put = (column: Column, value: unknown): void => {
@@ -124,7 +126,7 @@ class ItemMapper {
     return null;
   }
 
-  /** The member's JSON, "" for an absent one. */
+  /** The member's JSON, "" if it is absent. */
   #member(
     { name, label, type }: Column,
     value: unknown,
@@ -148,14 +150,14 @@ class ItemMapper {
   }
 }
 
-/** "" for what is no id. */
+/** "" if the value is not a valid id. */
 function idText(value: unknown): string {
   const first = Array.isArray(value) ? value[0] : value;
   const isId = typeof first === "number" || typeof first === "bigint" || typeof first === "string";
   return isId ? String(first).trim() : "";
 }
 
-/** The names inside of nested objects lose their prefixes, too. */
+/** Names inside nested objects lose their prefixes too. */
 function withoutPrefixes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrefixes);
   if (!isFeedObject(value)) return value;

@@ -1,10 +1,10 @@
-// Numbers and prices as shops write them: with currencies, separators of thousands, decimal commas and units. docs/feeds.md has
-// the table of what becomes what.
+// Parses numbers and prices as shops write them: with currencies, thousands separators, decimal commas and
+// units. docs/feeds.md has the table of conversions.
 
 export interface WrittenNumber {
-  /** Digits with a point before the decimals, if there are any, a sign, and an exponent when it is very large or small. */
+  /** Digits with an optional decimal point, sign, and exponent if very large or small. */
   readonly digits: string;
-  /** ISO 4217; null when none is written or the sign stands for several. */
+  /** ISO 4217 code; null if none is written or the symbol is ambiguous. */
   readonly currency: string | null;
 }
 
@@ -29,26 +29,26 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   Kč: "CZK",
   Ft: "HUF",
 };
-/** They stand for several currencies. */
+/** Symbols of several currencies. */
 const SHARED_SYMBOLS = new Set(["kr", "kr.", "Kr", "Kr."]);
 const CODES = new Set(Intl.supportedValuesOf("currency"));
-/** Currencies whose prices have three decimals, so that 1.250 may be less than two. */
+/** Currencies with three decimals, where 1.250 may be less than two. */
 const THREE_DECIMALS = new Set(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]);
-/** Left out: nothing is converted. */
+/** Ignored; nothing is converted. */
 const UNITS = new Set(
   "% kg g mg t lb lbs oz km m cm mm in inch inches ft l ml cl dl gal w kw v a ah mah hz ghz mhz gb mb tb pcs pc st".split(
     " ",
   ),
 );
 
-/** Longer texts are none: the patterns below take quadratic time. */
+/** Longer texts are not numbers: the patterns below take quadratic time. */
 const CHARACTERS_MAX = 100;
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const SCIENTIFIC = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/;
 const WRITTEN = /^([^\d+\-.,\s]*)\s*([+-]?)\s*(\d[\d.,'’\s]*|[.,]\d+)([^\d.,].*)?$/u;
 
-/** Null for a text that is no number. */
+/** Null if the text is not a number. */
 export function parseNumber(text: string): WrittenNumber | null {
   const trimmed = text.trim();
   if (trimmed.length > CHARACTERS_MAX) return null;
@@ -64,7 +64,7 @@ export function parseNumber(text: string): WrittenNumber | null {
   return digits === null ? null : { digits: plainDigits(sign + digits), currency: currency ?? null };
 }
 
-/** Undefined for a mark that is neither a currency nor a unit; null for a unit and for a sign of several currencies. */
+/** Undefined if the mark is neither a currency nor a unit; null for a unit and for an ambiguous symbol. */
 function currencyOf(mark: string): string | null | undefined {
   const code = mark.toUpperCase();
   if (CODES.has(code)) return code;
@@ -72,7 +72,7 @@ function currencyOf(mark: string): string | null | undefined {
   return SHARED_SYMBOLS.has(mark) || UNITS.has(mark.toLowerCase()) ? null : undefined;
 }
 
-/** Digits with a decimal point. Null when the separators make no sense. */
+/** Digits with a decimal point. Null if the separators make no sense. */
 function digitsOf(written: string, currency: string | null): string | null {
   if (/[\s'’]/.test(written)) {
     if (!/^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(written)) return null;
@@ -87,7 +87,7 @@ function digitsOf(written: string, currency: string | null): string | null {
   return `${whole.replace(/[.,]/g, "")}${decimals === "" ? "" : `.${decimals}`}`;
 }
 
-/** The mark before the decimals. Of two different marks it is the last one; one that comes back separates thousands. */
+/** The decimal separator. Of two different marks it is the last one; a repeated mark separates thousands. */
 function decimalMark(written: string, currency: string | null): "." | "," | null {
   const [point, comma] = [written.lastIndexOf("."), written.lastIndexOf(",")];
   if (point >= 0 && comma >= 0) return point > comma ? "." : ",";
@@ -100,7 +100,7 @@ function decimalMark(written: string, currency: string | null): "." | "," | null
   return currency === null || THREE_DECIMALS.has(currency) ? "." : null;
 }
 
-/** Without a plus sign and leading zeros. */
+/** Drops a plus sign and leading zeros. */
 function plainDigits(text: string): string {
   const [, sign, whole, decimals] = /^([+-]?)0*(\d*?)(?:\.(\d*))?$/.exec(text)!;
   const digits = `${whole === "" ? "0" : whole}${decimals === undefined || decimals === "" ? "" : `.${decimals}`}`;

@@ -1,5 +1,5 @@
-// What would suit a feed, from its first items: clean names where the feed's are odd, and a schema for what the items then become.
-// Builds on what the import of the command line knows of documents.
+// Suggests settings for a feed from its first items: clean names where the feed's are odd, and a schema for
+// the resulting documents. Builds on the schema inference of the command line's import.
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
 import { isCodeName } from "../formats/csv.js";
 import { type InferredSchema, inferSchema, type SchemaField } from "../formats/infer.js";
@@ -11,14 +11,14 @@ import { parseNumber } from "./numbers.js";
 
 export interface FeedSuggestion {
   readonly fieldsSeen: readonly FieldSeen[];
-  /** Only what changes a name. */
+  /** Only entries that change a name. */
   readonly fieldMap: Readonly<Record<string, string>>;
   readonly schema: InferredSchema;
 }
 
 interface FieldSeen {
   readonly path: string;
-  /** Items that have it. */
+  /** Number of items with it. */
   readonly count: number;
   readonly example: string;
 }
@@ -30,18 +30,18 @@ const DEPTH_MAX = 3;
 const NAME_CHARACTERS_MAX = 100;
 const CLEAN = new RegExp(`^[A-Za-z][A-Za-z0-9_]{0,${NAME_CHARACTERS_MAX - 1}}$`);
 const ID_NAMES = new Set(["id", "sku"]);
-/** Columns by which shops number what they sell, the best first. */
+/** Columns that shops use as product numbers, best first. */
 const ID_LIKE = [
   /^(product|item|article|artikel|variant|offer|unique)?[_\s-]*(id|sku)$/i,
   /^(product|item|article|artikel)?[_\s-]*(nr|no|number|nummer|code|handle)\.?$/i,
 ];
 const AMOUNTS = ["amount", "value"];
 const CURRENCIES = ["currency", "currency_code", "currencyCode"];
-/** Lists in the vocabularies of product feeds, although one item may have a single value. */
+/** Lists in the product feed vocabularies, even if an item has a single value. */
 const LISTS = new Set(["additional_image_link", "additional_image_link[]"]);
 const FLAG = /^(true|false|yes|no)$/i;
 
-/** `idField`: the path of the id that somebody has given. */
+/** `idField`: the configured path of the id, if any. */
 export function suggestFor(given: readonly FeedItem[], idField: string | null): FeedSuggestion {
   const items = withFirstNames(given);
   const values = items.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -49,7 +49,7 @@ export function suggestFor(given: readonly FeedItem[], idField: string | null): 
   return { fieldsSeen: fieldsSeen(values), fieldMap, schema: suggestedSchema(items, fieldMap, idField) };
 }
 
-/** Nobody declares more fields than an index may have. */
+/** Limits the fields to the maximum of an index. */
 function withFirstNames(items: readonly FeedItem[]): FeedItem[] {
   const all = new Set(items.flatMap(({ value }) => Object.keys(value ?? {})));
   const names = new Set([...all].slice(0, NAMES_MAX));
@@ -106,7 +106,7 @@ function suggestedMap(values: readonly FeedObject[], idField: string | null): Re
   return Object.fromEntries(map);
 }
 
-/** The column that has a different value in every item, when no field has the name of an id. */
+/** The column with a different value in every item, if no field is named like an id. */
 function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): string | null {
   if ([...names].some((name) => ID_NAMES.has(localName(name)))) return null;
   for (const pattern of ID_LIKE) {
@@ -123,7 +123,7 @@ function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): stri
   return null;
 }
 
-/** The members of a price that is an object, such as {amount, currency}. */
+/** Members of a price that is an object, such as {amount, currency}. */
 function priceMembers(values: readonly FeedObject[], name: string) {
   const objects = values.map((value) => value[name]).filter(isFeedObject);
   const amount = AMOUNTS.find((member) => objects.some((object) => isNumeric(object[member])));
@@ -136,7 +136,7 @@ function isNumeric(value: unknown): boolean {
   return typeof value === "number" || (typeof value === "string" && parseNumber(value) !== null);
 }
 
-/** `Größe (EU)` becomes `groesse_eu`. */
+/** `Größe (EU)` -> `groesse_eu`. */
 function cleanName(name: string): string {
   const ascii = name
     .replace(/ä/gi, "ae")
@@ -181,14 +181,14 @@ function suggestedSchema(
   return { ...schema, fields };
 }
 
-/** An item without an id has fields all the same. */
+/** An item without an id still has fields. */
 function numbered({ at, value }: FeedItem): FeedItem {
   return { at, value: { ...value, id: String(at) } };
 }
 
 type ColumnReader = (name: string, value: unknown) => (readonly [string, unknown])[];
 
-/** How the texts of a field are to be understood when all of them are numbers, prices or flags. */
+/** How to read the texts of a field if all of them are numbers, prices or flags. */
 function columnReaders(documents: readonly Record<string, unknown>[]): Map<string, ColumnReader> {
   const readers = new Map<string, ColumnReader>();
   for (const name of new Set(documents.flatMap((document) => Object.keys(document)))) {
@@ -209,7 +209,7 @@ function columnReaders(documents: readonly Record<string, unknown>[]): Map<strin
   return readers;
 }
 
-/** A price is a decimal number, whatever the first ones look like. */
+/** A price is a decimal number, even if the first ones look like integers. */
 const readNumber: ColumnReader = (name, value) => {
   const { digits, currency } = parseNumber(String(value))!;
   const number = Number(digits);
@@ -220,7 +220,7 @@ const readNumber: ColumnReader = (name, value) => {
   ];
 };
 
-/** Currencies are narrowed by, even if the first items have but one. */
+/** Currencies are a facet even if the first items have only one. */
 function currencyFacet(field: SchemaField, readers: ReadonlyMap<string, ColumnReader>): SchemaField {
   const of = field.name.replace(/_currency$/, "");
   return of !== field.name && readers.get(of) === readNumber ? { ...field, facet: true } : field;

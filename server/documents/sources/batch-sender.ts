@@ -1,5 +1,6 @@
-// The feed thread's end of a run: collects what the items of a feed became and sends it as batches, as many as the HTTP
-// thread has asked for. A feed that comes slowly is sent on after a moment, so that its documents do not wait for more.
+// The feed thread's end of a run: collects the mapped items of a feed and sends them in batches, as many as
+// the HTTP thread has requested. Documents of a slow feed are sent after a moment instead of waiting for a
+// full batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";
@@ -21,7 +22,7 @@ export class BatchSender {
   #batching: Batching | null = null;
   #documents: SyncedDocument[] = [];
   #items: number[] = [];
-  /** Where the document with an id is. */
+  /** Position of the document with each id. */
   readonly #places = new Map<string, number>();
   #bytes = 0;
   #failed = 0;
@@ -45,10 +46,11 @@ export class BatchSender {
     this.#batching = batching;
   }
 
-  /** Takes an item. One that became no document is a mark: what is stored under its id stays. */
+  /** Adds an item. One that did not become a document is a mark: whatever is stored under its id stays. */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    // As bytes at once: a text keeps all the parts that it was made of until somebody reads it.
+    // Converted to bytes at once: a string would keep all the parts it was built from until somebody reads
+    // it.
     if (id !== null) this.#put(at, { id, json: document === null ? null : Buffer.from(document) });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
   }
@@ -57,7 +59,7 @@ export class BatchSender {
     return this.#bytes >= BATCH_BYTES || this.#documents.length >= BATCH_DOCUMENTS_MAX;
   }
 
-  /** Sends what there is as soon as it may. Throws the signal's reason. */
+  /** Sends what has been collected as soon as permitted. Throws the signal's reason. */
   async send(signal: AbortSignal): Promise<void> {
     while (this.#permits === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -69,14 +71,14 @@ export class BatchSender {
     this.#post();
   }
 
-  /** Nothing is sent from now on. */
+  /** Stops sending. */
   end(): void {
     this.#batching = null;
     if (this.#linger !== null) clearTimeout(this.#linger);
     this.#port.close();
   }
 
-  /** Of several items with one id the last one counts that became a document. */
+  /** If several items share an id, the last one that became a document wins. */
   #put(at: number, document: SyncedDocument): void {
     const place = this.#places.get(document.id);
     this.#bytes += document.json?.length ?? 0;

@@ -1,5 +1,5 @@
-// Data sources: reads a create or a PATCH body, checks the whole result, and makes what clients see. Knows nothing of how a
-// feed is fetched or when.
+// Data sources: reads a create or a PATCH body, validates the result as a whole, and builds the client's
+// view. Knows nothing about fetching or scheduling.
 import { unescape as percentDecoded } from "node:querystring";
 import { type DataSource, FEED_FORMATS, SYNC_MODES, type SyncRun } from "../../catalog/types.js";
 import { isObject } from "../../ground/input/json-value.js";
@@ -36,7 +36,7 @@ const BASIC_AUTH = object(
   { unknown: "refused" },
 );
 
-/** From paths of the feed to names of fields. */
+/** From feed paths to field names. */
 const FIELD_MAP: ValueReader<Readonly<Record<string, string>>> = {
   takes: "an object of field names by path of the feed",
   schema: { type: "object", additionalProperties: { type: "string" } },
@@ -96,14 +96,14 @@ export const DATA_SOURCE = object(
   { unknown: "refused" },
 );
 
-/** A password that a client has sent, or that stays as it is stored. */
+/** A password sent by a client, or the stored one. */
 export interface GivenCredentials {
   readonly username: string;
   /** Null: the stored one. */
   readonly password: string | null;
 }
 
-/** The members of a data source that a client decides. */
+/** The members of a data source that a client sets. */
 export type SourceDraft = Pick<
   DataSource,
   | "url"
@@ -119,7 +119,9 @@ export type SourceDraft = Pick<
   | "max_delete_ratio"
 > & { readonly credentials: GivenCredentials | null };
 
-/** Reads a create body, or with `current` a PATCH body, in which null restores a default. Throws SK-DS-400. */
+/**
+ * Reads a create body, or with `current` a PATCH body, in which null restores a default. Throws SK-DS-400.
+ */
 export function readSource(
   body: unknown,
   current: DataSource | null,
@@ -143,7 +145,7 @@ export function readSource(
   return { ...members, url: url.href, credentials };
 }
 
-/** A stored password is sent to nobody but the server that it was given for. */
+/** A stored password is sent only to the server it was given for. */
 function checkKept(username: string, url: URL, current: DataSource | null, rules: InputRules): void {
   if (username !== current?.credentials?.username)
     refuse("basic_auth.password", "is missing; expected a string", rules);
@@ -193,7 +195,7 @@ export interface SourceView extends Omit<SourceDraft, "credentials"> {
   readonly next_run_at: string | null;
 }
 
-/** What clients see. `lastRun` is the newest one. */
+/** The client's view. `lastRun` is the newest run. */
 export function sourceView(source: DataSource, lastRun: SyncRun | null): SourceView {
   const { index: _, credentials, next_due, last_due: __, validators: ___, ...shown } = source;
   return {

@@ -1,5 +1,5 @@
-// The threads that read feeds, started by the first feed and ended when there is nothing to read for a while. The only file
-// that knows them. A thread that ends, for instance because its heap is full, fails its run and nothing else.
+// The threads that read feeds, started by the first feed and stopped when idle. The only file that knows
+// about them. A thread that dies, for example because its heap is full, fails only its run.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -18,9 +18,9 @@ import type {
 } from "./feed-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** Batches that are sent and not yet written. */
+/** Batches sent but not yet written. */
 const BATCHES_AHEAD = 2;
-/** A thread that is told to end, or whose time is up, is ended after this. */
+/** A thread that was told to stop, or whose time is up, is terminated after this. */
 const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
@@ -31,7 +31,7 @@ export class FeedPool {
   readonly #log: Logger;
   #pool: Piscina | null = null;
 
-  /** `threads`: as many tasks run at the same time. */
+  /** `threads`: number of concurrent tasks. */
   constructor(engine: EngineModule, threads: number, log: Logger) {
     this.#engine = engine;
     this.#threads = threads;
@@ -39,8 +39,8 @@ export class FeedPool {
   }
 
   /**
-   * Reads a feed. `write` gets its batches in order, a few of them at the same time. Resolves when all of them are written.
-   * Throws FeedError, what `write` throws, and the signal's reason.
+   * Reads a feed. Calls `write` with its batches in order, a few at a time. Resolves when all are written.
+   * Throws FeedError, errors of `write`, and the signal's reason.
    */
   async sync(
     task: SyncTask,
@@ -70,7 +70,7 @@ export class FeedPool {
     return this.#run<FeedPreview>(task, signal, () => undefined);
   }
 
-  /** Ends the threads. All tasks must have ended. */
+  /** Stops the threads. All tasks must have ended. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }
@@ -95,7 +95,7 @@ export class FeedPool {
       if (!signal.aborted) onBatch(batch, () => send("more"));
     });
     for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
-    // The thread closes its end behind its last batch, also when it dies. The result may arrive before that.
+    // The thread closes its end after its last batch, even if it dies. The result may arrive before that.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
       const reply = await this.#ask<T>(task, port2, kill.signal);
@@ -104,7 +104,7 @@ export class FeedPool {
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
     } catch (error) {
-      signal.throwIfAborted(); // why it was told to stop, whatever became of that
+      signal.throwIfAborted(); // the reason to stop takes precedence over its consequences
       throw error;
     } finally {
       for (const timer of timers) clearTimeout(timer);
@@ -113,7 +113,7 @@ export class FeedPool {
     }
   }
 
-  /** `kill` ends the thread. */
+  /** `kill` terminates the thread. */
   async #ask<T>(task: FeedTask, port: MessagePort, kill: AbortSignal): Promise<T | FeedRefusal> {
     this.#pool ??= this.#start();
     try {
@@ -134,7 +134,7 @@ export class FeedPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/documents/sources/feed-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics closes no port
+      atomics: "disabled", // a thread that waits in Atomics does not close its ports
       minThreads: 0,
       maxThreads: this.#threads,
       idleTimeout: IDLE_MS_MAX,

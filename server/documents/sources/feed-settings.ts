@@ -1,16 +1,16 @@
-// The member "feeds" of the configuration file: which addresses feeds may have, and what one run may take.
+// The configuration member "feeds": allowed addresses of feeds, and the limits of one run.
 import { defaultsTo, object } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, texts } from "../../ground/input/readers.js";
 
 export interface FeedSettings {
-  /** Feeds may come from private and loopback addresses. */
+  /** Allow feeds from private and loopback addresses. */
   readonly allowPrivate: boolean;
-  /** Hosts that may have such an address all the same. */
+  /** Hosts that may have such an address regardless. */
   readonly allowHosts: readonly string[];
-  /** Of a feed, as it is sent and decompressed. */
+  /** Maximum size of a feed, both as sent and decompressed. */
   readonly bytesMax: number;
   readonly msMax: number;
-  /** Runs at the same time. */
+  /** Maximum concurrent runs. */
   readonly concurrency: number;
 }
 

@@ -1,5 +1,5 @@
-// What the HTTP thread and a feed thread say to each other: a task, then batches one way and permissions to send another one
-// the other way, at last the result. Passwords are in the task only.
+// Messages between the HTTP thread and a feed thread: a task, then batches in one direction and permissions
+// to send more in the other, finally the result. Only the task contains passwords.
 import type { DataSource } from "../../catalog/types.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";
@@ -7,7 +7,7 @@ import type { OutboundRules } from "../../ground/outbound/download.js";
 import type { PreparedWrite, PrepareLimits } from "../ingest/prepare.js";
 import type { ItemError } from "./run-view.js";
 
-/** How a feed is fetched and read, as a data source says. */
+/** How to fetch and read a feed, as defined by a data source. */
 export type FeedDefinition = Pick<
   DataSource,
   "url" | "format" | "field_map" | "items_path" | "id_field" | "delimiter" | "encoding"
@@ -16,7 +16,7 @@ export type FeedDefinition = Pick<
 interface FeedTaskBase {
   readonly feed: FeedDefinition;
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** Of the index as it is now. */
+  /** Fields of the index at the time of the task. */
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   readonly rules: OutboundRules;
   readonly itemBytesMax: number;
@@ -39,23 +39,23 @@ export type FeedTask = SyncTask | PreviewTask;
 /** From the feed thread: some items of the feed, ready to be written. */
 export interface FeedBatch {
   readonly prepared: PreparedWrite;
-  /** Positions in the feed by position in the write. */
+  /** Positions in the feed, by position in the write. */
   readonly items: readonly number[];
-  /** Items that became no document; at most so many errors of a run are told. */
+  /** Number of failed items; only the first errors of a run are reported. */
   readonly failed: number;
   readonly errors: readonly ItemError[];
-  /** Of documents, and of the feed so far. */
+  /** Bytes of documents, and of the feed so far. */
   readonly documentBytes: number;
   readonly feedBytes: number;
 }
 
-/** To the feed thread: another batch may be sent, or the work must end. */
+/** To the feed thread: send another batch, or stop. */
 export type FeedSignal = "more" | "stop";
 
 export interface FeedRead {
   readonly notModified: boolean;
   readonly items: number;
-  /** Items that nobody can know the id of: they could not be read, or have none. */
+  /** Items with an unknown id: unreadable, or without one. */
   readonly unknown: number;
   readonly feedBytes: number;
   readonly etag: string | null;
@@ -73,7 +73,7 @@ export interface FeedPreview {
   readonly suggested_schema: unknown;
 }
 
-/** Errors cross threads as plain data. */
+/** An error as plain data, to cross threads. */
 export interface FeedRefusal {
   readonly refused: { readonly code: FeedErrorCode; readonly message: string };
 }

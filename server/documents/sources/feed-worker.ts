@@ -1,5 +1,6 @@
-// Entry of a feed thread: fetches a feed, reads its items, makes documents of them and prepares writes, so that the HTTP
-// thread only hands these on. Holds a few batches at most, and sends one only when the HTTP thread has asked for it.
+// Entry of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes, so
+// that the HTTP thread only forwards these. Holds a few batches at most, and sends one only when the HTTP
+// thread has asked for it.
 import { type MessagePort, workerData } from "node:worker_threads";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -21,12 +22,12 @@ export interface FeedCall {
   readonly port: MessagePort;
 }
 
-/** How long a preview waits for a block of the feed to fill. */
+/** Maximum wait of a preview for a block of the feed to fill. */
 const PREVIEW_FLUSH_MS = 500;
 
 type Body = Extract<Downloaded, { notModified: false }>;
 
-/** The thread's only workbench, and its only state. The first run makes it. */
+/** The thread's only workbench, and its only state. Created by the first run. */
 let workbench: Workbench | null = null;
 
 function ownWorkbench(): Workbench {
@@ -87,7 +88,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   for await (const group of itemsOf(task, body)) {
     items.push(...group.slice(0, task.items - items.length));
     if (items.length < task.items) continue;
-    await body.chunks.return?.(); // the readers may still wait for its next piece
+    await body.chunks.return?.(); // the readers may still be waiting for its next piece
     break;
   }
   const mapped = itemMapper({
@@ -99,7 +100,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   return {
     items: items.map((item) => {
       const { document, errors } = mapped(item);
-      // An answer cannot hold the bigint that an integer beyond 2^53 is read as.
+      // An answer cannot contain bigints, which integers beyond 2^53 are read as.
       const source = JSON.parse(toJson(item.value));
       return { source, document: document === null ? null : JSON.parse(document), errors };
     }),
@@ -117,7 +118,7 @@ function fetched(
   return download({ url: feed.url, credentials, ...validators, accept: "*/*" }, rules, signal);
 }
 
-/** A preview wants the first items as soon as they are there, not full blocks and groups. */
+/** A preview wants the first items as soon as they arrive, not full blocks and groups. */
 function itemsOf(task: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
   const { format, items_path: itemsPath, delimiter, encoding } = task.feed;
   const { contentType, contentEncoding } = body;

@@ -1,4 +1,4 @@
-// What a feed may ask of the network: the configuration and the limits in one.
+// Network rules for feeds: the configuration and the limits combined.
 import type { Limits } from "../../ground/limits.js";
 import type { OutboundRules } from "../../ground/outbound/download.js";
 import type { FeedSettings } from "./feed-settings.js";

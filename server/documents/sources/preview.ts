@@ -1,5 +1,5 @@
-// Looks at the first items of a feed that is not a data source yet: what they become in the index as it is, and what field
-// map and schema would suit them. Stores nothing.
+// Previews the first items of a feed that is not a data source yet: the documents they become in the current
+// index, and a field map and schema that would suit them. Stores nothing.
 import type { IndexRecord } from "../../catalog/types.js";
 import { FeedError, SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -18,7 +18,7 @@ export class Previews {
   readonly #settings: FeedSettings;
   readonly #limits: Limits;
   readonly #jobs: Jobs;
-  /** One at a time, beside the runs. */
+  /** One at a time, in addition to the runs. */
   readonly #slot = new Slots(1);
   #count = 0;
 
@@ -29,7 +29,7 @@ export class Previews {
     this.#jobs = jobs;
   }
 
-  /** Throws SK-DS-400 for a wrong body and for a feed that cannot be read, SK-SYS-503 when too many others wait. */
+  /** Throws SK-DS-400 for a wrong body or an unreadable feed, SK-SYS-503 if too many others are waiting. */
   async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
     const limits = this.#limits;
     const { credentials, ...feed } = readSource(body, null, this.#settings, limits);

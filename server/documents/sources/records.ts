@@ -1,25 +1,25 @@
-// Data sources, their runs and incidents in the catalog: finding them, and the commands that change them. Pure.
+// Data sources, their runs and incidents in the catalog: lookups, and the commands that change them. Pure.
 import { type CatalogState, type Command, ownedBy } from "../../catalog/state.js";
 import type { DataSource, Incident, IndexRecord, SyncRun } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 
-/** Runs kept of one source. */
+/** Runs kept per source. */
 const RUNS_KEPT = 100;
-/** Incidents kept of one index. */
+/** Incidents kept per index. */
 const INCIDENTS_KEPT = 1_000;
 
 export function sourcesOf(state: CatalogState, uid: number): readonly DataSource[] {
   return ownedBy(state, "source", uid);
 }
 
-/** The index's source with the id of a path. Throws SK-DS-404. */
+/** The index's source with the id from a path. Throws SK-DS-404. */
 export function findSource(state: CatalogState, index: IndexRecord, id: string): DataSource {
   const source = sourcesOf(state, index.uid).find((candidate) => String(candidate.id) === id);
   if (source !== undefined) return source;
   throw new SkeinError("SK-DS-404", "the index has no such data source");
 }
 
-/** The source's run with the id of a path. Throws SK-DS-404. */
+/** The source's run with the id from a path. Throws SK-DS-404. */
 export function findRun(state: CatalogState, source: DataSource, id: string): SyncRun {
   const run = ownedBy(state, "run", source.index).find(
     (candidate) => candidate.source === source.id && String(candidate.id) === id,
@@ -35,7 +35,7 @@ export function runsOf(state: CatalogState, { index, id }: Pick<DataSource, "ind
     .reverse();
 }
 
-/** Wherever it is now: a swap of its index may have moved it. Undefined when it has been deleted. */
+/** The source under its current index: a swap may have moved it. Undefined if it has been deleted. */
 export function presentSource(state: CatalogState, id: number): DataSource | undefined {
   for (const sources of state.owned.source.values()) {
     const source = sources.find((candidate) => candidate.id === id);
@@ -48,7 +48,7 @@ export function isUnfinished({ status }: SyncRun): boolean {
   return status === "queued" || status === "running";
 }
 
-/** The run that is queued or running. There is at most one. */
+/** The queued or running run. There is at most one. */
 export function unfinishedRun(state: CatalogState, source: DataSource): SyncRun | undefined {
   return runsOf(state, source).find(isUnfinished);
 }
@@ -75,14 +75,14 @@ export function deleteSource(state: CatalogState, { index, id }: DataSource): Co
   };
 }
 
-/** Deletes the oldest runs, so that there is room for one more. */
+/** Deletes the oldest runs, to make room for one more. */
 export function pruneRuns(state: CatalogState, source: DataSource): Command[] {
   return runsOf(state, source)
     .slice(RUNS_KEPT - 1)
     .map(({ id }) => ({ type: "record.delete", kind: "run", index: source.index, id }));
 }
 
-/** A new incident, and the deletion of the oldest ones. */
+/** Adds an incident and deletes the oldest ones. */
 export function putIncident(state: CatalogState, incident: Omit<Incident, "id">): Command[] {
   const { index } = incident;
   const all = ownedBy(state, "incident", index);

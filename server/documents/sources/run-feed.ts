@@ -1,5 +1,6 @@
-// One run: reads a feed in a feed thread, writes its documents to the index as they come, and deletes what the feed does not
-// have, when that is wanted and the feed was read to its end. Knows nothing of queues, schedules or records of runs.
+// One run: reads a feed in a feed thread, writes its documents to the index as they arrive and, if requested
+// and the feed was read to its end, deletes what the feed does not have. Knows nothing about queues,
+// schedules or run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { DataSource, FeedValidators, IndexRecord, RunCounts } from "../../catalog/types.js";
@@ -14,7 +15,7 @@ import type { FeedBatch, FeedRead, SyncTask } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
-/** What a run works with. */
+/** Dependencies of a run. */
 export interface RunParts extends Ingest {
   readonly indexes: OpenIndexes;
   readonly pool: FeedPool;
@@ -31,11 +32,11 @@ export interface RunRequest {
 
 export interface RunOutcome {
   readonly notModified: boolean;
-  /** What the next run may ask with; null when it has to read the feed again. */
+  /** Validators for the next conditional request; null if the next run must read the feed again. */
   readonly validators: FeedValidators | null;
 }
 
-/** What a run has done so far. */
+/** Progress of a run so far. */
 export class RunProgress {
   imported = 0;
   failed = 0;
@@ -54,7 +55,10 @@ export class RunProgress {
   }
 }
 
-/** Throws FeedError when the feed cannot be read or written, and the reason of the signal. `progress` is up to date in every case. */
+/**
+ * Throws FeedError if the feed cannot be read or written, and the signal's reason. `progress` is up to date
+ * in every case.
+ */
 export async function runFeed(
   parts: RunParts,
   request: RunRequest,
@@ -78,7 +82,7 @@ class FeedRun {
   readonly #firstSeq: number;
   readonly #generationBefore: number;
   #writes = 0;
-  /** Documents from before the run that the feed has. */
+  /** Documents older than the run that the feed has. */
   readonly #seen = new SeqSet();
 
   constructor(parts: RunParts, request: RunRequest, progress: RunProgress, state: IndexState) {
@@ -119,7 +123,7 @@ class FeedRun {
     };
   }
 
-  /** The validators of the source, if the index is still what the feed was read into. */
+  /** The source's validators, if the index is still the one that the feed was read into. */
   #known(): FeedValidators | null {
     const { source, record } = this.#request;
     const { validators } = source;
@@ -157,7 +161,7 @@ class FeedRun {
     if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
   }
 
-  /** Throws FeedError, with nothing deleted, for an empty feed and one that would delete too much. */
+  /** Throws FeedError, having deleted nothing, if the feed is empty or it would delete too much. */
   async #deleteUnseen(read: FeedRead): Promise<void> {
     const { writes } = this.#parts;
     const { source, record } = this.#request;
@@ -171,7 +175,7 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
-    // Documents that were being written when the run began are older than it and were not counted then.
+    // Documents being written when the run began are older than the run but were not counted then.
     const before = Math.max(this.#documentsBefore, unseen);
     if (unseen > source.max_delete_ratio * before) {
       throw new FeedError(
@@ -187,7 +191,7 @@ class FeedRun {
     fault("run.after-deletion");
   }
 
-  /** None when an item failed or somebody else has written meanwhile: the next run has to look at the feed again. */
+  /** None if an item failed or somebody else wrote in the meantime: the next run must read the feed again. */
   #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
     const { uid, schemaVersion } = this.#request.record;
     const generation = this.#state.generations.published;
@@ -197,7 +201,7 @@ class FeedRun {
   }
 }
 
-/** A refusal of the whole write ends the run, because the items in it would be missing. */
+/** A refusal of the whole write ends the run, because its items would be missing. */
 async function asFeedError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -1,8 +1,8 @@
-// Runs of data sources: what clients see of them, and how the errors of their items are kept small.
+// Runs of data sources: the client's view of them, and compact storage of item errors.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RunCounts, SyncRun } from "../../catalog/types.js";
 
-/** An item that is not in the index as the feed has it. */
+/** An item that the index lacks or has in another version than the feed. */
 export interface ItemError {
   /** Position in the feed, from 1. */
   readonly item: number;
@@ -12,7 +12,7 @@ export interface ItemError {
 
 export const NO_COUNTS: RunCounts = { imported: 0, failed: 0, deleted: 0, unchanged: 0, bytes: 0 };
 
-/** Errors kept of one run. */
+/** Errors kept per run. */
 export const RUN_ERRORS_MAX = 100;
 
 export function packErrors(errors: readonly ItemError[]): Uint8Array | null {

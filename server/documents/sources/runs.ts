@@ -1,5 +1,6 @@
-// The runs of data sources: queued, begun when a place is free, followed to their end and recorded there. A source has one
-// unfinished run at most. What is recorded survives the process: a start goes on with queued runs and fails those that ran.
+// Runs of data sources: queues them, starts them when a slot is free, follows them to their end and records
+// it. A source has at most one unfinished run. Records survive the process: a restart resumes queued runs and
+// fails those that were running.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
 import type { Catalog } from "../../catalog/catalog.js";
@@ -27,7 +28,7 @@ import { type RunOutcome, type RunParts, RunProgress, runFeed } from "./run-feed
 import { NO_COUNTS, packErrors } from "./run-view.js";
 import { scheduledAnew } from "./schedule.js";
 
-/** What cannot be recorded, since the disk is full, is tried again so soon. */
+/** Retry interval for records that cannot be stored because the disk is full. */
 const RECORD_AGAIN_MS = 5_000;
 
 export interface RunsOptions extends RunParts {
@@ -37,7 +38,7 @@ export interface RunsOptions extends RunParts {
   readonly documentQuotas: DocumentQuotas;
 }
 
-/** Why a run was told to end before its time. */
+/** Why a run was told to stop early. */
 class RunStop extends Error {
   readonly why: "cancelled" | "deleted" | "moved";
 
@@ -47,9 +48,9 @@ class RunStop extends Error {
   }
 }
 
-/** A run that this process has queued or begun. */
+/** A run queued or started by this process. */
 interface ActiveRun {
-  /** The index that it writes to, and the source as it was then. Null as long as it is queued. */
+  /** The index it writes to, and the source as it was at the start. Null while queued. */
   begun: { readonly index: number; readonly updatedAt: string } | null;
   readonly source: number;
   readonly stop: AbortController;
@@ -77,7 +78,7 @@ export class Runs {
   readonly #slots: Slots;
   /** By run. */
   readonly #active = new Map<number, ActiveRun>();
-  /** The sources that #follow has looked at last. */
+  /** The sources as #follow last saw them. */
   #followed: CatalogState["owned"]["source"] | null = null;
 
   constructor(options: RunsOptions) {
@@ -86,7 +87,7 @@ export class Runs {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Fails the runs that the end of the last process has interrupted, and goes on with those that were queued, in their order. */
+  /** Fails the runs interrupted by the end of the last process, and resumes the queued ones in order. */
   async begin(): Promise<void> {
     const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
     for (const run of runs.sort((a, b) => a.id - b.id)) {
@@ -98,7 +99,10 @@ export class Runs {
     }
   }
 
-  /** What the schedule began is begun again, but only once, since it may be what ended the server. False when it could not be recorded. */
+  /**
+   * Restarts a run that the schedule started, but only once, because it may be what killed the server.
+   * Returns false if that could not be recorded.
+   */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
     const recorded = await this.#record(run.id, null, INTERRUPTED, signal);
     if (recorded && run.trigger === "schedule") await this.queue(run.source, "start");
@@ -106,8 +110,8 @@ export class Runs {
   }
 
   /**
-   * Queues a run of a source, unless one is queued or running: then that one is the answer. `also` is recorded with it.
-   * Throws SK-DS-404 when the source has been deleted.
+   * Queues a run of a source, or returns the unfinished one if there is one. `also` is recorded with it.
+   * Throws SK-DS-404 if the source has been deleted.
    */
   async queue(
     id: number,
@@ -131,14 +135,14 @@ export class Runs {
     return { run: run!, fresh };
   }
 
-  /** The run as it is at this moment. */
+  /** The current state of the run. */
   present(run: SyncRun): SyncRun {
     const active = isUnfinished(run) ? this.#active.get(run.id) : undefined;
     if (active === undefined) return run;
     return { ...run, counts: active.progress.counts, packedErrors: packErrors(active.progress.errors) };
   }
 
-  /** Ends a run and resolves when it does nothing any more. Throws SK-DS-409 for one that is over. */
+  /** Cancels a run and resolves once it has stopped. Throws SK-DS-409 if it is over. */
   async cancel(source: DataSource, run: SyncRun): Promise<SyncRun> {
     if (!isUnfinished(run)) throw isOver(run);
     const active = this.#active.get(run.id);
@@ -150,7 +154,7 @@ export class Runs {
     return after;
   }
 
-  /** Resolves when no run of the source does anything any more. The source has been deleted. */
+  /** Resolves once no run of the source, which has been deleted, is active. */
   async ended(source: number): Promise<void> {
     const active = [...this.#active.values()].filter((run) => run.source === source);
     await Promise.all(active.map(({ ended }) => ended));
@@ -172,7 +176,7 @@ export class Runs {
       .finally(() => this.#active.delete(id));
   }
 
-  /** Stops the runs whose source was deleted, and those whose index has been swapped since they began. */
+  /** Stops the runs whose source was deleted, and those whose index was swapped since they started. */
   #follow(state: CatalogState): void {
     if (this.#active.size === 0 || state.owned.source === this.#followed) return;
     this.#followed = state.owned.source;
@@ -184,12 +188,14 @@ export class Runs {
     }
   }
 
-  /** From the queue to the record of its end. A stop of the server leaves both to the next start. */
+  /**
+   * Takes a run from the queue to the record of its end. If the server stops, the next start does the rest.
+   */
   async #attend(id: number, active: ActiveRun, stopped: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([stopped, active.stop.signal]);
     const ending = await this.#slots
       .run(signal, () => this.#run(id, active, signal))
-      // Whatever fails once the run was told to end fails for that.
+      // Once the run was told to stop, that is the reason for any failure.
       .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
     const { reason } = active.stop.signal as { reason: unknown };
     const why = reason instanceof RunStop ? reason.why : null;
@@ -240,8 +246,8 @@ export class Runs {
   }
 
   /**
-   * Records the end of a run and all that follows from it. With a signal it tries until the storage takes it or the signal
-   * says no, otherwise once. False when it is not recorded.
+   * Records the end of a run and its consequences. With a signal, retries until it is stored or the signal
+   * aborts; otherwise tries once. Returns false if it was not recorded.
    */
   async #record(
     id: number,
@@ -266,7 +272,7 @@ export class Runs {
     return true;
   }
 
-  /** One line for each run. */
+  /** Logs one line per run. */
   #tell(id: number): void {
     const { catalog, log, recorder } = this.#options;
     const run = runIn(catalog.state, id);
@@ -290,7 +296,7 @@ export class Runs {
   }
 }
 
-/** The end of a run, and what the source and its incidents become by it. */
+/** The end of a run, with the resulting changes to the source and its incidents. */
 function endCommand(state: CatalogState, id: number, active: ActiveRun | null, ending: Ending): Command {
   const before = runIn(state, id);
   const source = before === undefined ? undefined : presentSource(state, before.source);
@@ -307,7 +313,7 @@ function endCommand(state: CatalogState, id: number, active: ActiveRun | null, e
     error,
     error_code: code,
   };
-  // A change of the source while the run was under way has made what it learned worth nothing.
+  // A change to the source during the run invalidates what the run learned.
   const unchanged = active?.begun?.updatedAt === source.updated_at;
   const validators = unchanged ? (outcome?.validators ?? null) : null;
   const commands: Command[] = [putRun(run)];
@@ -354,7 +360,7 @@ function isOver({ status }: SyncRun): SkeinError {
   return new SkeinError("SK-DS-409", `the run is over (${status}), so it cannot be cancelled`);
 }
 
-/** When the source last followed its feed; null when it never has. */
+/** When the source last completed a run; null if it never has. */
 export function lastSuccess(state: CatalogState, source: DataSource): string | null {
   return runsOf(state, source).find(({ status }) => status === "completed")?.finished_at ?? null;
 }

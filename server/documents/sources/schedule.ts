@@ -1,18 +1,23 @@
-// When a data source is due: `hourly` and `daily`, spread over the hour and the day so that the sources of a server do not
-// all begin at once, or five fields of cron. All times are UTC. The only file that knows node-cron.
+// When data sources are due: `hourly` and `daily`, spread over the hour and the day so that the sources of a
+// server do not all start at once, or five cron fields. All times are UTC. The only file that knows
+// node-cron.
 import cron from "node-cron";
 import type { DataSource } from "../../catalog/types.js";
 
 const HOURS = 24;
 const MINUTES = 60;
-/** Shares no divisor with the minutes of an hour or a day, so that sources that were made one after the other lie apart. */
+/**
+ * Coprime to the minutes of an hour and a day, so that sources created one after the other are spread out.
+ */
 const SPREAD = 37;
-/** How far a clock may be set back without runs being repeated. A clock that is further off was wrong before. */
+/**
+ * How far a clock may be set back without repeating runs. A clock that was further off had been wrong before.
+ */
 const CLOCK_BACK_MS_MAX = 48 * 3_600_000;
 
 export const SCHEDULE_TAKES = "manual, hourly, daily or five fields of cron such as 0 */2 * * *";
 
-/** Why the text is no schedule; null when it is one. */
+/** Why the text is not a valid schedule; null if it is one. */
 export function scheduleProblem(schedule: string): string | null {
   if (schedule === "manual" || schedule === "hourly" || schedule === "daily") return null;
   const expected = `must be ${SCHEDULE_TAKES}`;
@@ -24,8 +29,8 @@ export function scheduleProblem(schedule: string): string | null {
 }
 
 /**
- * The first moment after now at which the source is due, null for one that never is. `lastDue` is the moment for which it
- * last ran: when the clock has been set back since, that moment and those before it do not come again.
+ * The next moment at which the source is due, null if never. `lastDue` is the moment for which it last ran:
+ * if the clock was set back since, it is not due again until after that moment.
  */
 function nextDue(schedule: string, source: number, lastDue: Date | null): Date | null {
   const nowMs = Date.now();
@@ -39,12 +44,12 @@ function nextDue(schedule: string, source: number, lastDue: Date | null): Date |
   }
 }
 
-/** Where a schedule goes on that has changed or rested: what was due meanwhile is left out. */
+/** Resumes a schedule that was changed or paused, skipping everything due in between. */
 export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
 }
 
-/** Milliseconds between two moments at which the source is due; null before the first of them. */
+/** Milliseconds between two due moments; null before the first of them. */
 export function periodMs(source: DataSource): number | null {
   const { schedule, id, last_due, next_due } = source;
   if (next_due === null) return null;
@@ -54,7 +59,7 @@ export function periodMs(source: DataSource): number | null {
   return second.getTime() - first.getTime();
 }
 
-/** Where a schedule goes on that was made when the clock was far ahead; null for any other. */
+/** Corrects a schedule computed while the clock was far ahead; null if that is not the case. */
 export function scheduledNearer(source: DataSource): DataSource | null {
   const { next_due } = source;
   if (next_due === null || Date.parse(next_due) - Date.now() <= CLOCK_BACK_MS_MAX) return null;
@@ -62,12 +67,12 @@ export function scheduledNearer(source: DataSource): DataSource | null {
   return anew.next_due === next_due ? null : anew;
 }
 
-/** `nextDue` as the record keeps it. */
+/** `nextDue` as stored in the record. */
 function nextDueText({ schedule, id, last_due }: Pick<DataSource, "schedule" | "id" | "last_due">) {
   return nextDue(schedule, id, last_due === null ? null : new Date(last_due))?.toISOString() ?? null;
 }
 
-/** The next `count` moments. */
+/** The next `count` due moments. */
 function momentsOf(schedule: string, source: number, count: number): Date[] {
   const expression = cronOf(schedule, source);
   if (expression === null) return [];

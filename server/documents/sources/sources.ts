@@ -1,5 +1,5 @@
-// Data sources between HTTP and catalog: made, changed and deleted as single commands, checked against the index as it is
-// when the command runs; queued when they are due. What a run does is elsewhere.
+// Data sources between HTTP and catalog: creates, changes and deletes them as single commands, validated
+// against the index at the time the command runs, and queues them when due. runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { CatalogState } from "../../catalog/state.js";
 import type { DataSource, IndexRecord, RunTrigger } from "../../catalog/types.js";
@@ -15,7 +15,7 @@ import { deleteSource, findSource, presentSource, putSource, sourcesOf } from ".
 import { lastSuccess, type Runs } from "./runs.js";
 import { periodMs, scheduledAnew, scheduledNearer } from "./schedule.js";
 
-/** How often is looked for sources that are due. */
+/** Interval between two checks for due sources. */
 const LOOK_EVERY_MS = 1_000;
 const REST_MS = 60_000;
 const OVERDUE_PERIODS = 3;
@@ -38,16 +38,16 @@ export interface SourcesOptions {
 
 export class Sources {
   readonly #options: SourcesOptions;
-  /** By the clock that only goes on. */
+  /** On the monotonic clock. */
   #restsUntilMs = 0;
-  /** By the other one. */
+  /** On the wall clock. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
   }
 
-  /** Runs what was missed while the server was down, once each, and from then on what is due. */
+  /** Runs what was missed while the server was down, once each, and from then on whatever is due. */
   async begin(): Promise<void> {
     await this.#queueDue("start");
     const job = { name: "queue the feeds that are due", subject: "data sources" };
@@ -107,7 +107,7 @@ export class Sources {
     return changed!;
   }
 
-  /** Deletes the source with its runs and incidents. What it has imported stays. Throws SK-DS-404. */
+  /** Deletes the source with its runs and incidents. Documents it imported stay. Throws SK-DS-404. */
   async remove(index: IndexRecord, id: string): Promise<number> {
     const { catalog, runs } = this.#options;
     let removed = 0;
@@ -120,7 +120,7 @@ export class Sources {
     return removed;
   }
 
-  /** At most `count` sources that have not followed their feed for three periods of their schedule. */
+  /** At most `count` sources without a completed run for three periods of their schedule. */
   overdue(count: number): OverdueSource[] {
     const { state } = this.#options.catalog;
     const nowMs = Date.now();
@@ -137,7 +137,7 @@ export class Sources {
     return overdue;
   }
 
-  /** A refusal, such as that of a full disk, lets all sources wait for a while. */
+  /** A refusal, for example because the disk is full, pauses all sources for a while. */
   async #queueDue(trigger: "start" | "schedule"): Promise<void> {
     const { catalog, log } = this.#options;
     if (performance.now() < this.#restsUntilMs) return;
@@ -189,7 +189,7 @@ function allSources(state: CatalogState): DataSource[] {
   return [...state.owned.source.values()].flat();
 }
 
-/** Its schedule starts no runs. */
+/** True if its schedule starts no runs. */
 function isResting({ enabled, suspended }: DataSource): boolean {
   return !enabled || suspended;
 }
