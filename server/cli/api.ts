@@ -1,5 +1,5 @@
 // The command line's HTTP client: keep-alive connections to one server, one error class. Knows the service's
-// envelope ({data} and {error, code}), not what the routes mean.
+// envelope ({data} and {error, code}), not the meaning of routes.
 
 import http from "node:http";
 import https from "node:https";
@@ -9,11 +9,11 @@ import { CliError } from "./failure.js";
 export interface ApiReply {
   readonly status: number;
   readonly body: Buffer;
-  /** Seconds the server asked to wait (Retry-After), 0 when it did not say. */
+  /** Seconds the server asked to wait (Retry-After), 0 if it did not. */
   readonly retryAfter: number;
 }
 
-/** The server answered, but not with success. */
+/** The server answered with an error. */
 export class RefusedError extends CliError {
   constructor(
     readonly status: number,
@@ -28,7 +28,7 @@ export class RefusedError extends CliError {
 export class ConnectionError extends CliError {
   constructor(
     message: string,
-    /** False when the connection was never made, so the server cannot have seen the request. */
+    /** False if no connection was made, so the server cannot have seen the request. */
     readonly mayHaveArrived: boolean,
   ) {
     super(message);
@@ -57,7 +57,7 @@ export class ApiClient {
     this.#agent.destroy();
   }
 
-  /** One exchange, whatever the status. Throws ConnectionError when there is no complete answer. */
+  /** One exchange, whatever the status. Throws ConnectionError if there is no complete answer. */
   exchange(method: string, path: string, body?: Body): Promise<ApiReply> {
     const length = body === undefined ? 0 : body.parts.reduce((sum, part) => sum + part.byteLength, 0);
     const headers: http.OutgoingHttpHeaders = { accept: "application/json" };
@@ -95,14 +95,14 @@ export class ApiClient {
     });
   }
 
-  /** The body of a successful answer, as the server sent it. Throws RefusedError otherwise. */
+  /** Body of a successful answer, as sent. Throws RefusedError otherwise. */
   async bytes(method: string, path: string, payload?: unknown): Promise<Buffer> {
     const reply = await this.exchange(method, path, payload === undefined ? undefined : jsonBody(payload));
     if (reply.status >= 200 && reply.status < 300) return reply.body;
     throw refusal(reply);
   }
 
-  /** The parsed body of a successful answer. Integers too long for a number come as strings of their digits. */
+  /** Parsed body of a successful answer. Integers too long for a number become strings of their digits. */
   async json(method: string, path: string, payload?: unknown): Promise<unknown> {
     return parseExact(await this.bytes(method, path, payload));
   }
@@ -116,7 +116,7 @@ function jsonBody(payload: unknown): Body {
   return { parts: [Buffer.from(JSON.stringify(payload))], contentType: "application/json" };
 }
 
-/** The error that an unsuccessful answer stands for. */
+/** The error for an unsuccessful answer. */
 export function refusal(reply: ApiReply): RefusedError {
   try {
     const body: unknown = JSON.parse(reply.body.toString("utf8"));
@@ -150,7 +150,10 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** A sentence for an address that says http where the server speaks https, or the reverse. Null for any other error. */
+/**
+ * A sentence for an address with http where the server expects https, or the reverse. Null for any other
+ * error.
+ */
 async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
   const secure = url.protocol === "https:";
   if (secure ? !NOT_TLS.test(error.message) : !(NOT_HTTP.test(error.code ?? "") && (await speaksTls(url)))) {
@@ -160,15 +163,15 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
   return `the server at ${url.host} speaks ${spoken.toUpperCase()}, not ${given.toUpperCase()}; use ${spoken}://${url.host}`;
 }
 
-/** The codes of a certificate that is signed by nobody whom Node knows. */
+/** Error codes of certificates signed by an authority unknown to Node. */
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
-/** What OpenSSL says about an answer that is not TLS. */
+/** OpenSSL's messages about an answer that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
-/** A TLS server closes a connection that begins with HTTP, or answers with bytes of its own protocol. */
+/** A TLS server closes a connection that begins with HTTP, or answers with TLS bytes. */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
 const TLS_ANSWER_MS = 2000;
 
-/** Whether the server answers a TLS handshake. Any certificate will do, and so will an alert that refuses the handshake. */
+/** True if the server answers a TLS handshake, with any certificate or an alert. */
 function speaksTls(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, "");

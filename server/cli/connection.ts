@@ -1,4 +1,4 @@
-// Which server and which key a command uses: flags, then environment, then the key file of a local server.
+// Chooses the server and the key of a command: flags, then environment, then the key file of a local server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ApiClient } from "./api.js";
 import { CliError } from "./failure.js";
 
 const DEFAULT_URL = "http://127.0.0.1:8800";
-/** The file in the data directory into which a server writes its admin key at its first start. */
+/** File in the data directory to which a server writes its admin key at its first start. */
 const ADMIN_KEY_FILE = "admin.key";
 
 export interface GlobalOptions {
@@ -17,7 +17,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options that every command has, wherever they stand on the command line. */
+/** Adds the options that every command accepts, anywhere on the command line. */
 export function withGlobalOptions(command: Command): Command {
   return command
     .option("--url <address>", `the server (SKEIN_URL, default ${DEFAULT_URL})`)
@@ -25,7 +25,7 @@ export function withGlobalOptions(command: Command): Command {
     .option("--json", "print JSON for programs instead of text for people");
 }
 
-/** A client for the server that the options and the environment name. */
+/** A client for the server given by options and environment. */
 export function connect(
   options: GlobalOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -38,7 +38,7 @@ export function connect(
   );
 }
 
-/** The key to send. Null when there is none; the server then decides whether it needs one. */
+/** The key to send, or null if there is none; the server then decides whether it needs one. */
 export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
   const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
   if (given !== undefined) return given;

@@ -1,18 +1,21 @@
-// How a command ends when it cannot do what was asked. Owns the exit codes; knows nothing of HTTP or files.
+// How a command ends if it cannot do its task. Owns the exit codes; knows nothing about HTTP or files.
 import { InputError } from "../documents/formats/input-error.js";
 
-/** 0: all fine · 1: done, but some documents were rejected, or damage found · 2: wrong usage, no connection, refused by the server. */
+/**
+ * 0: success · 1: done, but some documents were rejected, or damage was found · 2: wrong usage, no
+ * connection, refused by the server.
+ */
 export const EXIT_FINE = 0;
 export const EXIT_SOME_REJECTED = 1;
 export const EXIT_DAMAGED = 1;
 export const EXIT_FAILED = 2;
 
-/** A failure the user can act on. The message is one line and is printed as it is, without a stack. */
+/** A failure the user can act on. The message is one line and is printed as it is, without a stack trace. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** Whether the message alone tells the user what to do, so that a stack would only be in the way. */
+/** True if the message alone tells the user what to do, so that a stack trace would only distract. */
 export function speaksToUser(error: unknown): boolean {
   if (error instanceof CliError) return error.cause === undefined || speaksToUser(error.cause);
   return error instanceof InputError;

@@ -1,14 +1,15 @@
-// How far V8 lets the heaps of JavaScript grow between two full collections.
+// Sets how far V8 lets JavaScript heaps grow between two full collections.
 import { setFlagsFromString } from "node:v8";
 
-/** Of what a collection leaves. By itself V8 takes 15 to 20 for heaps as small as a server's. */
+/** Percentage of the heap left by a collection. V8's default for heaps as small as a server's is 15 to 20. */
 const GROWTH_PERCENT = 100;
-/** The operator has chosen it. */
+/** Set by the operator. */
 const CHOSEN = /heap[-_]growing[-_]percent/;
 
 /**
- * From now on the heap of each thread may double before it is collected whole. Such a collection costs more than its time: V8 forgets the
- * optimised code of a function that no object refers to at that moment, as with those that every query makes anew, and compiles it again.
+ * Lets the heap of each thread double before a full collection. Such a collection costs more than its time:
+ * V8 drops the optimised code of functions that no object refers to at that moment, such as those created per
+ * query, and must recompile it.
  */
 export function growHeaps(): void {
   if (process.execArgv.some((flag) => CHOSEN.test(flag))) return;

@@ -1,19 +1,23 @@
-// The server's process with what keeps its memory small. Both settings count only from the start of a process, so it starts once more.
+// Settings that keep the server's memory small. They apply only from the start of a process, so the process
+// replaces itself once.
 
-/** glibc gives back freed memory above so many bytes, and what is as large has pages of its own. */
+/**
+ * glibc returns freed memory above this many bytes to the system, and maps allocations of this size
+ * separately.
+ */
 const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
 /** Size of half the young heap of the main thread, in MiB. */
 const HALF_YOUNG_HEAP_MIB = 4;
-/** The operator has chosen it, and the command line would count for more. */
+/** Set by the operator; the command line would override it. */
 const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 
-/** Node 22.15 and newer, except on Windows. It does not return. */
+/** Node 22.15 and newer, except on Windows. Does not return. */
 type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
 
 /**
- * Goes on in the same process, by its number too, from the beginning. Returns when it has the settings already, and where they cannot be
- * made: then whoever starts the process gives it both.
+ * Restarts the program in the same process, with the same pid. Returns if the settings are already in place,
+ * or if they cannot be set from here: then they must be set by whatever starts the process.
  */
 export function ensureLeanProcess(): void {
   const { execve } = process as { execve?: Execve };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
+// The `skein` command: combines the subcommands and turns failures into one line and an exit code.
 
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../documents/formats/input-error.js";
@@ -39,7 +39,7 @@ Examples:
 
 Every command has --help. Exit code: 0 fine, 1 some documents rejected or damage found, 2 failed.`;
 
-/** Runs one command line. The exit code is 0, 1 or 2; nothing is thrown. */
+/** Runs one command line. Returns the exit code 0, 1 or 2; never throws. */
 async function run(args: readonly string[]): Promise<number> {
   let exitCode = EXIT_FINE;
   const setExit = (code: number) => {
@@ -90,7 +90,9 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Usage errors are thrown instead of ending the process, and printed like every other error. */
+/**
+ * Makes usage errors throw instead of ending the process, so that they are printed like every other error.
+ */
 function prepare(command: Command): void {
   command.exitOverride();
   command.showSuggestionAfterError(true);
@@ -101,7 +103,10 @@ function prepare(command: Command): void {
   for (const sub of command.commands) prepare(sub);
 }
 
-/** A usage error of commander as one line and one sentence, like all others. What was typed stays as it is. */
+/**
+ * Rephrases a usage error of commander as one line and one sentence, like all others. Keeps the user's input
+ * unchanged.
+ */
 function inOurVoice(text: string): string {
   return text
     .replace(/^error: /, "")
@@ -112,7 +117,7 @@ function inOurVoice(text: string): string {
     .replace(/\. Expected (\d+ arguments? but got \d+)\.$/, "; expected $1");
 }
 
-/** `skein nope --help` fails as `skein nope` does, because there is no such command to describe. */
+/** `skein nope --help` fails like `skein nope`, because there is no such command to describe. */
 function refuseUnknown(command: Command): string {
   const name = command.args[0] === "help" ? command.args[1] : command.args[0];
   const known = command.commands.some((sub) => sub.name() === name || sub.aliases().includes(name ?? ""));
@@ -120,13 +125,13 @@ function refuseUnknown(command: Command): string {
   return "";
 }
 
-/** A reader that went away (`skein search ... | head`) is not an error of ours. */
+/** A reader that closed the pipe (`skein search ... | head`) is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(EXIT_FINE);
   throw error;
 });
 
-/** Standard error may lie on a full disk. The command then goes on without telling anybody. */
+/** Standard error may be on a full disk. The command then continues silently. */
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await run(process.argv.slice(2));

@@ -1,5 +1,5 @@
-// A query's answer as lines for a terminal: hits as a table whose columns are chosen from the documents, why they stand
-// where they do, facets, and how many were found. Pure.
+// Formats a query's answer for a terminal: hits as a table whose columns are chosen from the documents,
+// explanations of their ranks, facets, and the number of results. Pure.
 
 import { type Column, displayWidth, grouped, oneLine, renderTable, truncate } from "./table.js";
 
@@ -11,7 +11,7 @@ interface QueryHit {
   readonly explanation?: { readonly text: readonly string[] } | null;
 }
 
-/** The parts of a query response that are shown. */
+/** The displayed parts of a query response. */
 export interface QueryAnswer {
   readonly hits: readonly QueryHit[];
   readonly found: number;
@@ -57,7 +57,7 @@ export function resultLines(answer: QueryAnswer, width: number): string[] {
   return lines;
 }
 
-/** The parts of an answer with similar documents that are shown. */
+/** The displayed parts of an answer with similar documents. */
 export interface SimilarAnswer {
   readonly data: {
     readonly hits: readonly (Pick<QueryHit, "document"> & { readonly similarity: number | null })[];
@@ -65,7 +65,7 @@ export interface SimilarAnswer {
   };
 }
 
-/** Without vectors nothing is known of how similar documents are, so there is no column for it. */
+/** Without vectors the similarity is unknown, so there is no column for it. */
 export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: number): string[] {
   const cells = hits.map(({ similarity }) => similarity?.toFixed(2) ?? "");
   const known: RankColumn[] = cells.every((cell) => cell === "")
@@ -75,7 +75,7 @@ export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: 
   return hits.length === 0 ? [found] : [...hitTable(hits, width, known), "", found];
 }
 
-/** The hit's id and, indented, the server's sentences about it; nothing without sentences. */
+/** The hit's id and, indented, the server's explanation; nothing without one. */
 function explanationLines({ document, explanation }: QueryHit): string[] {
   if (explanation === undefined || explanation === null || explanation.text.length === 0) return [];
   return [`${cellText(document.id)}:`, ...explanation.text.map((sentence) => `  ${oneLine(sentence)}`), ""];
@@ -150,7 +150,7 @@ function titleField(
   );
 }
 
-/** Fields whose values are short on this page, in the documents' order. */
+/** Fields whose values are short on this page, in document order. */
 function otherFields(
   documents: readonly Readonly<Record<string, unknown>>[],
   names: readonly string[],
@@ -177,7 +177,7 @@ interface RankColumn extends Column {
   readonly cells: readonly string[];
 }
 
-// How text_match and relevance_bonus are put together; docs/ranking.md explains it.
+// Composition of text_match and relevance_bonus; docs/ranking.md explains it.
 const WHOLE_PART_NUMBER = 2 ** 52;
 const NEIGHBOURS_FIRST = 2 ** 52;
 const EVERY_WORD = 2 ** 51;
@@ -186,9 +186,9 @@ const EVERY_WORD_EXACT = 2 ** 46;
 const TYPOS_MAX = 15;
 
 /**
- * How well the hits match. `score` is a hit's relevance as a share of the best relevance on the page, which counts as 100.
- * How well the words are matched decides before relevance does, so `match` shows it when the hits differ in it.
- * A query without words gets neither column.
+ * How well the hits match. `score` is a hit's relevance as a percentage of the best one on the page. The
+ * quality of word matches takes precedence over relevance, so `match` shows it if hits differ in it. A query
+ * without words gets neither column.
  */
 function rankColumns(hits: readonly QueryHit[]): RankColumn[] {
   const relevance = hits.map(

@@ -1,9 +1,9 @@
-// An inferred schema as a table for people.
+// Formats an inferred schema as a table.
 
 import type { Inference } from "../documents/formats/infer.js";
 import { renderTable } from "./table.js";
 
-/** Lines: field, type, facet, sort, why; then the default order if one was chosen. */
+/** Lines with field, type, facet, sort and reason; then the default order if one was chosen. */
 export function schemaLines(inference: Inference, width: number): string[] {
   const yes = (flag: boolean) => (flag ? "yes" : "");
   const rows = inference.choices.map((choice) => [

@@ -1,10 +1,10 @@
-// Text tables for terminals: measures what a cell occupies, fits the columns into a width, cuts with an ellipsis.
-// Pure; cells are untrusted text, so control characters never reach the terminal.
+// Text tables for terminals: measures the width of cells, fits the columns into a total width, truncates with
+// an ellipsis. Pure. Cells are untrusted text, so control characters never reach the terminal.
 
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** A column is not cut below this width while another can still give. Default 6. */
+  /** A column is not narrowed below this while another one can be. Default 6. */
   readonly minWidth?: number;
 }
 
@@ -12,7 +12,7 @@ const GAP = 2;
 const DEFAULT_MIN_WIDTH = 6;
 const ELLIPSIS = "…";
 
-/** Lines of a table no wider than `width` (unless the columns' least widths need more), header and rule first. */
+/** Lines of a table no wider than `width` (unless the minimum widths exceed it), header and rule first. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -35,7 +35,7 @@ export function renderTable(
   ];
 }
 
-/** Narrows the widest column again and again until the row fits. */
+/** Repeatedly narrows the widest column until the row fits. */
 function fitWidths(columns: readonly Column[], widths: number[], width: number): void {
   const least = columns.map((column, i) => Math.min(widths[i]!, column.minWidth ?? DEFAULT_MIN_WIDTH));
   let excess = widths.reduce((sum, w) => sum + w, 0) + GAP * (columns.length - 1) - width;
@@ -56,7 +56,7 @@ function pad(text: string, width: number, align: "left" | "right"): string {
   return align === "right" ? fill + cut : cut + fill;
 }
 
-/** Text of at most `width` terminal columns; a cut text ends with an ellipsis. */
+/** Text of at most `width` terminal columns; truncated text ends with an ellipsis. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let kept = "";
@@ -78,7 +78,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Terminal columns a printable text takes. */
+/** Number of terminal columns of a printable text. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character.codePointAt(0)!);
@@ -103,7 +103,7 @@ function characterWidth(cp: number): number {
   return wide ? 2 : 1;
 }
 
-/** 12,345 for people, the same on every machine. */
+/** 12,345 for people, in every locale. */
 export function grouped(n: number): string {
   return Math.round(n).toLocaleString("en-US");
 }

@@ -1,4 +1,4 @@
-// `skein analytics`: what people search for, what they do not find, and how it goes; and forgetting a person.
+// `skein analytics`: frequent searches, searches without results, and trends; also forgets a person.
 import { Command, Option } from "commander";
 import type { SummaryReport } from "../../query-log/reports/summary.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";

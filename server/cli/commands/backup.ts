@@ -1,5 +1,5 @@
-// `skein backup`: asks a running server for a backup and waits until it is written; with --to its files are
-// copied to another place on the same machine.
+// `skein backup`: asks a running server for a backup and waits until it is written; --to copies its files to
+// another place on the same machine.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -73,9 +73,12 @@ async function finished(client: ApiClient): Promise<Backup> {
   throw new CliError(`the backup failed: ${made.error ?? made.status}`);
 }
 
-/** Copies the manifest last, after the copied files are checked against it. So a copy that has a manifest is whole. */
+/**
+ * Copies the manifest last, after checking the copied files against it. So a copy with a manifest is
+ * complete.
+ */
 async function copy(made: Backup, to: string): Promise<void> {
-  // Imported here so that the other commands do not load it.
+  // Imported here so that other commands do not load it.
   const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import(
     "../../operate/backups/manifest.js"
   );

@@ -1,5 +1,5 @@
-// `skein import`: a file or standard input into an index. Ties together the readers and the inference of
-// server/documents/formats and the sender of cli/upload, and reports.
+// `skein import`: imports a file or standard input into an index. Connects the readers and the inference of
+// server/documents/formats with the sender of cli/upload, and reports.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
@@ -95,7 +95,7 @@ async function runImport(file: string, options: ImportOptions): Promise<number> 
   }
 }
 
-/** What the first documents suggest. Throws CliError when they cannot be imported at all. */
+/** Infers a schema from the first documents. Throws CliError if they cannot be imported at all. */
 export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): Inference {
   const observer = new Observer();
   for (const document of input.sample) observer.add(document.bytes);
@@ -114,7 +114,7 @@ export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): I
   return inferSchema(observer.fields.values(), observer.documents);
 }
 
-/** Creates the index unless it exists, and returns the declared types of its fields. */
+/** Creates the index unless it exists. Returns the declared types of its fields. */
 async function prepareIndex(
   client: ApiClient,
   input: DocumentInput,
@@ -196,7 +196,10 @@ async function send(
   return counts.rejected > 0 ? EXIT_SOME_REJECTED : EXIT_FINE;
 }
 
-/** How the user continues an import that stopped. Every document has an id, so running it again stores nothing twice. */
+/**
+ * How the user continues an import that stopped. Every document has an id, so running it again stores nothing
+ * twice.
+ */
 function howToGoOn({ action }: ImportOptions): string {
   const again = "when the cause is mended, run the same command again:";
   return action === "create"

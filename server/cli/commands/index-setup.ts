@@ -1,5 +1,5 @@
-// Makes sure that the index an import goes into exists: uses the one that is there, or creates it with a given or
-// an inferred schema. Knows the index routes.
+// Makes sure that an import's index exists: uses an existing one, or creates it with a given or an inferred
+// schema. Knows the index routes.
 
 import { readFile } from "node:fs/promises";
 import type { InferredSchema } from "../../documents/formats/infer.js";
@@ -13,7 +13,7 @@ export interface ExistingIndex {
   readonly records: number;
 }
 
-/** null when there is no such index. */
+/** Null if there is no such index. */
 export async function findIndex(client: ApiClient, name: string): Promise<ExistingIndex | null> {
   let answer: unknown;
   try {
@@ -30,7 +30,7 @@ export async function createIndex(client: ApiClient, name: string, schema: unkno
   await client.json("POST", "/v1/indexes", { name, schema });
 }
 
-/** A schema file: `{"fields": [...]}`, a whole create request, or the bare list of fields. */
+/** A schema file: `{"fields": [...]}`, a whole create request, or a plain list of fields. */
 export async function readSchemaFile(path: string): Promise<InferredSchema> {
   let parsed: unknown;
   try {
@@ -51,7 +51,7 @@ export async function readSchemaFile(path: string): Promise<InferredSchema> {
   return schema as InferredSchema;
 }
 
-/** Name to type of the entries that have both; the server judges the rest. */
+/** Types by name, for entries that have both; the server validates the rest. */
 export function fieldTypes(fields: unknown): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const field of Array.isArray(fields) ? fields : []) {

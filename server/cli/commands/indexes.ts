@@ -1,4 +1,4 @@
-// `skein indexes`: what is on the server.
+// `skein indexes`: lists the indexes on the server.
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";

@@ -1,4 +1,5 @@
-// `skein keys`: make, list, rotate and delete API keys. A key's value is shown once, when it is made or rotated.
+// `skein keys`: creates, lists, rotates and deletes API keys. A key's value is shown only once, when it is
+// created or rotated.
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";

@@ -1,5 +1,5 @@
-// Follows a run of a data source to its end and shows how far it is: one line that is rewritten on a terminal, a line every
-// few seconds otherwise.
+// Follows a run of a data source to its end and shows its progress: one line rewritten in place on a
+// terminal, otherwise a line every few seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunView } from "../../documents/sources/run-view.js";
@@ -9,7 +9,7 @@ import type { Screen } from "../upload/progress.js";
 const ASK_MS = 300;
 const PLAIN_LINE_MS = 5_000;
 
-/** `read` gets the run as it is. Resolves with its answer once the run is over. */
+/** `read` fetches the current state of the run. Resolves with its answer once the run is over. */
 export async function followRun<T extends { readonly data: RunView }>(
   read: () => Promise<T>,
   screen: Screen,

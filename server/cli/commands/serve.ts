@@ -1,5 +1,5 @@
-// `skein serve`: the flags of the server and its life from start to signal. server/operate/config.ts decides what the flags
-// and the environment variables mean.
+// `skein serve`: the server's flags, and its life from start to signal. server/operate/config.ts interprets
+// flags and environment variables.
 
 import { isatty } from "node:tty";
 import { Command } from "commander";
@@ -36,17 +36,18 @@ export function serveCommand(): Command {
     });
 }
 
-/** Ends when the server has stopped after a signal. */
+/** Returns when the server has stopped after a signal. */
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
   ensureLeanProcess();
   growHeaps();
-  // Imported here so that the other commands do not load a server.
+  // Imported here so that other commands do not load a server.
   const { startServer } = await import("../../start/main.js");
   makePrivateFiles();
   try {
     const starting = startServer(loadConfig(flags));
     onReloadSignal(() => {
-      // While the server starts, the files are read again right after that. A start that fails is told of below.
+      // If a signal arrives during the start, the files are read again right afterwards. A failed start is
+      // reported below.
       void starting.then(
         (server) => server.reload(() => loadConfig(flags)),
         () => undefined,
@@ -62,7 +63,10 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   }
 }
 
-/** Calls `reload` at each SIGHUP. Where the signal says that the server's terminal is gone, it ends the process as it does by default. */
+/**
+ * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process, as
+ * is the default.
+ */
 function onReloadSignal(reload: () => void): void {
   const inTerminal = isatty(STANDARD_INPUT);
   process.on("SIGHUP", function onSignal() {
@@ -72,7 +76,7 @@ function onReloadSignal(reload: () => void): void {
   });
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process without waiting. */
+/** Resolves at the first SIGTERM or SIGINT; a second one exits immediately. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;

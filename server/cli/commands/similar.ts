@@ -1,4 +1,4 @@
-// `skein similar`: the documents that are similar to one of an index, as a table.
+// `skein similar`: lists the documents similar to one of an index.
 import { Command } from "commander";
 import { parseExact } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";

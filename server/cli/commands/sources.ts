@@ -1,4 +1,4 @@
-// `skein sources`: connects feeds to an index, looks into them, reads them now, and shows how the last runs went.
+// `skein sources`: connects feeds to an index, previews them, reads them now, and shows recent runs.
 
 import { Command, InvalidArgumentError } from "commander";
 import type { SourceView } from "../../documents/sources/data-source.js";
@@ -146,7 +146,7 @@ async function previewFeed(index: string, url: string, options: FeedOptions): Pr
   );
 }
 
-/** 0 when the run completed, 1 when items failed, 2 when the run did. */
+/** 0 if the run completed, 1 if items failed, 2 if the run failed. */
 async function syncNow(index: string, id: string, options: SyncOptions): Promise<number> {
   const client = connect(options);
   try {
@@ -225,7 +225,7 @@ function stateOf({ enabled, suspended, last_run }: SourceView): string {
   return enabled ? last : `${last} (off)`;
 }
 
-/** `2026-05-01 10:30`, empty for none. */
+/** `2026-05-01 10:30`, or empty. */
 function minuteOf(time: string | null): string {
   return time === null ? "" : time.slice(0, 16).replace("T", " ");
 }

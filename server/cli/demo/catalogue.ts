@@ -1,4 +1,4 @@
-// The demo catalogue: the same few hundred products every time, drawn from the word lists. Pure.
+// The demo catalogue: the same few hundred products every time, generated from the word lists. Pure.
 
 import type { InferredSchema } from "../../documents/formats/infer.js";
 import { BRANDS, COLOURS, type Kind, MODELS, OPENINGS, PRODUCT_KINDS } from "./words.js";
@@ -121,12 +121,12 @@ class Dice {
     return list[Math.floor(this.next() * list.length)]!;
   }
 
-  /** One entry of the list. The first entries come more often than the last. */
+  /** An entry of the list; earlier entries are more likely. */
   favour<T>(list: readonly T[]): T {
     return list[Math.floor(this.next() ** 2 * list.length)]!;
   }
 
-  /** `count` different entries in the list's order. */
+  /** `count` distinct entries in list order. */
   some<T>(list: readonly T[], count: number): T[] {
     const left = list.map((_, i) => i);
     while (left.length > count) left.splice(Math.floor(this.next() * left.length), 1);

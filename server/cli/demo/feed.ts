@@ -1,4 +1,5 @@
-// The demo's own feed: a part of its catalogue as a merchant feed, served on loopback, and an index that follows it.
+// The demo's own feed: part of its catalogue as a merchant feed, served on loopback, and an index that
+// follows it.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -37,7 +38,7 @@ export async function serveFeed(products: readonly Product[]): Promise<{ server:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml` };
 }
 
-/** Makes the index follow the feed, reads it once, and returns the run. */
+/** Connects the index to the feed, reads it once, and returns the run. */
 export async function followFeed(client: ApiClient, url: string): Promise<RunView> {
   if ((await findIndex(client, FEED_INDEX)) === null) await createIndex(client, FEED_INDEX, SCHEMA);
   const all = `/v1/indexes/${FEED_INDEX}/data-sources`;

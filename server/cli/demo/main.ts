@@ -1,5 +1,5 @@
-// `npm run demo`: a server with a small shop in it, a few searches, and what to try next. Stays up until Ctrl-C;
-// with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
+// `npm run demo`: a server with a small shop, a few searches, and suggestions what to try next. Runs until
+// Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ import { MEANING_SAMPLE, type Sample, sampleCommand, sampleSearches } from "./sa
 const INDEX = "products";
 const PORT = 8800;
 const ASK_MS = 100;
-/** A machine that has not made the vectors by then is busy; the demo goes on without them. */
+/** Maximum wait for the vectors; on a busy machine the demo continues without them. */
 const VECTORS_MS_MAX = 30_000;
 
 async function demo(): Promise<void> {
@@ -108,7 +108,7 @@ async function showSearch(client: ApiClient, { shows, query }: Sample): Promise<
   print(resultLines(answer as QueryAnswer, width).join("\n"));
 }
 
-/** Waits for the vectors of the products. They are made in the background of what the products' own texts teach. */
+/** Waits for the vectors of the products, which are made in the background from the products' own texts. */
 async function haveVectors(client: ApiClient): Promise<boolean> {
   const end = performance.now() + VECTORS_MS_MAX;
   while (performance.now() < end) {
@@ -158,7 +158,7 @@ The server stays up until Ctrl-C. In a second terminal, in this folder:
 The API is described at ${url}/openapi.json and in docs/api.md.`;
 }
 
-/** True when nobody listens on this port of the loopback address. */
+/** True if nothing listens on this port of the loopback address. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -1,4 +1,4 @@
-// The searches the demo shows, each with what it is meant to show.
+// The searches that the demo shows, each with its purpose.
 
 import type { Product } from "./catalogue.js";
 
@@ -37,7 +37,7 @@ export function sampleSearches(products: readonly Product[]): Sample[] {
   ];
 }
 
-/** Five products have the word; what is near to them by meaning follows. For an index whose vectors are made. */
+/** Five products contain the word; semantically similar ones follow. For an index with vectors. */
 export const MEANING_SAMPLE: Sample = {
   shows: "Few products have the word, so those that are similar in meaning follow",
   query: { q: "thermos", per_page: 8 },

@@ -1,18 +1,18 @@
 // The word lists of the demo catalogue. All brands and models are invented.
 
 export interface Kind {
-  /** The two letters with which the SKUs begin. */
+  /** Two-letter prefix of the SKUs. */
   readonly code: string;
   readonly category: string;
   readonly department: string;
-  /** What one of them is called; the first is used most. */
+  /** Names for one of them, the most common first. */
   readonly nouns: readonly string[];
   readonly adjectives: readonly string[];
   readonly materials: readonly string[];
   readonly sizes: readonly string[];
   readonly price: readonly [number, number];
   readonly grams: readonly [number, number];
-  /** Sentences of a description; several are joined. */
+  /** Sentences of a description, several of which are combined. */
   readonly features: readonly string[];
   readonly tags: readonly string[];
 }

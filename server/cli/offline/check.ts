@@ -1,5 +1,5 @@
-// `skein check` and `skein repair`: what is stored in the data directory of a stopped server, verified and made whole.
-// Owns only what is printed; server/operate/offline does the work.
+// `skein check` and `skein repair`: verify and repair the data directory of a stopped server. Only prints;
+// server/operate/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { messageOf } from "../../documents/formats/input-error.js";
@@ -67,7 +67,7 @@ function withPlace(command: Command): Command {
 }
 
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {
-  // Imported here so that the other commands do not load it.
+  // Imported here so that other commands do not load it.
   const { examine } = await import("../../operate/offline/examine.js");
   const dataDir = dataDirFrom(options.dataDir, process.env);
   makePrivateFiles();

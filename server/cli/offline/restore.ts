@@ -1,4 +1,4 @@
-// `skein restore`: makes a data directory of a backup, without a server.
+// `skein restore`: turns a backup into a data directory, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
@@ -30,7 +30,7 @@ export function restoreCommand(): Command {
 }
 
 async function restore(directory: string, options: RestoreOptions): Promise<void> {
-  // Imported here so that the other commands do not load a database.
+  // Imported here so that other commands do not load a database.
   const { restoreBackup } = await import("../../operate/backups/restore.js");
   const { BackupError } = await import("../../operate/backups/manifest.js");
   const { EnvelopeError } = await import("../../../shards/storage/envelope.js");

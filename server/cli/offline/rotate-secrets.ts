@@ -1,4 +1,4 @@
-// `skein rotate-secrets`: gives a data directory another key for its secrets, without a server.
+// `skein rotate-secrets`: replaces the key of a data directory's secrets, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../documents/formats/input-error.js";
@@ -29,7 +29,7 @@ export function rotateSecretsCommand(): Command {
 }
 
 async function rotate(options: RotateOptions): Promise<void> {
-  // Imported here so that the other commands do not load a database.
+  // Imported here so that other commands do not load a database.
   const { rotateSecrets } = await import("../../operate/offline/rotate-secrets.js");
   const dataDir = resolve(dataDirFrom(options.dataDir, process.env));
   makePrivateFiles();

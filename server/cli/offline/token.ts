@@ -1,4 +1,4 @@
-// `skein token`: makes a search token of a key, without asking a server.
+// `skein token`: creates a search token from a key, without contacting a server.
 import { Command } from "commander";
 import { shownPrefix } from "../../access/tenants/keys.js";
 import { makeToken, openToken, sentToken } from "../../access/tenants/search-token.js";

@@ -1,5 +1,6 @@
-// The progress of an import on standard error: one line that is rewritten on a terminal, a line every few seconds
-// otherwise. Measures documents per second and guesses the time left from the bytes of the file.
+// Shows the progress of an import on standard error: one line rewritten in place on a terminal, otherwise a
+// line every few seconds. Measures documents per second and estimates the remaining time from the bytes of
+// the file.
 
 import type { Source } from "../../documents/formats/source.js";
 import { grouped, truncate } from "../table.js";
@@ -38,7 +39,7 @@ export class UploadProgress {
     }
   }
 
-  /** Removes the rewritten line, so that what follows starts on a clean one. */
+  /** Clears the progress line, so that further output starts on a clean one. */
   clear(): void {
     if (this.#drawn) this.screen.write("\r\x1b[2K");
     this.#drawn = false;
@@ -50,7 +51,9 @@ export class UploadProgress {
   }
 }
 
-/** `[#####-----] 43 %  12,000 documents  9,800/s  0:12 left  3 rejected`; without a bar when the size is unknown. */
+/**
+ * `[#####-----] 43 %  12,000 documents  9,800/s  0:12 left  3 rejected`; without a bar if the size is unknown.
+ */
 export function progressLine(
   counts: UploadCounts,
   seconds: number,

@@ -1,6 +1,5 @@
-// Sends documents in batches over a few connections at a time and finds out which ones were rejected. Owns the
-// retries and the search for the one document that makes a whole request invalid. Holds at most
-// `parallel` + 1 batches.
+// Sends documents in batches over a few connections and determines which were rejected. Owns the retries and
+// the search for the single document that invalidates a whole request. Holds at most `parallel` + 1 batches.
 
 import type { InputDocument } from "../../documents/formats/documents.js";
 import { messageOf } from "../../documents/formats/input-error.js";
@@ -35,7 +34,7 @@ export interface UploadCounts {
   bytes: number;
 }
 
-/** The upload ended in the middle, because the input broke off, or because the server is gone or refuses. */
+/** The upload ended early, because the input broke off, or the server is gone or refuses. */
 export class UploadStopped extends CliError {
   constructor(
     reason: unknown,
@@ -47,14 +46,14 @@ export class UploadStopped extends CliError {
   }
 }
 
-/** Well below the server's limit for the bytes of one request. */
+/** Well below the server's limit on the bytes of a request. */
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const ATTEMPTS_MAX = 8;
 const RETRY_SECONDS_MAX = 10;
 
 /**
- * Sends everything. Throws UploadStopped when the input cannot be read on, when the server cannot be reached or when it
- * refuses for a reason that is not a document's. No request is under way when it returns or throws.
+ * Sends everything. Throws UploadStopped if the input is unreadable, the server cannot be reached, or it
+ * refuses for a reason unrelated to a document. No request is in flight when this returns or throws.
  */
 export async function upload(
   client: ApiClient,
@@ -136,29 +135,33 @@ async function sendBatch(
     reject({ at: batch[0]!.at, id: null, code: error.code, error: error.message });
     return;
   }
-  // The request as a whole was invalid: some document is not JSON. Halving finds it and sends all the others.
+  // The whole request was invalid because some document is not JSON. Halving finds it and sends all the
+  // others.
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);
 }
 
 /**
- * The positions of the documents to send again: their shard was busy, while other shards took theirs. It is empty when
- * the server took no document of the batch, so that each repetition sends fewer documents than the one before.
+ * Positions of documents to send again, because their shard was busy while other shards took theirs. Empty if
+ * the server took no document of the batch, so that each retry sends fewer documents.
  */
 function refusedByShard(
   failed: readonly Rejection[],
   batch: readonly InputDocument[],
   action: ImportAction,
 ): Set<number> {
-  // A document that failed with SK-DOC-503 may be stored all the same. "create" would report it as a failure the second time.
+  // A document that failed with SK-DOC-503 may have been stored. "create" would report it as a failure on
+  // retry.
   const busy = failed.filter(
     ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
   );
   return new Set(busy.length < batch.length ? busy.map(({ at }) => at) : []);
 }
 
-/** Sends the batch again while the server is busy or restarting, if it does no harm that a batch arrives twice. */
+/**
+ * Sends the batch again while the server is busy or restarting, if it is safe for the batch to arrive twice.
+ */
 async function exchangeWithRetry(
   client: ApiClient,
   batch: readonly InputDocument[],
@@ -173,7 +176,7 @@ async function exchangeWithRetry(
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
       await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
     } catch (error) {
-      // "create" would report a document that had arrived the first time as a failure the second time.
+      // "create" would report a document that arrived the first time as a failure on retry.
       const repeatable =
         error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
       if (!repeatable || attempt === ATTEMPTS_MAX) throw error;

@@ -1,5 +1,6 @@
-// The thread of the query log, started when something is logged or asked for the first time. The only file that knows it. When
-// the thread ends, its tasks fail and the next task starts another one, which finds in the journal what was stored.
+// The thread of the query log, started when something is first logged or requested. The only file that knows
+// about the thread. If the thread dies, its tasks fail, and the next task starts another one, which recovers
+// stored rows from the journal.
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -9,19 +10,19 @@ import type { Logger } from "../../ground/log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
 const TASKS_AT_ONCE = 64;
-/** A thread that has not done a task after so long hangs; it is ended. */
+/** A thread that has not finished a task after this long is assumed to hang and is terminated. */
 const TASK_MS_MAX = 120_000;
-/** Of a task that goes through all that is stored. */
+/** The same for a task that goes through everything stored. */
 const LONG_TASK_MS_MAX = 3_600_000;
 const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
 const HEAP_MIB = 1024;
 const YOUNG_HEAP_MIB = 12;
-/** Reports that wait for their turn. They run one by one, so that searches are logged between them. */
+/** Maximum queued reports. They run one at a time, so that searches are logged in between. */
 const REPORTS_WAITING_MAX = 64;
 
 type Reply<K extends AnalyticsTask["kind"]> = AnalyticsReplies[K];
 
-/** The disk is full or fails: nothing of the task was stored. */
+/** The disk is full or failing: nothing of the task was stored. */
 export class LogStorageError extends Error {
   override readonly name = "LogStorageError";
 }
@@ -29,7 +30,10 @@ export class LogStorageError extends Error {
 export class AnalyticsPool {
   readonly #location: string;
   readonly #log: Logger;
-  /** The directory was there at the start. Only the thread makes one, so nobody has to look again. */
+  /**
+   * Whether the directory existed at the start. Only the thread creates one, so there is no need to check
+   * again.
+   */
   readonly #found: boolean;
   #pool: Piscina | null = null;
   readonly #reports = new Lane();
@@ -41,12 +45,12 @@ export class AnalyticsPool {
     this.#found = existsSync(location);
   }
 
-  /** Something was logged once, so there is something to look after. */
+  /** True if anything was ever logged, so that there is something to maintain. */
   get used(): boolean {
     return this.#pool !== null || this.#found;
   }
 
-  /** Throws SK-AN-503 when the thread ends or cannot read the log, and LogStorageError. */
+  /** Throws SK-AN-503 if the thread dies or cannot read the log, and LogStorageError. */
   async run<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     this.#pool ??= this.#start();
     let reply: AnalyticsReply<Reply<T["kind"]>> | AnalyticsRefusal;
@@ -64,13 +68,13 @@ export class AnalyticsPool {
     return reply.reply;
   }
 
-  /** As `run`, when those before it are done. Throws SK-AN-503 when too many wait. */
+  /** Like `run`, after all queued tasks. Throws SK-AN-503 if too many are waiting. */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports wait for their turn");
     return this.#reports.run(() => this.run(task));
   }
 
-  /** Closes the log and ends the thread. All tasks must have ended. */
+  /** Closes the log and stops the thread. All tasks must have ended. */
   async stop(): Promise<void> {
     if (this.#pool === null) return;
     try {
@@ -84,7 +88,7 @@ export class AnalyticsPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/query-log/analytics/analytics-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics does not hear of finished writes
+      atomics: "disabled", // a thread that waits in Atomics is not notified of finished writes
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-// What the HTTP threads ask the thread of the query log, and what it answers.
+// Requests from the HTTP threads to the thread of the query log, and its replies.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
@@ -10,9 +10,9 @@ export type AnalyticsTask =
   | { readonly kind: "append"; readonly chunk: Uint8Array; readonly nowMs: number }
   | { readonly kind: "report"; readonly request: ReportRequest }
   | { readonly kind: "popular"; readonly log: number; readonly window: Window }
-  /** `window`: an hour or less. */
+  /** `window`: at most an hour. */
   | { readonly kind: "export"; readonly log: number; readonly window: Window }
-  /** `window`: a day or less. */
+  /** `window`: at most a day. */
   | { readonly kind: "rows"; readonly log: number; readonly window: Window }
   | {
       readonly kind: "words";
@@ -21,7 +21,7 @@ export type AnalyticsTask =
       readonly numbers: readonly number[];
     }
   | { readonly kind: "upkeep"; readonly nowMs: number }
-  /** `logs`: those that an index has. */
+  /** `logs`: those of existing indexes. */
   | {
       readonly kind: "sweep";
       readonly nowMs: number;
@@ -30,7 +30,7 @@ export type AnalyticsTask =
     }
   | { readonly kind: "drop"; readonly log: number }
   | { readonly kind: "forget"; readonly log: number; readonly person: Person }
-  /** `stop`: shared by the threads; other than 0 when the backup is given up. */
+  /** `stop`: shared between the threads; not 0 once the backup is cancelled. */
   | { readonly kind: "backup"; readonly path: string; readonly stop: Int32Array }
   | { readonly kind: "close" };
 
@@ -45,13 +45,13 @@ export interface AnalyticsReplies {
   upkeep: null;
   sweep: null;
   drop: null;
-  /** Rows. */
+  /** Number of rows. */
   forget: number;
   backup: BackupFileSums;
   close: null;
 }
 
-/** `storage`: the disk took nothing of it. `damage`: stored bytes cannot be read. */
+/** `storage`: the disk refused the task. `damage`: stored bytes are unreadable. */
 export interface AnalyticsRefusal {
   readonly refused: "storage" | "damage";
   readonly message: string;
@@ -59,6 +59,6 @@ export interface AnalyticsRefusal {
 
 export interface AnalyticsReply<T> {
   readonly reply: T;
-  /** What was found damaged when the log was opened. Told once. */
+  /** Damage found when the log was opened. Reported once. */
   readonly damage: readonly string[];
 }

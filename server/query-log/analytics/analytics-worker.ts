@@ -1,5 +1,5 @@
-// Entry of the thread of the query log, the only one that has its database open. Tasks run at the same time; the log keeps the
-// order of those that change it.
+// Entry of the thread of the query log, the only one that opens its database. Tasks run concurrently; the log
+// serialises those that change it.
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../../shards/storage/envelope.js";
@@ -10,11 +10,11 @@ import { forgetPerson } from "../store/forget-person.js";
 import { QueryLog } from "../store/query-log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
-/** The thread before this one may still be closing the database. */
+/** The previous thread may still be closing the database. */
 const OPEN_TRIES = 50;
 const OPEN_PAUSE_MS = 100;
 
-/** The thread's only log, and its only state. The first task opens it. */
+/** The thread's only log, and its only state. Opened by the first task. */
 let opened: Promise<QueryLog> | null = null;
 
 export default async function analytics(

@@ -1,5 +1,5 @@
-// Analytics as the routes see them: events in, reports out. Looks after the query log: its upkeep, and the end of the logs of
-// deleted indexes.
+// Analytics as the routes see them: events in, reports out. Also maintains the query log and drops the logs
+// of deleted indexes.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { CatalogState } from "../../catalog/state.js";
@@ -29,13 +29,13 @@ interface AnalyticsOptions {
   readonly log: Logger;
 }
 
-/** A report without the log that it is about. */
+/** A report request without its log. */
 type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
 
 export class Analytics {
   readonly #options: AnalyticsOptions;
   #sweptDay = 0;
-  /** As of the last look, and their logs. */
+  /** As of the last check, with their logs. */
   #indexes: CatalogState["indexes"];
   #logs: ReadonlySet<number>;
 
@@ -62,7 +62,7 @@ export class Analytics {
     return events;
   }
 
-  /** What was logged before the call is in it. Throws SK-AN-503. */
+  /** Includes everything logged before the call. Throws SK-AN-503. */
   async report(record: IndexRecord, asked: Asked<ReportRequest>): Promise<Report> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -70,7 +70,7 @@ export class Analytics {
     return pool.runInLine({ kind: "report", request });
   }
 
-  /** Lines of NDJSON, of an hour at a time. Throws SK-AN-503. */
+  /** NDJSON, one hour at a time. Throws SK-AN-503. */
   async *export(record: IndexRecord, { fromMs, toMs }: Window): AsyncGenerator<Uint8Array> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -83,7 +83,10 @@ export class Analytics {
     }
   }
 
-  /** The searches and events of a user or of a session are nobody's from now on. Resolves with their number. Throws SK-AN-503. */
+  /**
+   * Anonymises the searches and events of a user or of a session. Resolves with their number. Throws
+   * SK-AN-503.
+   */
   async forget(record: IndexRecord, named: NamedPerson): Promise<number> {
     const { pool, writer, people } = this.#options;
     await writer.flush();
@@ -94,7 +97,7 @@ export class Analytics {
     });
   }
 
-  /** Writes all logs to a new file; null when nothing was ever logged. Throws SK-AN-503. */
+  /** Writes all logs to a new file; null if nothing was ever logged. Throws SK-AN-503. */
   async backup(path: string, signal: AbortSignal): Promise<BackupFileSums | null> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -109,7 +112,7 @@ export class Analytics {
     }
   }
 
-  /** The first upkeep of a day looks at all logs. */
+  /** The first upkeep of a day covers all logs. */
   async #upkeep(): Promise<void> {
     const { catalog, pool, limits } = this.#options;
     if (!pool.used) return;
@@ -129,7 +132,7 @@ export class Analytics {
     this.#logs = logs;
   }
 
-  /** What cannot be dropped now is dropped later, by the next sweep at the latest. */
+  /** If a log cannot be dropped now, the next sweep does it at the latest. */
   #drop(log: number): void {
     const { pool, jobs } = this.#options;
     if (!pool.used) return;

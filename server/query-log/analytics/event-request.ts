@@ -1,4 +1,5 @@
-// The body of POST .../events: one event or several. Each event is checked by itself, so that a wrong one does not stop the others.
+// The body of POST .../events: one event or several. Events are validated one by one, so that a wrong one
+// does not stop the others.
 import { SkeinError } from "../../ground/errors.js";
 import { isObject } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";
@@ -18,7 +19,7 @@ import { parseQueryId } from "../rows/query-ids.js";
 import { LATE_MS_MAX } from "../rows/time.js";
 import type { People } from "./people.js";
 
-/** Clocks of clients may be so much ahead. */
+/** Maximum lead of a client's clock. */
 const AHEAD_MS_MAX = 5 * 60_000;
 const VALUE_MAX = 1_000_000_000;
 const POSITION_MAX = 0xffffffff;
@@ -69,11 +70,11 @@ export const EVENT = object(
   { unknown: "ignored" },
 );
 
-/** Where events come from and go to. */
+/** Origin and destination of events. */
 export interface EventContext {
   readonly tenant: number;
   readonly log: number;
-  /** Whose events they are, whatever they say; null: as they say. */
+  /** The user the events are attributed to; null: the one named in each event. */
   readonly userId: string | null;
   readonly people: People;
   readonly nowMs: number;
@@ -84,7 +85,7 @@ export interface ReadEvents {
   readonly rejected: readonly { readonly index: number; readonly error: string }[];
 }
 
-/** Throws SK-AN-400 for a body that is neither an event nor a list of events. */
+/** Throws SK-AN-400 if the body is neither an event nor a list of events. */
 export function readEvents(body: unknown, context: EventContext, limits: Limits): ReadEvents {
   const rules: InputRules = { limits, code: "SK-AN-400" };
   const list = Array.isArray(body) ? body : [body];

@@ -1,6 +1,6 @@
-// The query log's end in a front-end: takes searches and events into a chunk, which goes to the thread of the log after a moment
-// or when it is full. Nothing here makes a search wait. Chunks that the disk does not take wait within a number of bytes; what comes
-// then is dropped and counted.
+// The query log's end in a front-end: adds searches and events to a chunk, which goes to the log's thread
+// after a moment or when it is full. Never makes a search wait. Chunks that the disk refuses are kept up to a
+// number of bytes; rows beyond that are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/types.js";
 import type { Logger } from "../../ground/log.js";
@@ -11,16 +11,19 @@ import { tookStep } from "../rows/took.js";
 import { LogStorageError } from "./analytics-pool.js";
 import type { AskedBy, People } from "./people.js";
 
-/** A row waits at most so long until it is sent. It is durable within a second. */
+/** Maximum time until a row is sent. It is durable within a second. */
 const CHUNK_MS = 250;
 const CHUNK_BYTES = 256 * 1024;
 const RETRY_MS = 1_000;
 
 interface LogWriterOptions {
   readonly people: People;
-  /** Resolves when the chunk is durable. Throws LogStorageError when the disk did not take it. */
+  /** Resolves when the chunk is durable. Throws LogStorageError if the disk refused it. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
-  /** Resolves when the rows that other threads have made so far are durable, or the disk has refused them; absent: there are none. */
+  /**
+   * Resolves when the rows written so far by other threads are durable or refused by the disk; absent if
+   * there are no other threads.
+   */
   readonly others?: () => Promise<void>;
   readonly waitingBytesMax: number;
   readonly meter: LogMeter;
@@ -32,11 +35,11 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #chunk = new Chunk(CHUNK_BYTES);
   #timer: NodeJS.Timeout | null = null;
-  /** Chunks on their way, the oldest first. */
+  /** Chunks in flight, oldest first. */
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
-  /** The sending of the oldest chunk. */
+  /** The attempt to send the oldest chunk. */
   #attempt: Promise<boolean> = Promise.resolve(true);
   #storageFails = false;
   #stopping = false;
@@ -56,19 +59,19 @@ export class LogWriter {
     this.#add(() => this.#chunk.addEvent(event));
   }
 
-  /** Rows would be dropped. */
+  /** True if further rows would be dropped. */
   get full(): boolean {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /** Resolves when all rows so far are durable, those of other threads too, or the disk has refused them. */
+  /** Resolves when all rows so far, including those of other threads, are durable or refused by the disk. */
   async flush(): Promise<void> {
     await this.#options.others?.();
     this.#sendChunk();
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
 
-  /** The last flush: what the disk refuses now is lost. */
+  /** The last flush: anything the disk refuses now is lost. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.flush();
@@ -112,11 +115,11 @@ export class LogWriter {
     this.#isSending = false;
   }
 
-  /** False when the same chunk is to be sent again. */
+  /** Returns false if the chunk must be sent again. */
   async #isSent(chunk: Uint8Array): Promise<boolean> {
     const { send, others, log } = this.#options;
     try {
-      await others?.(); // an event comes after the search that it belongs to
+      await others?.(); // an event follows the search it belongs to
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;
@@ -128,7 +131,7 @@ export class LogWriter {
         this.#storageFails = true;
         return false;
       }
-      // The thread ended. Whether it has stored the chunk is not known, and a row must not be counted twice.
+      // The thread died. It may have stored the chunk, and a row must not be counted twice.
       log.error({ err: error, bytes: chunk.length }, "searches may not have been logged");
       return true;
     }

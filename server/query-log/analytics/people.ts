@@ -1,9 +1,9 @@
-// What the query log keeps instead of users and sessions: keyed hashes of 48 bits. Without the key of the data directory nobody
-// can tell whose they are, and the same name has another hash with another tenant.
+// Stand-ins for users and sessions in the query log: keyed hashes of 48 bits. They cannot be traced back
+// without the key in the data directory, and the same name has different hashes for different tenants.
 import { createHmac } from "node:crypto";
 import { type Asker, NOBODY, type Person } from "../rows/journal.js";
 
-/** Names whose hash is remembered. */
+/** Maximum cached hashes. */
 const KNOWN_MAX = 20_000;
 const HASH_BYTES = 6;
 const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };

@@ -1,4 +1,4 @@
-// The parameters of the reports: which time they cover, and how many rows they have.
+// Parameters of reports: the time they cover, and their number of rows.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import { type InputRules, text } from "../../ground/input/readers.js";
@@ -16,7 +16,7 @@ const LIMIT = 20;
 export function readReportWindow(query: URLSearchParams, nowMs: number, limits: Limits): Window {
   const rules: InputRules = { limits, code: "SK-AN-400" };
   const days = whole(query, "days", DAYS_KEPT) ?? DAYS;
-  const toMs = time(query, "to", rules) ?? nowMs + 1; // what happened in this millisecond belongs to it
+  const toMs = time(query, "to", rules) ?? nowMs + 1; // includes the current millisecond
   const fromMs = time(query, "from", rules) ?? toMs - days * DAY_MS;
   if (fromMs >= toMs) throw new SkeinError("SK-AN-400", "from must be before to");
   if (toMs - fromMs > DAYS_KEPT * DAY_MS)
@@ -36,7 +36,7 @@ export function readInterval(query: URLSearchParams): Interval {
   throw new SkeinError("SK-AN-400", `interval must be hour or day, not ${describe(interval)}`);
 }
 
-/** Whom to forget: `user_id` or `session_id`. Throws SK-AN-400. */
+/** The person to forget: `user_id` or `session_id`. Throws SK-AN-400. */
 export function readNamedPerson(query: URLSearchParams, limits: Limits): NamedPerson {
   const [user, session] = [query.get("user_id"), query.get("session_id")];
   const name = user ?? session;

@@ -1,5 +1,5 @@
-// What is popular in each index, kept for searches and suggestions. Nobody waits for it: they get what is known, and what is old is
-// read again from the query log in the background.
+// Popular searches of each index, for ranking and suggestions. Nobody waits for them: callers get what is
+// cached, and stale entries are refreshed from the query log in the background.
 import { type IndexRecord, logOf } from "../../catalog/types.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { AnalyticsPool } from "../analytics/analytics-pool.js";
@@ -7,14 +7,14 @@ import type { Popular } from "../reports/popular.js";
 import { DAY_MS } from "../rows/time.js";
 import { NOTHING_POPULAR } from "./popularity.js";
 
-/** So far back people's searches count. */
+/** Searches up to this old count. */
 const WINDOW_MS = 30 * DAY_MS;
-/** What is older is read again when it is asked for: soon at first, then each time after twice as long. */
+/** Minimum age at which an entry is refreshed on access; doubles each time. */
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
-/** Reading takes at most this share of the time of the log's thread. */
+/** Maximum share of the log thread's time spent on refreshes. */
 const READ_SHARE = 1 / 500;
-/** With more, the one that was asked for first is forgotten. */
+/** Maximum cached indexes; the oldest entry is evicted. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -38,7 +38,7 @@ export class PopularLogs {
     this.#options = options;
   }
 
-  /** As far as it is known; the same object until something else is known. */
+  /** What is cached; the same object until that changes. */
   of(record: IndexRecord): Popular {
     const log = logOf(record);
     const known = this.#known.get(log) ?? this.#add(log);
@@ -57,7 +57,7 @@ export class PopularLogs {
     return known;
   }
 
-  /** A failure is logged, and what was known stays. */
+  /** Logs a failure and keeps the cached entry. */
   #read(log: number, known: Known): Promise<void> {
     const { pool, jobs } = this.#options;
     known.isReading = true;
@@ -78,7 +78,7 @@ export class PopularLogs {
   }
 }
 
-/** What is remembered of answers depends on what is popular, so nothing is new that says the same. */
+/** Cached answers depend on the popular searches, so an equal result must not count as a change. */
 function isSame(one: Popular, other: Popular): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,5 +1,5 @@
-// What people search for and click most in one index, in the forms in which queries and suggestions ask for it. Pure but for the
-// analyser.
+// The most frequent searches and clicks of one index, in the forms that queries and suggestions need. Pure
+// except for the analyser.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import type { Popular } from "../reports/popular.js";
@@ -9,20 +9,20 @@ export const NOTHING_POPULAR: Popular = { queries: [], documents: [] };
 export interface PopularQuery {
   /** Normalised. */
   readonly value: string;
-  /** How often it was searched. */
+  /** Number of searches. */
   readonly count: number;
   readonly tokens: readonly Token[];
 }
 
 export class Popularity {
   readonly popular: Popular;
-  /** Most searched first. */
+  /** Most frequent first. */
   readonly queries: readonly PopularQuery[];
   readonly #analyser: TextAnalyser;
   readonly #searches = new Map<string, number>();
   readonly #clicks: ReadonlyMap<string, number>;
 
-  /** `before`: what was popular until now. Its texts are not analysed again. */
+  /** `before`: the previous value, whose analysed texts are reused. */
   constructor(popular: Popular, analyser: TextAnalyser, before?: Popularity) {
     const usable = before !== undefined && before.#analyser === analyser ? before.queries : [];
     const known = new Map(usable.map((query) => [query.value, query.tokens]));
@@ -38,7 +38,7 @@ export class Popularity {
     this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
   }
 
-  /** How many popular searches have the word. */
+  /** Number of popular searches that contain the word. */
   searchesOf(term: string): number {
     return this.#searches.get(term) ?? 0;
   }
@@ -47,7 +47,10 @@ export class Popularity {
     return this.#clicks.get(documentId) ?? 0;
   }
 
-  /** Queries with at least half of the words, those with most of them first. The query of just these words is left out. */
+  /**
+   * Queries with at least half of the words, those with most of them first, except the query of exactly these
+   * words.
+   */
   related(terms: readonly string[], max: number): PopularQuery[] {
     const asked = new Set(terms);
     if (asked.size === 0 || terms.every((term) => !this.#searches.has(term))) return [];

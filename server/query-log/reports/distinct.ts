@@ -1,14 +1,15 @@
-// Counting the different ones among millions of 48-bit numbers. The numbers are hashes, so they spread evenly: they are counted
-// range by range, each with a table that fits the processor's cache (partitioned hashing, as in database joins).
+// Counts the distinct ones among millions of 48-bit numbers. They are hashes, hence evenly distributed: they
+// are counted range by range, each with a table that fits into the processor's cache (partitioned hashing, as
+// in database joins).
 
 const RANGE = 2 ** 48;
-/** Numbers of a range, about. */
+/** Approximate numbers per range. */
 const RANGE_NUMBERS = 4_096;
 const PLACES_MIN_BITS = 13;
 /** Spreads numbers over the table by their lowest 32 bits (multiplicative hashing, Knuth). */
 const SPREAD = 0x9e3779b1;
 
-/** `lists`: each ascending; no number is 0. */
+/** Each of `lists` ascends; no number is 0. */
 export function countDistinct(lists: readonly Float64Array[]): number {
   const total = lists.reduce((sum, list) => sum + list.length, 0);
   const ranges = Math.max(1, Math.ceil(total / RANGE_NUMBERS));
@@ -27,7 +28,7 @@ export function countDistinct(lists: readonly Float64Array[]): number {
   return distinct;
 }
 
-/** How many numbers of the lists, from `next` on, are below `end`; equal ones count each. */
+/** Number of entries in the lists, from `next` on, below `end`, including duplicates. */
 function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: number): number {
   let count = 0;
   for (const [i, list] of lists.entries())
@@ -35,7 +36,10 @@ function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: numb
   return count;
 }
 
-/** The different ones of these numbers. Moves `next` behind them. `places`: an empty table, of which less than half is needed. */
+/**
+ * Number of distinct entries among these. Advances `next` past them. `places`: an empty table more than twice
+ * as large as needed.
+ */
 function countRange(
   lists: readonly Float64Array[],
   next: Uint32Array,

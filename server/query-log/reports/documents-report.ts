@@ -1,4 +1,4 @@
-// The documents that were clicked and bought most.
+// The documents with the most clicks and conversions.
 
 import type { EventBlock } from "../rows/event-block.js";
 import { VALUE_UNITS } from "../rows/journal.js";
@@ -36,7 +36,7 @@ export class DocumentTally implements WindowReader {
     this.#rollup.addPart(part, bytes);
   }
 
-  /** By clicks, then by conversions, then by id. */
+  /** Ordered by clicks, then by conversions, then by id. */
   async top(limit: number): Promise<DocumentRow[]> {
     const counts = this.#rollup.documents;
     const compare = (a: number, b: number): number => {

@@ -1,4 +1,4 @@
-// The log as lines of JSON: one for each search and each event, hour by hour, those of an hour by their time.
+// Exports the log as NDJSON, one line per search or event, ordered by time within each hour.
 
 import type { EventBlock } from "../rows/event-block.js";
 import { EVENT_TYPES, NOBODY, type Person, SEARCH_MODES, VALUE_UNITS } from "../rows/journal.js";
@@ -10,7 +10,7 @@ import type { MarkedBlock } from "../store/blocks.js";
 import type { LogState } from "../store/log-state.js";
 import type { Window, WindowReader } from "./window.js";
 
-/** Collects the rows of an hour or less. */
+/** Collects the rows of at most an hour. */
 export class RowCollector implements WindowReader {
   readonly #state: LogState;
   readonly #searches: OpenSearch[] = [];
@@ -36,12 +36,12 @@ export class RowCollector implements WindowReader {
     for (const row of eventsOf(block)) if (isIn(row, window)) this.#events.push(row);
   }
 
-  /** Never called: a collector asks for no part of a rollup. */
+  /** Never called: a collector requests no part of a rollup. */
   rollup(): void {
     throw new Error("an export reads rows, not rollups");
   }
 
-  /** Each with a line break at its end. */
+  /** Each line ends with a line break. */
   async lines(): Promise<string> {
     const { texts, documents } = this.#state;
     const text = await wordsBy(

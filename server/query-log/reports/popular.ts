@@ -1,4 +1,4 @@
-// What people search for and click most. Searches and suggestions prefer it.
+// The most frequent searches and clicks, which searches and suggestions prefer.
 import type { EventBlock } from "../rows/event-block.js";
 import type { OpenEvent, OpenSearch } from "../rows/open-rows.js";
 import type { RollupPart } from "../rows/rollup.js";
@@ -11,14 +11,14 @@ import { readWindow, type Window, type WindowReader } from "./window.js";
 
 /** Most popular first. */
 export interface Popular {
-  /** Normalised texts that mostly found something. */
+  /** Normalised texts whose searches mostly had results. */
   readonly queries: readonly { readonly query: string; readonly count: number }[];
   readonly documents: readonly { readonly document_id: string; readonly clicks: number }[];
 }
 
 const QUERIES_MAX = 1_000;
 const DOCUMENTS_MAX = 1_000;
-/** What fewer searches asked for may be somebody's secret. */
+/** Queries with fewer searches may be private and are left out. */
 const SEARCHES_MIN = 5;
 
 class PopularTally implements WindowReader {

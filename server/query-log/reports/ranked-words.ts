@@ -1,14 +1,14 @@
-// The first entries of a dictionary by a count and then by their word. Only the words that decide are read: there may be
-// millions of entries, and most of them have the same small count.
+// The top entries of a dictionary by a count, then by word. Reads only the words that decide: there may be
+// millions of entries, and most share the same small count.
 import type { Dictionary } from "../store/dictionary.js";
 
 export interface Ranking {
-  /** Numbers of entries that are certainly among the first. */
+  /** Numbers of entries that are certainly in the top. */
   readonly sure: readonly number[];
-  /** Entries with the same count, of which the first by their words fill the rest. */
+  /** Entries with equal counts that compete for the remaining places by word. */
   readonly tied: readonly number[];
   readonly limit: number;
-  /** By the count alone. */
+  /** By count only. */
   compare(a: number, b: number): number;
 }
 
@@ -17,10 +17,10 @@ export interface RankedWord {
   readonly word: string;
 }
 
-/** More entries than these are found faster in the order of the dictionary. */
+/** Above this many tied entries, scanning the dictionary in order is faster. */
 const TIED_READ_MAX = 2_000;
 
-/** In their order. Words are compared by their bytes in UTF-8. */
+/** In order. Words are compared by their UTF-8 bytes. */
 export async function rankedWords(
   dictionary: Dictionary,
   { sure, tied, limit, compare }: Ranking,
@@ -38,7 +38,7 @@ async function wordsOf(dictionary: Dictionary, numbers: readonly number[]): Prom
   return numbers.map((number, i) => ({ number, word: words[i] as string }));
 }
 
-/** Those that are not stored yet, and the first of the others. */
+/** The entries not stored yet, and the first of the stored ones. */
 async function firstWordsOf(
   dictionary: Dictionary,
   numbers: readonly number[],

@@ -1,4 +1,4 @@
-// A report of a log: what the routes of analytics answer.
+// Computes the reports of a log that the analytics routes return.
 import type { QueryLog } from "../store/query-log.js";
 import { type DocumentRow, DocumentTally } from "./documents-report.js";
 import { RowCollector } from "./export.js";
@@ -47,7 +47,7 @@ export async function reportOf(queryLog: QueryLog, request: ReportRequest): Prom
   }));
 }
 
-/** The lines of an export of an hour or less. */
+/** NDJSON for at most an hour. */
 export async function exportLines(queryLog: QueryLog, log: number, window: Window): Promise<string> {
   const collector = await readWindow(queryLog, log, window, [], (state) => new RowCollector(state));
   return collector.lines();
@@ -59,7 +59,7 @@ export async function rowsOf(queryLog: QueryLog, log: number, window: Window): P
   return collector.rows();
 }
 
-/** Entries of a dictionary of the log, in the order of their numbers. */
+/** Dictionary entries of the log, in the order of their numbers. */
 export async function wordsOf(
   queryLog: QueryLog,
   log: number,

@@ -1,4 +1,5 @@
-// Rows for a thread that looks at them itself: whole blocks as they are, parts of blocks and open rows as blocks of their own.
+// Rows for a thread that evaluates them itself: whole blocks unchanged, parts of blocks and open rows as
+// separate blocks.
 import type { EventBlock } from "../rows/event-block.js";
 import {
   eventBlockOf,
@@ -13,7 +14,7 @@ import type { SearchBlock } from "../rows/search-block.js";
 import type { MarkedBlock } from "../store/blocks.js";
 import type { Window, WindowReader } from "./window.js";
 
-/** In the order of time as far as the blocks are; the texts as they were typed are left out. */
+/** Blocks in chronological order, without the texts as typed. */
 export interface LogRows {
   readonly searches: readonly { readonly block: SearchBlock; readonly marks: Uint8Array }[];
   readonly events: readonly EventBlock[];
@@ -43,7 +44,7 @@ export class BlockCollector implements WindowReader {
     else this.#events.push(eventBlockOf(eventsOf(block).filter(({ at }) => isIn(at, window))));
   }
 
-  /** Never called: a collector asks for no part of a rollup. */
+  /** Never called: a collector requests no part of a rollup. */
   rollup(): void {
     throw new Error("rows are read, not rollups");
   }

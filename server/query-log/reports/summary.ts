@@ -1,5 +1,4 @@
-// The summary of a time: how much was searched, found and clicked, by how many people, how fast, and how that went by the hour
-// or by the day.
+// Summary of a period: number of searches, results and clicks, people, latency, and a series by hour or day.
 
 import { ColumnReader } from "../rows/columns.js";
 import type { EventBlock } from "../rows/event-block.js";
@@ -40,7 +39,7 @@ interface SeriesEntry {
 
 export class SummaryTally implements WindowReader {
   readonly #rollup = new Rollup(["totals"]);
-  /** Each list ascending and without repetitions. */
+  /** Each list ascends without duplicates. */
   readonly #people: Float64Array[] = [];
   readonly #openPeople = new Set<Person>();
 
@@ -94,7 +93,7 @@ export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** One entry for each hour or day that the window touches, also for those without a search. */
+/** One entry per hour or day that the window touches, including those without searches. */
 function seriesOf({ hours }: Totals, { fromMs, toMs }: Window, interval: Interval): SeriesEntry[] {
   const step = interval === "hour" ? 1 : HOURS_PER_DAY;
   const series: SeriesEntry[] = [];

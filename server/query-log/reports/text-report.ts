@@ -1,4 +1,4 @@
-// The texts that were searched most, and those that found nothing most often.
+// The most frequent searches, and the most frequent ones without results.
 
 import { ColumnReader } from "../rows/columns.js";
 import { CLICKED, SUPERSEDED } from "../rows/marks.js";
@@ -17,7 +17,7 @@ export interface TextRow {
   readonly clicked: number;
 }
 
-/** Counts of texts by their numbers. */
+/** Counts of texts by number. */
 export class TextTally implements WindowReader {
   readonly #texts: Dictionary;
   readonly #searches: Uint32Array;
@@ -58,12 +58,12 @@ export class TextTally implements WindowReader {
     });
   }
 
-  /** By the number of searches (of those without results), then by text. */
+  /** Ordered by number of searches (or of those without results), then by text. */
   top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
     return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
   }
 
-  /** Those of at least so many searches, most of which found something. */
+  /** Texts with at least `searchesMin` searches, most of which had results. */
   popular(limit: number, searchesMin: number): Promise<TextRow[]> {
     const counts = this.#searches.map((count, number) =>
       count >= searchesMin && 2 * (this.#noResults[number] as number) < count ? count : 0,
@@ -71,7 +71,7 @@ export class TextTally implements WindowReader {
     return this.#first(limit, counts);
   }
 
-  /** By these counts. */
+  /** Ordered by these counts. */
   async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];
@@ -100,10 +100,10 @@ export class TextTally implements WindowReader {
   }
 }
 
-/** Counts below this are counted themselves when a rank is looked for. */
+/** Counts below this are tallied exactly to find a rank. */
 const COUNTED_MAX = 4096;
 
-/** The count of the entry at this rank from 1 on; 1 when fewer have been counted. */
+/** The count of the entry with this rank, from 1; 1 if fewer have been counted. */
 function countAt(counts: Uint32Array, rank: number): number {
   const entriesByCount = new Uint32Array(COUNTED_MAX + 1);
   for (const count of counts) entriesByCount[Math.min(count, COUNTED_MAX)]!++;

@@ -1,4 +1,4 @@
-// The time that a report covers, cut into what is added up already and what has to be read row by row.
+// The period of a report, split into stored rollups and parts that must be read row by row.
 import { setImmediate as turn } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
@@ -12,7 +12,7 @@ import { changedHours } from "../store/checkpoint.js";
 import type { LogState } from "../store/log-state.js";
 import type { QueryLog } from "../store/query-log.js";
 
-/** From `fromMs` to before `toMs`. */
+/** From `fromMs` (inclusive) to `toMs` (exclusive). */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
@@ -22,22 +22,22 @@ type Slice =
   | { readonly kind: "rollup"; readonly of: RollupKind; readonly period: number }
   | { readonly kind: "searches" | "events"; readonly hour: number; readonly block: number };
 
-/** What a report does with the parts of its window. */
+/** How a report consumes the parts of its window. */
 export interface WindowReader {
   openSearch?(search: OpenSearch): void;
   openEvent?(event: OpenEvent): void;
   searches?(block: MarkedBlock, window: Window): void;
   events?(block: EventBlock, window: Window): void;
-  /** A part of the rollup of an hour or a day that lies in the window. */
+  /** Part of the rollup of an hour or a day within the window. */
   rollup(part: RollupPart, bytes: Uint8Array): void;
 }
 
-/** A plan that has lost its blocks is made again so often. */
+/** Maximum attempts to plan when blocks disappear. */
 const PLANS_MAX = 8;
 
 /**
- * Reads a window with a new reader: of rollups these parts, and only rows when there are none. Resolves with the reader once it
- * has read everything. A reader that was made before belongs to a plan that was given up.
+ * Reads a window with a new reader: these parts of rollups, and rows where there are none. Resolves with the
+ * reader once it has read everything. Readers of earlier attempts are discarded.
  */
 export async function readWindow<T extends WindowReader>(
   queryLog: QueryLog,
@@ -88,7 +88,7 @@ function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: Wind
   for (const event of open.events) if (event.at >= fromMs && event.at < toMs) reader.openEvent?.(event);
 }
 
-/** In the order of time. Without `rollups` everything is read row by row. */
+/** In chronological order. Without `rollups`, everything is read row by row. */
 function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
   const changed = changedHours(blocks.changedOf(state.log));
   const changedDays = new Set([...changed].map(dayOfHour));

@@ -1,6 +1,6 @@
-// Whether a person may have searched for a text in a block of searches, without reading the block: a Bloom filter over pairs of
-// both (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher, 2006). It takes about one other pair in
-// a thousand for one that it has, and never misses one.
+// Tells whether a person may have searched for a text in a block of searches, without reading the block: a
+// Bloom filter over (person, text) pairs (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher,
+// 2006). About one pair in a thousand is a false positive; there are no false negatives.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 
@@ -29,7 +29,7 @@ export class AskedFilter {
     return this.#words.byteLength;
   }
 
-  /** False when neither the user nor the session searched for the text. */
+  /** False if neither the user nor the session searched for the text. */
   mayHold({ user, session }: Asker, text: number): boolean {
     return this.#has(user, text) || this.#has(session, text);
   }
@@ -56,7 +56,7 @@ export class AskedFilter {
   }
 }
 
-/** People are hashes of 48 bits already, texts are small numbers. */
+/** People already are 48-bit hashes; texts are small numbers. */
 function firstHash(person: Person, text: number): number {
   return mixed((person >>> 0) ^ Math.imul(text, 0x9e3779b1));
 }

@@ -1,7 +1,7 @@
-// Columns of whole numbers as bytes. A number below 2^53 takes as many bytes as it has groups of seven bits, the lowest group
-// first (LEB128); differences that may be negative are folded onto the whole numbers first (zigzag). Knows no column.
+// Columns of whole numbers as bytes. Numbers below 2^53 are LEB128 encoded; differences that may be negative
+// are zigzag encoded first. Knows no particular column.
 
-/** Appends numbers to bytes that grow. */
+/** Appends numbers to a growing buffer. */
 export class ColumnWriter {
   #bytes = Buffer.allocUnsafe(4096);
   #length = 0;
@@ -22,7 +22,7 @@ export class ColumnWriter {
     for (const value of values) this.put(value);
   }
 
-  /** The differences of numbers that never fall. */
+  /** Differences of non-decreasing numbers. */
   putRising(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -31,7 +31,7 @@ export class ColumnWriter {
     }
   }
 
-  /** The differences of numbers that rise and fall. */
+  /** Differences of numbers in any order. */
   putNear(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -49,7 +49,7 @@ export class ColumnWriter {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** What was put, as a view. Nothing may be put afterwards. */
+  /** Everything written, as a view. Nothing may be written afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -62,7 +62,7 @@ export class ColumnWriter {
   }
 }
 
-/** Reads what a ColumnWriter wrote, in the same order. Throws RangeError behind the end. */
+/** Reads the output of a ColumnWriter in the same order. Throws RangeError when reading past the end. */
 export class ColumnReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -84,14 +84,14 @@ export class ColumnReader {
     }
   }
 
-  /** How many entries follow, each of at least one byte. Throws RangeError for more than there is room for. */
+  /** Number of entries to follow, each of at least one byte. Throws RangeError if they cannot all fit. */
   count(): number {
     const count = this.next();
     this.room(count);
     return count;
   }
 
-  /** Throws RangeError when so many entries do not fit into what follows. */
+  /** Throws RangeError if this many entries do not fit into the rest. */
   room(entries: number): void {
     if (entries > this.#bytes.length - this.#at) throw cutShort();
   }

@@ -1,29 +1,28 @@
-// A block of logged events: those of one log that happened in one hour, or a part of them, ordered by their time. It never
-// changes.
-// ON DISK: docs/FORMATS.md shows the layout.
+// A block of logged events: events of one log and one hour, or a part of them, ordered by time. Immutable. ON
+// DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import { numbered, putNumbered } from "./search-block.js";
 
 export const EVENT_BLOCK_VERSION = 1;
 
-/** By row. Texts and documents are numbers of the log's dictionaries. */
+/** By row. Texts and documents are numbers from the log's dictionaries. */
 export interface EventBlock {
   readonly rows: number;
-  /** Milliseconds since 1970; never falls. */
+  /** Milliseconds since 1970; non-decreasing. */
   readonly at: Float64Array;
-  /** A number of EVENT_TYPES. */
+  /** An index into EVENT_TYPES. */
   readonly type: Uint8Array;
   readonly document: Uint32Array;
-  /** The text that the event told, 0 for none. */
+  /** The text named by the event, 0 if none. */
   readonly text: Uint32Array;
-  /** 1 for the first hit, 0 when it is not told. */
+  /** 1 for the first hit, 0 if not given. */
   readonly position: Uint32Array;
   /** See VALUE_UNITS. */
   readonly value: Float64Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
-  /** The id of the search that the event belongs to; 0, 0 and 0 when there is none in the log. */
+  /** Id of the search that the event belongs to; all three parts are 0 if there is none in the log. */
   readonly searchAt: Float64Array;
   readonly searchCounter: Uint32Array;
   readonly searchFrontEnd: Float64Array;

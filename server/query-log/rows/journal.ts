@@ -1,20 +1,20 @@
-// The rows of the query log on their way from a front-end to the disk: searches and events in the order in which they were
-// answered. A front-end appends them to a chunk. The thread of the log stores the chunk as it is before it reads it.
-// ON DISK: docs/FORMATS.md shows the layout, and the records that hold chunks have its version.
+// Rows of the query log on their way from a front-end to the disk: searches and events in the order in which
+// they were answered. A front-end appends them to a chunk. The log's thread stores the chunk unchanged before
+// reading it. ON DISK: docs/FORMATS.md shows the layout; records that hold chunks have its version.
 import type { QueryId } from "./query-ids.js";
 
 export const JOURNAL_VERSION = 1;
 
-/** Longer texts of queries are cut. */
+/** Longer query texts are truncated. */
 const TEXT_BYTES_MAX = 512;
-/** The ids of so many hits are logged. */
+/** Number of hits whose ids are logged. */
 export const HITS_MAX = 10;
 
 export const SEARCH_MODES = ["keyword", "semantic", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
 export const EVENT_TYPES = ["click", "conversion"] as const;
-/** Values of conversions are kept as whole numbers of this part, so that their sums are exact. */
+/** Conversion values are stored as multiples of 1 / VALUE_UNITS, so that sums are exact. */
 export const VALUE_UNITS = 10_000;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -22,21 +22,21 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export type Person = number;
 export const NOBODY: Person = 0;
 
-/** Who asked. */
+/** The person who searched. */
 export interface Asker {
   readonly user: Person;
   readonly session: Person;
 }
 
-/** What was asked and what was found, the same for everybody who asks it. */
+/** The question and its results, the same for everyone who asks it. */
 export interface Answered {
-  /** As it was typed. */
+  /** As typed. */
   readonly text: string;
   readonly mode: SearchMode;
   readonly filtered: boolean;
   readonly found: number;
   readonly page: number;
-  /** Ids of the first hits of the page. */
+  /** Ids of the first hits on the page. */
   readonly documents: readonly string[];
 }
 
@@ -45,25 +45,25 @@ export interface JournalSearch extends Asker {
   readonly id: QueryId;
   /** See took.ts. */
   readonly took: number;
-  /** What encodeAnswered wrote, each byte a character (Latin-1): the same for the same answer. */
+  /** Output of encodeAnswered as a Latin-1 string, which is equal for equal answers. */
   readonly answered: string;
 }
 
 export interface JournalEvent extends Asker {
   readonly log: number;
   readonly type: EventType;
-  /** When it happened. */
+  /** Time of the event. */
   readonly atMs: number;
-  /** Of the search that it belongs to, null when it names none. */
+  /** Id of the search that it belongs to, null if it names none. */
   readonly search: QueryId | null;
-  /** The text of that search. */
+  /** Text of that search. */
   readonly query: string;
   readonly document: string;
-  /** 1 for the first hit, 0 when it is not told. */
+  /** 1 for the first hit, 0 if not given. */
   readonly position: number;
-  /** What a conversion is worth, see VALUE_UNITS. */
+  /** Value of a conversion, see VALUE_UNITS. */
   readonly value: number;
-  /** Empty when it has none. */
+  /** Empty if it has none. */
   readonly eventId: string;
 }
 
@@ -85,7 +85,7 @@ const FILTERED = 1;
 const MODE_SHIFT = 1;
 const U32_MAX = 0xffffffff;
 
-/** The part of a search's row that can be kept with a remembered answer. `documents`: ids in UTF-8. */
+/** The part of a search's row that can be stored with a cached answer. `documents`: ids in UTF-8. */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
   documents: readonly Uint8Array[],
@@ -107,14 +107,14 @@ export function encodeAnswered(
   return new Uint8Array(bytes.subarray(0, at));
 }
 
-/** Whole characters only. */
+/** Truncates at a character boundary. */
 function putText(bytes: Buffer, text: string, at: number, bytesMax: number): number {
   const length = bytes.write(text, at + 2, Math.min(bytesMax, bytes.length - at - 2), "utf8");
   bytes.writeUInt16LE(length, at);
   return at + 2 + length;
 }
 
-/** A chunk that is being written. It is sent when the next row may not fit. */
+/** A chunk being written. It is sent when the next row might not fit. */
 export class Chunk {
   readonly #bytes: Buffer;
   #length = 0;
@@ -127,7 +127,7 @@ export class Chunk {
     return this.#length;
   }
 
-  /** False when the row does not fit. */
+  /** Returns false if the row does not fit. */
   addSearch(log: number, id: QueryId, took: number, asker: Asker, answered: Uint8Array): boolean {
     const bytes = this.#bytes;
     let at = this.#length;
@@ -143,7 +143,7 @@ export class Chunk {
     return true;
   }
 
-  /** False when the row does not fit. */
+  /** Returns false if the row does not fit. */
   addEvent(event: JournalEvent): boolean {
     const texts = [event.eventId, event.query, event.document];
     const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -164,7 +164,7 @@ export class Chunk {
     return true;
   }
 
-  /** The rows so far, with a buffer of their own. The chunk is empty afterwards. */
+  /** The rows so far, in a buffer of their own. Empties the chunk. */
   take(): Uint8Array<ArrayBuffer> {
     const rows = new Uint8Array(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -178,7 +178,7 @@ function putQueryId(bytes: Buffer, { atMs, counter, frontEnd }: QueryId, at: num
   return bytes.writeUIntLE(frontEnd, frontEndAt, 6);
 }
 
-/** The rows of a chunk in their order. Throws RangeError for bytes that are no chunk. */
+/** The rows of a chunk in order. Throws RangeError if the bytes are not a chunk. */
 export function* readChunk(chunk: Uint8Array): Generator<Row> {
   const reader = new RowReader(chunk);
   while (!reader.ended) {
@@ -189,7 +189,7 @@ export function* readChunk(chunk: Uint8Array): Generator<Row> {
   }
 }
 
-/** See JournalSearch. Throws RangeError for what encodeAnswered did not write. */
+/** See JournalSearch. Throws RangeError if this is not the output of encodeAnswered. */
 export function decodeAnswered(answered: string): Answered {
   return new RowReader(Buffer.from(answered, "latin1")).answered();
 }

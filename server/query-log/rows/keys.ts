@@ -1,5 +1,5 @@
-// The keys of the query log's database. Everything of a log stands under its number, so that one range is deleted with it.
-// Numbers are big-endian, so byte order is number order. ON DISK: docs/FORMATS.md shows the same table.
+// The keys of the query log's database. All keys of a log start with its number, so one range delete drops
+// it. Numbers are big-endian, so byte order is number order. ON DISK: docs/FORMATS.md shows the same table.
 //
 //   | 0 u32   | 00 journal      | number u48                                  |
 //   | log u32 | 01 counters                                                   |
@@ -15,7 +15,7 @@
 //   |         | 15 event id     | hash, 12 bytes                              |
 import type { KeyRange } from "../../../shards/storage/store.js";
 
-/** Belongs to no index: what all logs share. */
+/** Prefix of data shared by all logs; not an index's log. */
 const SHARED = 0;
 
 // ON DISK - never renumber
@@ -35,7 +35,7 @@ export const LogKind = {
 } as const;
 export type LogKeyKind = (typeof LogKind)[keyof typeof LogKind];
 
-/** Where a block stands. */
+/** Location of a block. */
 export interface BlockPlace {
   readonly log: number;
   readonly hour: number;
@@ -108,7 +108,7 @@ export function logOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(0);
 }
 
-/** The number after the kind: an hour, a day or a number of a dictionary. */
+/** The number after the kind: an hour, a day or a dictionary number. */
 export function firstNumberOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD);
 }
@@ -118,7 +118,7 @@ export function blockOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD + 4);
 }
 
-/** All keys of a log, or of the logs from `log` on that are below `end`. */
+/** All keys of a log, or of the logs from `log` to `end` (exclusive). */
 export function logRange(log: number, end = log + 1): KeyRange {
   return { from: head(log, LogKind.journal, 0), to: head(end, LogKind.journal, 0) };
 }
@@ -133,12 +133,12 @@ export function kindRange(log: number, kind: LogKeyKind): KeyRange {
   return { from: head(log, kind, 0), to };
 }
 
-/** The keys of a kind whose first number is at least `from` and below `to`. */
+/** The keys of a kind whose first number is in [from, to). */
 export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
   return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
 }
 
-/** Logs with a number that any index may have. */
+/** Logs with any number that an index may have. */
 export function allLogs(): KeyRange {
   return { from: head(SHARED + 1, LogKind.journal, 0), to: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) };
 }

@@ -1,11 +1,11 @@
-// What becomes known of a block's searches after the block was written: one byte of flags a row.
-// ON DISK: docs/FORMATS.md shows the layout.
+// Facts about a block's searches learned after the block was written: one byte of flags per row. ON DISK:
+// docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 export const MARKS_VERSION = 1;
 
 // ON DISK - never renumber
-/** The person went on typing, so a later search is counted instead. */
+/** The person continued typing, so a later search is counted instead. */
 export const SUPERSEDED = 1;
 /** A click belongs to the search, or to one that it supersedes. */
 export const CLICKED = 2;

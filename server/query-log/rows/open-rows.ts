@@ -1,16 +1,16 @@
-// The rows of a log that are in the journal and not yet in a block. They are in memory, found by their id and by who made
-// them. A checkpoint makes blocks of them.
+// Rows of a log that are in the journal but not yet in a block. Kept in memory, found by id and by person. A
+// checkpoint turns them into blocks.
 import type { EventBlock } from "./event-block.js";
 import type { Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** What was asked and what was found, as rows have it. See SearchBlock. */
+/** The question and its results, as in rows. See SearchBlock. */
 export interface Asked {
   readonly text: number;
   readonly typed: string;
-  /** The normalised text itself; not known of rows that come from a block. */
+  /** The normalised text; unknown for rows from a block. */
   readonly words: string;
   readonly found: number;
   readonly mode: number;
@@ -72,7 +72,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** The rows by their hour, those of an hour in the order of `compare`. */
+/** Rows by hour, sorted by `compare` within an hour. */
 function byHour<T extends { readonly at: number }>(
   rows: readonly T[],
   compare: (a: T, b: T) => number,
@@ -147,7 +147,7 @@ export function eventBlockOf(rows: readonly OpenEvent[]): EventBlock {
   };
 }
 
-/** The rows of a block as they were before. */
+/** Turns the rows of a block back into open rows. */
 export function searchesOf(block: SearchBlock, marks: Uint8Array): OpenSearch[] {
   return Array.from({ length: block.rows }, (_, row) => ({
     at: block.at[row] as number,

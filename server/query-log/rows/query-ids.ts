@@ -1,21 +1,22 @@
-// The ids of queries, by which events name the search that they belong to. They are UUIDs of version 7 (RFC 9562) and say
-// where the log has the search:
+// Ids of queries, by which events name their search. They are UUIDs of version 7 (RFC 9562) and encode where
+// the log has the search:
+//
 //   ms of the search, 48 bits | version | counter, 12 bits | variant | counter, 12 bits | front-end, 48 bits
 import { randomBytes } from "node:crypto";
 
 export interface QueryId {
-  /** When the search began: milliseconds since 1970. */
+  /** Start of the search: milliseconds since 1970. */
   readonly atMs: number;
-  /** Goes up with each search of the front-end and begins again after 2^24. */
+  /** Incremented with each search of the front-end; wraps at 2^24. */
   readonly counter: number;
-  /** A random number of the front-end, new at each start of it. */
+  /** A random number of the front-end, new at each of its starts. */
   readonly frontEnd: number;
 }
 
 const COUNTERS = 2 ** 24;
 const PATTERN = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})$/i;
 
-/** Makes the ids of one front-end. */
+/** Generates the ids of one front-end. */
 export class QueryIds {
   readonly frontEnd = randomBytes(6).readUIntBE(0, 6);
   #counter = 0;
@@ -32,7 +33,7 @@ export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex48(frontEnd)}`;
 }
 
-/** Null for a text that no front-end makes. */
+/** Null if no front-end generates such ids. */
 export function parseQueryId(text: string): QueryId | null {
   const parts = PATTERN.exec(text);
   if (parts === null) return null;
@@ -48,7 +49,7 @@ function hex48(value: number): string {
   return hex24(Math.floor(value / 2 ** 24)) + hex24(value % 2 ** 24);
 }
 
-/** V8 writes small whole numbers many times faster than large ones. */
+/** V8 prints small whole numbers many times faster than large ones. */
 function hex24(value: number): string {
   return (2 ** 24 + value).toString(16).slice(1);
 }

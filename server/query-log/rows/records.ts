@@ -1,4 +1,4 @@
-// The stored records of the query log: each in an envelope of its kind.
+// Stored records of the query log, each in an envelope of its kind.
 import { pack } from "msgpackr/pack";
 import { unpack } from "msgpackr/unpack";
 import {
@@ -29,7 +29,7 @@ import { encodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "./sea
 
 const COUNTERS_VERSION = 1;
 
-/** The next numbers of a log's dictionaries and blocks. */
+/** Next free numbers of a log's dictionaries and blocks. */
 export interface Counters {
   readonly nextText: number;
   readonly nextDocument: number;
@@ -56,7 +56,7 @@ export function putCounters(log: number, counters: Counters): StoreOp {
   };
 }
 
-/** `value`: what is stored, undefined for a new log. */
+/** `value`: the stored bytes, undefined for a new log. */
 export function openCounters(value: Uint8Array | undefined): Counters {
   if (value === undefined) return { nextText: 1, nextDocument: 1, nextBlock: 1 };
   return unpack(
@@ -119,7 +119,7 @@ export function putEventId(log: number, hash: string, day: number): StoreOp {
   return { type: "put", key: eventIdKey(log, Buffer.from(hash, "hex")), value };
 }
 
-/** The day on which the event happened. */
+/** Day of the event. */
 export function eventIdDay(value: Uint8Array): number {
   return new DataView(value.buffer, value.byteOffset).getUint32(0, true);
 }

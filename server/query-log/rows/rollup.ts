@@ -1,7 +1,7 @@
-// A rollup: what reports need of one hour or one day of a log, added up. It has four parts that are stored apart, so that a
-// report reads only what it needs: totals, texts, documents and people. A rollup follows from the blocks of its time alone; it
-// is deleted when one of these changes and made again later.
-// ON DISK: docs/FORMATS.md shows the layouts.
+// A rollup: aggregates of one hour or one day of a log for reports. Its four parts are stored separately, so
+// that a report reads only what it needs: totals, texts, documents and people. A rollup depends only on the
+// blocks of its period; it is deleted when one of these changes, and computed again later. ON DISK:
+// docs/FORMATS.md shows the layouts.
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { EventBlock } from "./event-block.js";
 import { EVENT_TYPES, NOBODY, type Person } from "./journal.js";
@@ -23,19 +23,19 @@ export interface HourCounts {
 }
 
 export interface Totals {
-  /** Without superseded ones, here and everywhere. */
+  /** Excludes superseded ones, as everywhere. */
   searches: number;
   noResults: number;
   /** Searches with a click. */
   clicked: number;
   /** Searches with a conversion. */
   converted: number;
-  /** Events, by the time at which they happened. */
+  /** Events, by their own time. */
   clicks: number;
   conversions: number;
-  /** What the conversions are worth, see VALUE_UNITS. */
+  /** Total value of conversions, see VALUE_UNITS. */
   value: number;
-  /** Searches by the time they took, see took.ts. */
+  /** Searches by duration, see took.ts. */
   readonly took: Map<number, number>;
   readonly hours: Map<number, HourCounts>;
 }
@@ -43,7 +43,7 @@ export interface Totals {
 export interface TextCounts {
   searches: number;
   noResults: number;
-  /** Hits of all searches together. */
+  /** Total hits of all searches. */
   found: number;
   clicked: number;
 }
@@ -56,7 +56,7 @@ export interface DocumentCounts {
 
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** Adds up rows, or rollups of shorter times. */
+/** Aggregates rows, or rollups of shorter periods. */
 export class Rollup {
   readonly #parts: ReadonlySet<RollupPart>;
   readonly totals: Totals = {
@@ -70,18 +70,18 @@ export class Rollup {
     took: new Map(),
     hours: new Map(),
   };
-  /** By number of the dictionary. */
+  /** By dictionary number. */
   readonly texts = new Map<number, TextCounts>();
   readonly documents = new Map<number, DocumentCounts>();
-  /** Who searched: the users, and of searches without a user the sessions. */
+  /** People who searched: users, and sessions for searches without a user. */
   readonly people = new Set<Person>();
 
-  /** Only these parts are added up. */
+  /** Aggregates only these parts. */
   constructor(parts: readonly RollupPart[] = ALL_PARTS) {
     this.#parts = new Set(parts);
   }
 
-  /** Adds the searches from `fromMs` to before `toMs`. `marks`: see marks.ts, by row. */
+  /** Adds the searches in [fromMs, toMs). `marks`: by row, see marks.ts. */
   addSearches(block: SearchBlock, marks: Uint8Array, fromMs = -Infinity, toMs = Infinity): void {
     for (let row = 0; row < block.rows; row++) {
       const at = block.at[row] as number;
@@ -116,7 +116,7 @@ export class Rollup {
     if (this.#parts.has("people") && person !== NOBODY) this.people.add(person);
   }
 
-  /** Adds the events from `fromMs` to before `toMs`. */
+  /** Adds the events in [fromMs, toMs). */
   addEvents(block: EventBlock, fromMs = -Infinity, toMs = Infinity): void {
     for (let row = 0; row < block.rows; row++) {
       const at = block.at[row] as number;
@@ -125,7 +125,7 @@ export class Rollup {
     }
   }
 
-  /** `type`: a number of EVENT_TYPES. */
+  /** `type`: an index into EVENT_TYPES. */
   addEvent(at: number, type: number, document: number, value: number): void {
     const click = type === CLICK ? 1 : 0;
     if (this.#parts.has("totals")) {
@@ -137,7 +137,7 @@ export class Rollup {
     if (this.#parts.has("documents")) addDocument(this.documents, document, click, 1 - click, value);
   }
 
-  /** Adds a part of another rollup, as it is stored. */
+  /** Adds a part of another rollup, as stored. */
   addPart(part: RollupPart, bytes: Uint8Array): void {
     const columns = new ColumnReader(bytes);
     if (part === "totals") this.#addTotals(columns);
@@ -262,7 +262,7 @@ function putTexts(columns: ColumnWriter, texts: ReadonlyMap<number, TextCounts>)
   }
 }
 
-/** Calls with each text's number and counts, by number. */
+/** Calls back with each text's number and counts, in order of number. */
 export function eachText(
   columns: ColumnReader,
   use: (text: number, searches: number, noResults: number, found: number, clicked: number) => void,

@@ -1,40 +1,43 @@
-// A block of logged searches: the rows of one log that belong to one hour, or a part of them, ordered by their time and then
-// by their id. It never changes; what becomes known later of its rows stands in its marks (marks.ts).
-// ON DISK: docs/FORMATS.md shows the layout.
+// A block of logged searches: searches of one log and one hour, or a part of them, ordered by time and then
+// by id. Immutable; facts learned later about its rows are in its marks (marks.ts). ON DISK: docs/FORMATS.md
+// shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { Person } from "./journal.js";
 
 export const SEARCH_BLOCK_VERSION = 1;
 
-/** By row. Texts and documents are numbers of the log's dictionaries. */
+/** By row. Texts and documents are numbers from the log's dictionaries. */
 export interface SearchBlock {
   readonly rows: number;
-  /** Milliseconds since 1970; never falls. */
+  /** Milliseconds since 1970; non-decreasing. */
   readonly at: Float64Array;
   /** With `frontEnd`, the rest of the query's id. */
   readonly counter: Uint32Array;
   readonly frontEnd: Float64Array;
   /** The normalised text. */
   readonly text: Uint32Array;
-  /** The text as it was typed, empty when that is the normalised one. */
+  /** The text as typed, empty if it equals the normalised one. */
   readonly typed: readonly string[];
   readonly found: Uint32Array;
   /** See took.ts. */
   readonly took: Uint16Array;
-  /** A number of SEARCH_MODES. */
+  /** An index into SEARCH_MODES. */
   readonly mode: Uint8Array;
   /** 1: the query had a filter. */
   readonly filtered: Uint8Array;
   readonly page: Uint32Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
-  /** The first hits of a row are `hits[hitsFrom[row]]` to `hits[hitsFrom[row + 1]]`; it has one entry more than there are rows. */
+  /**
+   * The first hits of a row are `hits[hitsFrom[row]]` to `hits[hitsFrom[row + 1]]`; has one entry more than
+   * there are rows.
+   */
   readonly hitsFrom: Uint32Array;
   readonly hits: Uint32Array;
 }
 
-/** Of the rows with these numbers, in this order. */
+/** The rows with these numbers, in this order. */
 export function encodeSearchBlock(block: SearchBlock): Uint8Array {
   const columns = new ColumnWriter();
   columns.put(block.rows);
@@ -94,7 +97,7 @@ export function decodeSearchBlock(bytes: Uint8Array): SearchBlock {
   };
 }
 
-/** Large numbers that repeat: each of them once, then their places. */
+/** Large repeating numbers: each distinct one, then indexes. */
 export function putNumbered(columns: ColumnWriter, values: Float64Array): void {
   const places = new Map<Person, number>();
   for (const value of values) if (!places.has(value)) places.set(value, places.size);
@@ -110,7 +113,7 @@ export function numbered(columns: ColumnReader, rows: number): Float64Array {
   return values;
 }
 
-/** Place 0 is for a text that was typed as it is normalised. */
+/** Index 0 stands for a text typed in its normalised form. */
 function putTyped(columns: ColumnWriter, typed: readonly string[]): void {
   const places = new Map([["", 0]]);
   for (const text of typed) if (!places.has(text)) places.set(text, places.size);

@@ -1,11 +1,11 @@
-// The form of a query's text under which its searches are counted together.
+// The form of a query's text under which its searches are counted.
 
-/** NFKC, lower case, single spaces, none around it (`Blue  SHOES ` and `blue shoes`). */
+/** NFKC, lower case, single spaces, trimmed (`Blue  SHOES ` becomes `blue shoes`). */
 export function normalisedText(typed: string): string {
   return typed.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** `longer` goes on where `shorter` ends: its writer has typed more letters. */
+/** True if `longer` continues `shorter`, that is, its writer typed more letters. */
 export function continues(longer: string, shorter: string): boolean {
   return longer.length > shorter.length && longer.startsWith(shorter);
 }

@@ -4,13 +4,13 @@ export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;
 export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 
-/** Searches of a person that continue one another are typed within this time of each other. */
+/** Maximum interval between searches of a person that continue one another. */
 export const TYPING_MS = 5_000;
-/** An event that tells a text belongs to a search for it that was at most so long before. */
+/** An event that names a text belongs to a search for it at most this long before. */
 export const ATTRIBUTION_MS = 30 * 60_000;
-/** Rows are kept for so many days, and a report covers at most so many. */
+/** Rows are kept for this many days, and a report covers at most this many. */
 export const DAYS_KEPT = 90;
-/** Events may arrive so much later than they happened. */
+/** Maximum delay between an event and its arrival. */
 export const LATE_MS_MAX = 3 * DAY_MS;
 
 export function hourOf(ms: number): number {

@@ -1,5 +1,6 @@
-// How long searches took, in steps of at most 3 %: fine enough for a percentile, and few enough to be counted one by one. A
-// step is a number of hundredths of a millisecond with its six highest bits (HdrHistogram, Gil Tene).
+// Durations of searches in steps of at most 3 %: fine enough for percentiles, and few enough to be counted
+// individually. A step is a number of hundredths of a millisecond reduced to its six highest bits
+// (HdrHistogram, Gil Tene).
 
 const STEPS_PER_DOUBLING = 32;
 const HUNDREDTHS_MAX = 2 ** 31 - 1;
@@ -11,13 +12,16 @@ export function tookStep(ms: number): number {
   return shift * STEPS_PER_DOUBLING + (hundredths >> shift);
 }
 
-/** The shortest time of a step, in milliseconds. */
+/** The shortest duration of a step, in milliseconds. */
 export function stepMs(step: number): number {
   const shift = Math.max(0, Math.floor(step / STEPS_PER_DOUBLING) - 1);
   return ((step - shift * STEPS_PER_DOUBLING) * 2 ** shift) / 100;
 }
 
-/** The time that this part of the searches did not exceed (nearest rank), in milliseconds; 0 without searches. */
+/**
+ * The duration that this fraction of the searches did not exceed (nearest rank), in milliseconds; 0 without
+ * searches.
+ */
 export function percentileMs(searchesByStep: ReadonlyMap<number, number>, part: number): number {
   const steps = [...searchesByStep].sort(([a], [b]) => a - b);
   const total = steps.reduce((sum, [, searches]) => sum + searches, 0);

@@ -1,5 +1,5 @@
-// Trails: what each person searched, in order. A row stands in the trail of its user, in the trail of its session, and in a trail of
-// the session alone when it does not say who the user is.
+// Trails: the searches of each person, in order. A row is in the trail of its user, in the trail of its
+// session, and, if it names no user, in a trail of the session alone.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 
 /** The order of searches: by time, then by id. */
@@ -23,19 +23,22 @@ export class Trails<T> {
     this.#compare = compare;
   }
 
-  /** Quick when few rows of the person come later in the order. */
+  /** Fast if few rows of the person come later in the order. */
   add({ user, session }: Asker, row: T): void {
     this.#insert(this.#ofUser, user, row);
     this.#insert(this.#ofSession, session, row);
     if (user === NOBODY) this.#insert(this.#ofSessionAlone, session, row);
   }
 
-  /** The rows of the same user; without a user, those of the same session that have none either. */
+  /** Rows of the same user; without a user, those of the same session without a user. */
   own({ user, session }: Asker): readonly T[] {
     return (user === NOBODY ? this.#ofSessionAlone.get(session) : this.#ofUser.get(user)) ?? [];
   }
 
-  /** Trails with the rows of the same user, and of the same session where this asker or the row does not say who the user is. */
+  /**
+   * Trails with the rows of the same user, and with those of the same session if this asker or the row names
+   * no user.
+   */
   related({ user, session }: Asker): readonly (readonly T[])[] {
     const ofSession = user === NOBODY ? this.#ofSession : this.#ofSessionAlone;
     return [this.#ofUser.get(user) ?? [], ofSession.get(session) ?? []];

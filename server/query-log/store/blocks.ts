@@ -1,4 +1,4 @@
-// The blocks of searches that were read lately, with their marks. Marks that change stay in memory until a checkpoint stores
+// Recently read blocks of searches, with their marks. Changed marks stay in memory until a checkpoint stores
 // them.
 import {
   DamagedBytesError,
@@ -16,12 +16,12 @@ import { decodeMarks, MARKS_VERSION } from "../rows/marks.js";
 import { decodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "../rows/search-block.js";
 import { Trails } from "../rows/trails.js";
 
-/** Rows of the blocks that are kept in memory. */
+/** Maximum rows in cached blocks. */
 const ROWS_MAX = 200_000;
-/** Bytes of the filters that are kept in memory: those of some 5 million searches. */
+/** Maximum bytes of cached filters: those of about 5 million searches. */
 const FILTER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A block that a report has planned to read was merged into another one meanwhile. */
+/** A block in a report's plan was merged into another one before it was read. */
 export class BlockGoneError extends Error {
   override readonly name = "BlockGoneError";
 }
@@ -38,13 +38,13 @@ export class MarkedBlock {
     this.marks = marks;
   }
 
-  /** The rows that people made. */
+  /** The rows by person. */
   get trails(): Trails<number> {
     this.#trails ??= this.#trailsOfRows();
     return this.#trails;
   }
 
-  /** The row of a query's id, -1 when the block does not have it. */
+  /** The row of a query id, -1 if the block does not have it. */
   rowOf(atMs: number, counter: number, frontEnd: number): number {
     const { at, rows } = this.searches;
     let low = 0;
@@ -69,13 +69,13 @@ export class MarkedBlock {
 
 export class Blocks {
   readonly #store: Store;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #known = new Map<string, MarkedBlock>();
   #rows = 0;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #filters = new Map<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>();
   #filterBytes = 0;
-  /** Marks that no checkpoint has stored yet. */
+  /** Marks not yet stored by a checkpoint. */
   readonly #changed = new Map<string, MarkedBlock>();
 
   constructor(store: Store) {
@@ -90,7 +90,7 @@ export class Blocks {
     return known;
   }
 
-  /** A block that is stored now. */
+  /** Adds a block that has been stored. */
   add(block: MarkedBlock): void {
     const name = nameOf(block.place);
     if (this.#known.delete(name)) this.#rows -= block.searches.rows;
@@ -103,7 +103,7 @@ export class Blocks {
     }
   }
 
-  /** False when neither the user nor the session searched for the text in the block. Throws as `searches`. */
+  /** False if neither the user nor the session searched for the text in the block. Throws like `searches`. */
   mayHold(place: BlockPlace, asker: Asker, text: number): boolean {
     const name = nameOf(place);
     const filter = this.#filters.get(name)?.filter ?? new AskedFilter(this.searches(place).searches);
@@ -132,12 +132,12 @@ export class Blocks {
     return [...this.#changed.values()].filter(({ place }) => place.log === log);
   }
 
-  /** The marks are stored, or the blocks are gone. */
+  /** To be called when the marks are stored or the blocks are deleted. */
   forgetChanges(blocks: readonly MarkedBlock[]): void {
     for (const { place } of blocks) this.#changed.delete(nameOf(place));
   }
 
-  /** The blocks of a log, or of one of its hours, are not what they were. */
+  /** Invalidates the blocks of a log, or of one of its hours. */
   forget(log: number, hour?: number): void {
     for (const blocks of [this.#known, this.#changed, this.#filters])
       for (const [name, { place }] of blocks)

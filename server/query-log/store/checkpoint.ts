@@ -1,5 +1,5 @@
-// A checkpoint: makes blocks of the open rows of all logs, so that their journal is not needed any more. It is one batch: after
-// a crash there are either the rows in the journal or their blocks.
+// A checkpoint turns the open rows of all logs into blocks, so that their journal can be deleted. It is one
+// batch: after a crash there are either the rows in the journal or their blocks.
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";
@@ -9,14 +9,14 @@ import { dayOfHour } from "../rows/time.js";
 import { type Blocks, MarkedBlock } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** What a checkpoint does to one log. */
+/** The effect of a checkpoint on one log. */
 export interface LogCheckpoint {
   readonly ops: readonly StoreOp[];
   /** To be called when the operations are stored. */
   stored(): void;
 }
 
-/** Null when there is nothing to store. No row may be applied before the result is stored. */
+/** Null if there is nothing to store. No row may be applied until the result is stored. */
 export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | null {
   const { log, open } = state;
   const changed = blocks.changedOf(log);
@@ -71,7 +71,7 @@ function addEvents(state: LogState, { hour: number, block }: BlockPlace): void {
   hour.changes++;
 }
 
-/** Deletes the rollups that follow from these hours. */
+/** Deletes the rollups that depend on these hours. */
 export function staleRollups(
   { log, hours, rolledUpDays }: LogState,
   changed: ReadonlySet<number>,
@@ -87,7 +87,7 @@ export function staleRollups(
   ];
 }
 
-/** The rollups of these hours are deleted. */
+/** To be called when the rollups of these hours are deleted. */
 export function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
   for (const hour of changed) {
     state.hour(hour).rolledUp = false;
@@ -95,7 +95,7 @@ export function forgetRollups(state: LogState, changed: ReadonlySet<number>): vo
   }
 }
 
-/** Hours with marks that are not stored yet: their rollups do not count. */
+/** Hours with unstored marks, whose rollups are invalid. */
 export function changedHours(changed: readonly MarkedBlock[]): Set<number> {
   return new Set(changed.map(({ place }) => place.hour));
 }

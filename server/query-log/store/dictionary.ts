@@ -1,12 +1,12 @@
-// Numbers for the texts or the documents of a log, given in the order in which they are first seen, so that blocks and rollups
-// hold small numbers. New entries wait in memory until the next checkpoint stores them.
+// Numbers for the texts or documents of a log, assigned in order of first appearance, so that blocks and
+// rollups contain small numbers. New entries are kept in memory until the next checkpoint stores them.
 
 import { crc32 } from "node:zlib";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { kindRange, type LogKeyKind, LogKind, numberKey, wordKey, wordOfKey } from "../rows/keys.js";
 
-/** Entries whose numbers are remembered. */
+/** Maximum cached entries. */
 const KNOWN_MAX = 20_000;
 
 const CRC_BYTES = 4;
@@ -22,10 +22,10 @@ export class Dictionary {
   readonly #log: number;
   readonly #wordKind: LogKeyKind;
   readonly #numberKind: LogKeyKind;
-  /** Numbers from 1. */
+  /** Numbers start at 1. */
   #next: number;
   #known = new Map<string, number>();
-  /** Entries that are not stored yet; the first has the number `#storedNext`. */
+  /** Entries not stored yet; the first has the number `#storedNext`. */
   #pending: string[] = [];
   readonly #pendingNumbers = new Map<string, number>();
 
@@ -42,7 +42,7 @@ export class Dictionary {
     return this.#next;
   }
 
-  /** The number of an entry, which is new if need be. */
+  /** The number of an entry, which is created if needed. */
   numberOf(word: string): number {
     const known = this.find(word);
     if (known !== 0) return known;
@@ -51,7 +51,7 @@ export class Dictionary {
     return this.#next++;
   }
 
-  /** 0 for a word that is no entry. */
+  /** 0 if the word is not an entry. */
   find(word: string): number {
     const known = this.#pendingNumbers.get(word) ?? this.#known.get(word);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class Dictionary {
     return number;
   }
 
-  /** In the order of the numbers. A number without an entry has the empty text. */
+  /** In the order of the numbers. The empty text for a number without an entry. */
   async words(numbers: readonly number[]): Promise<string[]> {
     const firstPending = this.#next - this.#pending.length;
     const stored = numbers.filter((number) => number < firstPending);
@@ -75,7 +75,7 @@ export class Dictionary {
     return numbers.map((number) => words.get(number) ?? pending[number - firstPending] ?? "");
   }
 
-  /** The entry with a number. The empty text for a number that has none. */
+  /** The entry with this number, or the empty text. */
   word(number: number): string {
     const pending = this.#pending[number - (this.#next - this.#pending.length)];
     if (pending !== undefined) return pending;
@@ -83,14 +83,14 @@ export class Dictionary {
     return value === undefined ? "" : wordIn(value);
   }
 
-  /** The entries with their numbers, in the order of their UTF-8 bytes. Those that are not stored yet come first, in no order. */
+  /** Entries with their numbers, in the order of their UTF-8 bytes. Unstored ones come first, in no order. */
   async *entries(): AsyncGenerator<Entry> {
     for (const [word, number] of [...this.#pendingNumbers]) yield { word, number, isStored: false };
     for await (const [key, value] of this.#store.entries(kindRange(this.#log, this.#numberKind)))
       yield { word: wordOfKey(key), number: numberIn(value), isStored: true };
   }
 
-  /** What the next batch has to store of it. Then call `stored`. */
+  /** Operations that the next batch must include. Call `stored` afterwards. */
   *pendingOps(): Generator<StoreOp> {
     const first = this.#next - this.#pending.length;
     for (const [i, word] of this.#pending.entries()) {

@@ -1,4 +1,4 @@
-// Forgets a person: their searches and events go on counting, as nobody's.
+// Forgets a person: their searches and events still count, but anonymously.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { NOBODY, type Person } from "../rows/journal.js";
@@ -8,7 +8,7 @@ import type { Blocks } from "./blocks.js";
 import { forgetRollups, staleRollups } from "./checkpoint.js";
 import type { LogState } from "./log-state.js";
 
-/** The part of the query log that this works on. */
+/** The part of the query log that this uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;
@@ -23,8 +23,8 @@ interface PeopleColumns {
 }
 
 /**
- * Takes user and session from the rows that one of them made so far. Resolves with the number of these rows, when the disk holds
- * neither any more. May be interrupted and repeated.
+ * Removes user and session from the rows of either so far. Resolves with the number of these rows once the
+ * disk contains neither. Can be interrupted and repeated.
  */
 export async function forgetPerson(log: Logs, number: number, person: Person): Promise<number> {
   await log.checkpoint();
@@ -33,7 +33,7 @@ export async function forgetPerson(log: Logs, number: number, person: Person): P
     rows += await log.change(number, (state) => forgetInHour(log, state, hour, person));
     await turn();
   }
-  // A deleted value stays on the disk until its table is written again.
+  // A deleted value stays on the disk until its table is rewritten.
   await log.store.compact(logRange(number));
   await log.store.compact(journalRange());
   return rows;

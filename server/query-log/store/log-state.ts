@@ -1,5 +1,6 @@
-// One log as it is now: its hours, its dictionaries and its open rows. Applies the rows of the journal: decides which search a
-// new one supersedes, and to which search an event belongs. Knows no clock and no thread: the same rows give the same state.
+// Current state of one log: its hours, its dictionaries and its open rows. Applies the rows of the journal:
+// decides which search a new one supersedes, and to which search an event belongs. Knows no clock and no
+// thread: the same rows give the same state.
 import { hash } from "node:crypto";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
@@ -41,24 +42,27 @@ import {
 } from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
-/** Answers whose numbers are remembered; one takes some 500 bytes. */
+/** Maximum cached answers; one takes some 500 bytes. */
 const ANSWERS_MAX = 8_192;
 
-/** A block of searches and when these were: both times are included, and they are those of the hour until the block is read. */
+/**
+ * A block of searches and its period, both ends included. Until the block is read, the period is the whole
+ * hour.
+ */
 export interface StoredSearches {
   readonly block: number;
   fromMs: number;
   untilMs: number;
 }
 
-/** What is stored of an hour. */
+/** Everything stored about an hour. */
 export interface Hour {
-  /** By the numbers of the blocks, ascending. */
+  /** Ascending by block number. */
   searches: StoredSearches[];
-  /** Numbers of blocks, ascending. */
+  /** Block numbers, ascending. */
   events: number[];
   rolledUp: boolean;
-  /** Goes up when a block is added or a mark changes. */
+  /** Incremented when a block is added or a mark changes. */
   changes: number;
 }
 
@@ -68,13 +72,13 @@ export class LogState {
   readonly documents: Dictionary;
   readonly hours = new Map<number, Hour>();
   readonly rolledUpDays = new Set<number>();
-  /** Ids of events that are not stored yet, with the day on which the event happened. */
+  /** Ids of events not stored yet, with the day of the event. */
   eventIds = new Map<string, number>();
   open = new OpenRows();
   nextBlock: number;
   readonly #store: Store;
   readonly #blocks: Blocks;
-  /** By what the journal has of them. */
+  /** By their journal form. */
   readonly #answers = new Map<string, Asked>();
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
@@ -108,7 +112,7 @@ export class LogState {
   }
 
   addSearch({ id, took, user, session, answered }: JournalSearch): void {
-    // Named one by one: V8 makes such objects many times faster than those that spread another one.
+    // Listed one by one: V8 creates such objects many times faster than with a spread.
     const { text, typed, words, found, mode, filtered, page, hits } = this.#asked(answered);
     const search: OpenSearch = {
       at: id.atMs,
@@ -131,7 +135,7 @@ export class LogState {
     if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
   }
 
-  /** Marks of searches in a block. */
+  /** To be called when marks of searches in a block have changed. */
   marksChanged(block: MarkedBlock): void {
     this.#blocks.changed(block);
     this.hour(block.place.hour).changes++;
@@ -168,7 +172,7 @@ export class LogState {
     }
   }
 
-  /** Most answers are given again and again. */
+  /** Most answers recur. */
   #asked(answered: string): Asked {
     const known = this.#answers.get(answered);
     if (known !== undefined) return known;
@@ -187,7 +191,10 @@ export class LogState {
     return asked;
   }
 
-  /** The person's search before this one was a beginning of it; or this one is a beginning of the one after it. */
+  /**
+   * Handles the case that the person's previous search was a prefix of this one, or this one is a prefix of
+   * the next one.
+   */
   #supersede(search: OpenSearch): void {
     const [fromMs, toMs] = [search.at - TYPING_MS, search.at + TYPING_MS];
     const trails = this.#ownTrails(search, fromMs, toMs);
@@ -197,7 +204,7 @@ export class LogState {
     if (after !== undefined) supersedeWith(search, after);
   }
 
-  /** The search that is counted for a superseded one. */
+  /** The search counted for a superseded one. */
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
@@ -238,7 +245,7 @@ export class LogState {
     return last;
   }
 
-  /** What one typed, at least from `fromMs` to `toMs`: see Trails. */
+  /** What a person typed, at least from `fromMs` to `toMs`: see Trails. */
   #ownTrails(asker: Asker, fromMs: number, toMs: number): Trail[] {
     const trails: Trail[] = [this.open.trails.own(asker)];
     for (const stored of this.#storedBetween(fromMs, toMs)) {
@@ -252,7 +259,7 @@ export class LogState {
     return block.trails.related(asker).map((rows) => storedTrail(this, block, rows));
   }
 
-  /** The stored blocks that may have a search from `fromMs` to `toMs`, the newest first. */
+  /** Stored blocks that may have a search from `fromMs` to `toMs`, newest first. */
   *#storedBetween(fromMs: number, toMs: number): Generator<StoredSearches> {
     for (let number = hourOf(toMs); number >= hourOf(fromMs); number--) {
       const searches = this.hours.get(number)?.searches ?? [];
@@ -263,7 +270,7 @@ export class LogState {
     }
   }
 
-  /** Null when it is not wanted or damaged. What is damaged belongs to nobody, and logging goes on. */
+  /** Null if it is not wanted or damaged. Damaged rows match nobody, and logging continues. */
   #readable(stored: StoredSearches, isWanted?: (place: BlockPlace) => boolean): MarkedBlock | null {
     const place = { log: this.log, hour: hourOf(stored.fromMs), block: stored.block };
     try {
@@ -289,7 +296,10 @@ export class LogState {
   }
 }
 
-/** Decides whether `after`, the person's next search, is counted instead of `before`. It then has what belonged to that. */
+/**
+ * Decides whether `after`, the person's next search, is counted instead of `before`. If so, it inherits the
+ * events of `before`.
+ */
 function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {
   if (!continues(after.words, before.words)) {
     before.marks &= ~SUPERSEDED;

@@ -1,23 +1,23 @@
-// A search of a log, wherever it stands: among the open rows or in a block.
+// A search of a log, either an open row or in a block.
 import type { Asker, Person } from "../rows/journal.js";
 import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { MarkedBlock } from "./blocks.js";
 
 export interface LoggedSearch extends SearchPlace, Asker {
-  /** A number of the dictionary. */
+  /** A dictionary number. */
   readonly text: number;
   readonly words: string;
   /** See marks.ts. */
   marks: number;
 }
 
-/** Searches in their order. */
+/** Searches in order. */
 export interface Trail {
   readonly length: number;
   at(i: number): LoggedSearch | undefined;
 }
 
-/** What searches in blocks need of their log. */
+/** The part of their log that searches in blocks use. */
 interface BlocksOwner {
   readonly texts: { word(text: number): string };
   marksChanged(block: MarkedBlock): void;
@@ -80,7 +80,7 @@ export function storedTrail(owner: BlocksOwner, block: MarkedBlock, rows: readon
   return { length: rows.length, at };
 }
 
-/** The last search before a place, from `fromMs` on, for that text if one is given. */
+/** The last search before a position, not earlier than `fromMs`, and for that text if one is given. */
 export function lastBefore(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -100,7 +100,7 @@ export function lastBefore(
   return last;
 }
 
-/** The first search after a place, until `toMs`. */
+/** The first search after a position, not later than `toMs`. */
 export function firstAfter(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -118,7 +118,7 @@ export function firstAfter(
   return first;
 }
 
-/** How many searches of a trail come before a place. */
+/** Number of searches of a trail before a position. */
 function countBefore(trail: Trail, place: SearchPlace): number {
   let low = 0;
   for (let high = trail.length; low < high; ) {

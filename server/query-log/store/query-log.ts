@@ -1,9 +1,10 @@
-// The query log: journal, open rows, blocks and rollups of all logs in one database. Rows become durable by the journal, and are
-// applied in its order. Belongs to one thread, which is the only one that has the database open.
+// The query log: journal, open rows, blocks and rollups of all logs in one database. Rows become durable
+// through the journal, and are applied in its order. Belongs to one thread, which is the only one that opens
+// the database.
 //
-// What changes a log runs in turns, one after the other: applying rows, checkpoints, rollups, deletions. A turn changes the
-// state in memory only in one go, at its end. So a reader that plans without a pause sees one state. The blocks of its plan may be
-// gone when it comes to them (BlockGoneError); then it plans again.
+// Changes to a log run one after the other: applying rows, checkpoints, rollups, deletions. Each changes the
+// state in memory only at its end, without a pause. So a reader that plans without a pause sees one state. If
+// blocks of its plan are gone by the time it reads them (BlockGoneError), it plans again.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { type BackupFileSums, writeBackupFile } from "../../../shards/storage/backup-file.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
@@ -19,26 +20,26 @@ import { LogState } from "./log-state.js";
 import { forgetOldRows } from "./retention.js";
 import { daysToRollUp, hoursToRollUp, type RollUp, rollUpDay, rollUpHour } from "./roll-up.js";
 
-/** So many open rows make a checkpoint. */
+/** Number of open rows that triggers a checkpoint. */
 const OPEN_ROWS_MAX = 20_000;
-/** Open rows become blocks after this, however few they are. */
+/** Open rows become blocks after this long, even if there are few. */
 const CHECKPOINT_MS = 10 * 60_000;
-/** Hours of the logs that are kept in memory, all together. */
+/** Maximum hours of all logs kept in memory. */
 const HOURS_KNOWN_MAX = 200_000;
 const MIB = 1024 * 1024;
 
 export class QueryLog {
   readonly store: Store;
   readonly blocks: Blocks;
-  /** What of the journal is damaged, one sentence each. */
+  /** Damage in the journal, one sentence each. */
   readonly damage: string[] = [];
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #logs = new Map<number, LogState>();
   readonly #turns = new Lane();
-  /** Chunks on their way to the journal. */
+  /** Chunks being written to the journal. */
   readonly #journaling = new Lane();
   #nextJournal = 1;
-  /** The journal up to this number is applied. */
+  /** The journal has been applied up to this number. */
   #applied = 0;
   #storedJournal = 0;
   #openRows = 0;
@@ -49,13 +50,16 @@ export class QueryLog {
     this.blocks = new Blocks(store);
   }
 
-  /** Opens or creates the log in a directory. Throws StoreDamagedError, EnvelopeError and others of the store. */
+  /**
+   * Opens or creates the log in a directory. Throws StoreDamagedError, EnvelopeError and other errors of the
+   * store.
+   */
   static async open(location: string): Promise<QueryLog> {
     const store = await LevelStore.open(location, { cacheBytes: 2 * MIB, writeBufferBytes: 4 * MIB });
     return QueryLog.on(store);
   }
 
-  /** A log on an open store, which it owns from now on. */
+  /** A log on an open store, of which it takes ownership. */
   static async on(store: Store): Promise<QueryLog> {
     const log = new QueryLog(store);
     try {
@@ -72,7 +76,10 @@ export class QueryLog {
     }
   }
 
-  /** When this resolves, the rows are durable and reports know them. Throws StoreWriteError when they could not be stored. */
+  /**
+   * When this resolves, the rows are durable and visible to reports. Throws StoreWriteError if they could not
+   * be stored.
+   */
   async append(chunk: Uint8Array, nowMs: number): Promise<void> {
     const { applied } = await this.#journaling.run(() => this.#journal(chunk));
     await applied;
@@ -80,13 +87,13 @@ export class QueryLog {
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
 
-  /** The state of a log as of the turns that are over. */
+  /** The state of a log after all completed changes. */
   async state(log: number): Promise<LogState> {
     await this.#turns.idle();
     return this.#load(log);
   }
 
-  /** Makes blocks of all open rows. Throws StoreWriteError. */
+  /** Turns all open rows into blocks. Throws StoreWriteError. */
   checkpoint(): Promise<void> {
     return this.#turns.run(async () => {
       const upTo = this.#applied;
@@ -105,7 +112,7 @@ export class QueryLog {
     });
   }
 
-  /** What is to be done now and then: checkpoints, rollups and merges. */
+  /** Periodic work: checkpoints, rollups and merges. */
   async upkeep(nowMs: number): Promise<void> {
     const hourIsOver = hourOf(this.#openSinceMs) < hourOf(nowMs);
     if (this.#openRows > 0 && (hourIsOver || this.#openSinceMs + CHECKPOINT_MS <= nowMs))
@@ -113,7 +120,10 @@ export class QueryLog {
     for (const log of [...this.#logs.keys()]) await this.#rollUp(log, nowMs);
   }
 
-  /** `upkeep` for all that is stored, and retention. `isLive` tells the logs that an index has; the others are deleted. */
+  /**
+   * `upkeep` for everything stored, and retention. `isLive` tells the logs of existing indexes; the others
+   * are deleted.
+   */
   async sweep(nowMs: number, bytesMax: number, isLive: (log: number) => boolean): Promise<void> {
     await this.checkpoint();
     for (const log of await this.#storedLogs()) {
@@ -123,7 +133,7 @@ export class QueryLog {
     await forgetOldRows(this, await this.#storedLogs(), nowMs, bytesMax);
   }
 
-  /** Deletes all of a log. */
+  /** Deletes a log. */
   drop(log: number): Promise<void> {
     return this.#turns.run(async () => {
       this.#forget(log);
@@ -131,12 +141,15 @@ export class QueryLog {
     });
   }
 
-  /** Runs the work between turns. It must change the state of the log in one go, and nothing when it throws. */
+  /** Runs `work` exclusively. It must change the log's state without a pause, and not at all if it throws. */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
     return this.#turns.run(async () => work(await this.#load(log)));
   }
 
-  /** Writes all logs as of now to a new file. `pause` is awaited now and then; if it throws, the writing ends with its error. */
+  /**
+   * Writes all logs as of now to a new file. Regularly awaits `pause`; if that throws, the writing ends with
+   * its error.
+   */
   async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
     await this.#turns.idle();
     const view = this.store.view();
@@ -153,14 +166,14 @@ export class QueryLog {
     await this.store.close();
   }
 
-  /** One chunk at a time, so that a chunk is applied after those with lower numbers. */
+  /** One chunk at a time, so that chunks are applied in the order of their numbers. */
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
     return { applied: this.#turns.run(() => this.#apply(number, chunk)) };
   }
 
-  /** Rows that are damaged are left out. */
+  /** Skips damaged rows. */
   async #applyStored(number: number, value: Uint8Array): Promise<void> {
     try {
       await this.#apply(number, openJournal(value));
@@ -217,7 +230,7 @@ export class QueryLog {
     this.blocks.forget(log);
   }
 
-  /** The logs that have something stored. */
+  /** Logs with any stored data. */
   async #storedLogs(): Promise<number[]> {
     const logs: number[] = [];
     const { from, to } = allLogs();

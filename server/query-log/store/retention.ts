@@ -1,5 +1,5 @@
-// What the log forgets: rows that are older than DAYS_KEPT, and the oldest rows of the largest log when all logs together are
-// too large.
+// Retention: deletes rows older than DAYS_KEPT, and the oldest rows of the largest log if all logs together
+// are too large.
 
 import type { Store } from "../../../shards/storage/store.js";
 import { kindRange, LogKind, logRange, numberRange } from "../rows/keys.js";
@@ -8,10 +8,10 @@ import { DAY_MS, DAYS_KEPT, dayOf, dayOfHour, HOURS_PER_DAY, LATE_MS_MAX } from 
 import type { Blocks } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** The id of an event is known so many days after it happened; a retry may come as late as an event. */
+/** Event ids are remembered for this many days after the event: a retry may come as late as an event. */
 const EVENT_ID_DAYS = LATE_MS_MAX / DAY_MS + 2;
 
-/** The part of the query log that this works on. */
+/** The part of the query log that this uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;
@@ -33,7 +33,7 @@ export async function forgetOldRows(
   await keepWithin(log, logs, bytesMax);
 }
 
-/** Deletes the blocks and rollups of a log from before a day. */
+/** Deletes a log's blocks and rollups from before a day. */
 async function forgetDaysBefore(log: Logs, number: number, day: number): Promise<void> {
   await log.change(number, async (state) => {
     const hour = day * HOURS_PER_DAY;
@@ -45,7 +45,7 @@ async function forgetDaysBefore(log: Logs, number: number, day: number): Promise
       log.blocks.forget(number, known);
     }
     for (const known of days) state.rolledUpDays.delete(known);
-    // Marks come last: a block without its marks could not be read, while marks without their block do no harm.
+    // Marks come last: a block without its marks is unreadable, while marks without their block do no harm.
     await log.store.clear(numberRange(number, LogKind.dayRollup, 0, day));
     for (const kind of [LogKind.hourRollup, LogKind.searches, LogKind.events, LogKind.marks])
       await log.store.clear(numberRange(number, kind, 0, hour));

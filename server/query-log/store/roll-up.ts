@@ -1,5 +1,5 @@
-// Adds up hours and days that are over, and merges the blocks of such an hour into few. Everything here follows from what is
-// stored, so it may be left out, interrupted and repeated.
+// Aggregates hours and days that are over, and merges the blocks of such an hour. Depends only on stored
+// data, so it can be skipped, interrupted and repeated.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import type { EventBlock } from "../rows/event-block.js";
@@ -20,20 +20,22 @@ import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
 
-/** Rows that come late are waited for so long. */
+/** Time to wait for late rows. */
 const GRACE_MS = 60_000;
-/** An hour's blocks are merged when they have fewer rows together. */
+/** An hour's blocks are merged if they have fewer rows in total. */
 const MERGED_ROWS_MAX = 65_536;
 
-/** What is to be stored, and what becomes of the state then. */
+/** Operations to store, and the resulting change of state. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
-  /** Whether nothing has changed since the rollup was made. */
+  /** True if nothing has changed since the rollup was computed. */
   isCurrent(): boolean;
   stored(): void;
 }
 
-/** The hours of the log that are over and not added up. Those with open rows or new marks wait for a checkpoint. */
+/**
+ * Hours of the log that are over and have no rollup. Those with open rows or new marks wait for a checkpoint.
+ */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
   const waiting = new Set([
     ...state.open.searches.map(({ at }) => hourOf(at)),
@@ -45,7 +47,7 @@ export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): n
     .map(([number]) => number);
 }
 
-/** The days whose hours are all added up. */
+/** Days whose hours all have rollups. */
 export function daysToRollUp(state: LogState, nowMs: number): number[] {
   const days = new Map<number, boolean>();
   for (const [number, { rolledUp }] of state.hours) {
@@ -63,7 +65,7 @@ function isOver(hour: number, nowMs: number): boolean {
   return (hour + 1) * HOUR_MS + GRACE_MS <= nowMs;
 }
 
-/** Adds up an hour in small steps, between which other work of the thread has its turn. */
+/** Aggregates an hour in small steps, between which the thread can do other work. */
 export async function rollUpHour(state: LogState, blocks: Blocks, number: number): Promise<RollUp> {
   const { log } = state;
   const hour = state.hour(number);
@@ -101,7 +103,7 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
   };
 }
 
-/** One block of searches and one of events instead of all that the hour has. */
+/** One block of searches and one of events that replace all blocks of the hour. */
 function mergedBlocks(
   state: LogState,
   number: number,
@@ -136,7 +138,7 @@ function mergedBlocks(
   return { ops, stored: () => Object.assign(hour, after) };
 }
 
-/** Adds up a day from its hours. */
+/** Aggregates a day from its hours. */
 export async function rollUpDay(state: LogState, store: Store, day: number): Promise<RollUp> {
   const { log } = state;
   const numbers = [...state.hours.keys()].filter((number) => dayOfHour(number) === day);
