@@ -24,19 +24,13 @@ import { SkeinError } from "../ground/errors.js";
 import { fault } from "../ground/fault.js";
 import { KINDS, type OwnedKind, type OwnedRecords, RECORD_KINDS, type RecordKind } from "./kinds.js";
 import { lookupsOf } from "./lookups.js";
-import { withAllSettings } from "./settings.js";
-import {
-  apply,
-  byIndex,
-  type CatalogState,
-  type Change,
-  type Command,
-  EMPTY_STATE,
-  eachOwned,
-  type Meta,
-  metaOf,
-} from "./state.js";
-import type { IndexRecord, KeyRecord, TenantRecord, UsageRecord } from "./types.js";
+import { byIndex, eachOwned } from "./owned-records.js";
+import { type IndexRecord, withAllSettings } from "./records/index-record.js";
+import type { KeyRecord } from "./records/key.js";
+import type { Change } from "./records/kind.js";
+import type { TenantRecord } from "./records/tenant.js";
+import type { UsageRecord } from "./records/usage.js";
+import { apply, type CatalogState, type Command, EMPTY_STATE, type Meta, metaOf } from "./state.js";
 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;

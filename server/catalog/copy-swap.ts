@@ -5,12 +5,13 @@ import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../ground/input/object-reader.js";
 import { flag, type InputRules, refuse, someOf, text } from "../ground/input/readers.js";
 import type { Limits } from "../ground/limits.js";
+import { indexRules, invalidIndex } from "./definition/schema.js";
+import { checkSettings, type IndexSettings } from "./definition/settings.js";
 import { withSettings } from "./indexes.js";
 import { KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
-import { indexRules, invalidIndex } from "./schema.js";
-import { checkSettings } from "./settings.js";
-import { type CatalogState, type Command, ownedBy } from "./state.js";
-import type { IndexRecord, IndexSettings } from "./types.js";
+import { ownedBy } from "./owned-records.js";
+import type { IndexRecord } from "./records/index-record.js";
+import type { CatalogState, Command } from "./state.js";
 
 /** What can be copied: each kind of an index's records by its name for clients, and the settings. */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";

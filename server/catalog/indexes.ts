@@ -5,11 +5,12 @@ import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
 import { type InputRules, refuse, text } from "../ground/input/readers.js";
 import type { Limits } from "../ground/limits.js";
-import type { ModelServers } from "./model-servers.js";
+import type { ModelServers } from "./definition/model-servers.js";
 import {
   checkDefaultSortingField,
   extensions,
   FIELD,
+  type FieldDefinition,
   fieldDefinition,
   INDEX_NAME,
   indexRules,
@@ -17,7 +18,7 @@ import {
   refuseDuplicates,
   SCHEMA,
   SCHEMA_CHANGE,
-} from "./schema.js";
+} from "./definition/schema.js";
 import {
   analysisDiffers,
   changedSettings,
@@ -25,8 +26,8 @@ import {
   SETTINGS,
   type SettingsOf,
   settingsOf,
-} from "./settings.js";
-import type { FieldDefinition, IndexRecord } from "./types.js";
+} from "./definition/settings.js";
+import type { IndexRecord } from "./records/index-record.js";
 
 export const NEW_INDEX = object(
   { name: required(INDEX_NAME), schema: required(SCHEMA), settings: optional(SETTINGS) },

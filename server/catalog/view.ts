@@ -1,6 +1,8 @@
 // What clients see of an index record: the specification's shape, without slots and versions.
-import { fieldView } from "./schema.js";
-import type { IndexRecord, IndexStatus } from "./types.js";
+import { fieldView } from "./definition/schema.js";
+import type { IndexRecord } from "./records/index-record.js";
+
+export type IndexStatus = "active" | "rebuilding" | "error";
 
 export function indexView(
   record: IndexRecord,

@@ -1,5 +1,5 @@
 // What the miners say alike: how sure they are, and shares of people.
-import type { Confidence } from "../catalog/recommendation.js";
+import type { Confidence } from "../catalog/records/recommendation.js";
 
 const HIGH_SEARCHES = 20;
 const MEDIUM_SEARCHES = 5;

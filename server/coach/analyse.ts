@@ -1,5 +1,5 @@
 // A whole analysis on one screen: the log is digested, then each miner looks for its kind of advice.
-import type { Advice } from "../catalog/recommendation.js";
+import type { Advice } from "../catalog/records/recommendation.js";
 import { digestLog } from "./digest.js";
 import { catalogGaps } from "./miners/gaps.js";
 import { topPerformers } from "./miners/performers.js";

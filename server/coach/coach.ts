@@ -2,14 +2,15 @@
 import type { MonthlyCounter } from "../access/tenants/limiter.js";
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
+import { synonymsOf } from "../catalog/index-contents.js";
+import { type IndexRecord, logOf } from "../catalog/records/index-record.js";
 import {
   type CreatedRecord,
   RECOMMENDATION_STATUSES,
   type Recommendation,
   type RecommendationStatus,
-} from "../catalog/recommendation.js";
-import { type CatalogState, type Command, synonymsOf } from "../catalog/state.js";
-import { type IndexRecord, logOf } from "../catalog/types.js";
+} from "../catalog/records/recommendation.js";
+import type { CatalogState, Command } from "../catalog/state.js";
 import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object } from "../ground/input/object-reader.js";

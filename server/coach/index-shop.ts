@@ -2,10 +2,10 @@
 // coach is about words: what only vectors would find is still missing. They are not logged, not counted and not remembered.
 
 import type { Catalog } from "../catalog/catalog.js";
-import type { RuleDraft } from "../catalog/rules.js";
+import { contentsOf } from "../catalog/index-contents.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import type { RankingRule, RuleDraft } from "../catalog/records/rule.js";
 import type { IndexView } from "../catalog/schema/index-view.js";
-import { contentsOf } from "../catalog/state.js";
-import type { IndexRecord, RankingRule } from "../catalog/types.js";
 import { isTextType } from "../ground/field-types.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";

@@ -1,7 +1,9 @@
 // Recommendations in the catalog: what an analysis saves, and what becomes of one that is applied or dismissed. Pure.
-import type { Advice, Recommendation, RecommendationStatus } from "../catalog/recommendation.js";
-import { type CatalogState, type Command, ownedBy } from "../catalog/state.js";
-import type { IndexRecord } from "../catalog/types.js";
+
+import { ownedBy } from "../catalog/owned-records.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import type { Advice, Recommendation, RecommendationStatus } from "../catalog/records/recommendation.js";
+import type { CatalogState, Command } from "../catalog/state.js";
 import { SkeinError } from "../ground/errors.js";
 import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";

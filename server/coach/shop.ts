@@ -1,6 +1,6 @@
 // What the coach asks about an index while it works: its log, and what it finds now. The coach runs on a thread of its own; who
 // answers is elsewhere.
-import type { RuleDraft } from "../catalog/rules.js";
+import type { RuleDraft } from "../catalog/records/rule.js";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 
 export interface ShopHit {

@@ -1,6 +1,6 @@
 // A language model words what the miners found, and may drop what it takes for nonsense. It is told queries and counts, never a
 // document. It changes no payload.
-import type { Advice } from "../catalog/recommendation.js";
+import type { Advice } from "../catalog/records/recommendation.js";
 import { SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
 import { checked, flag, type InputRules, integer, list, text } from "../ground/input/readers.js";

@@ -9,8 +9,8 @@ import {
   type EmbedReply,
   type WeightedTerm,
 } from "../../shards/protocol/vectors.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
-import type { IndexRecord } from "../catalog/types.js";
 import type { Subject } from "./threads/isolation.js";
 
 /** For whom a read is done. */

@@ -1,7 +1,8 @@
 // The route table as data, and finding a path in it. Knows no route.
 import type { Principal } from "../access/tenants/principal.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import type { Scope } from "../catalog/records/key.js";
 import type { CatalogState } from "../catalog/state.js";
-import type { IndexRecord, Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import type { SearchServices, Services } from "./services.js";
 import type { HttpReply, HttpRequest } from "./transport/port.js";

@@ -1,12 +1,13 @@
 // Ranking rules and synonym groups between HTTP and catalog: makes, changes and deletes them as single commands,
 // checked against the index as it is when the command runs. What they do to a query is the coordinator's.
 import type { Catalog } from "../catalog/catalog.js";
-import { type RuleTexts, readRule } from "../catalog/rules.js";
+import { rulesOf, synonymsOf } from "../catalog/index-contents.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import { type RankingRule, type RuleTexts, readRule } from "../catalog/records/rule.js";
+import { readSynonyms, type SynonymGroup } from "../catalog/records/synonym.js";
 import { viewOf } from "../catalog/schema/index-view.js";
 import type { AnalyserOf } from "../catalog/schema/text-analyser.js";
-import { type CatalogState, rulesOf, synonymsOf } from "../catalog/state.js";
-import { readSynonyms } from "../catalog/synonyms.js";
-import type { IndexRecord, RankingRule, SynonymGroup } from "../catalog/types.js";
+import type { CatalogState } from "../catalog/state.js";
 import { SkeinError } from "../ground/errors.js";
 import type { Limits } from "../ground/limits.js";
 import { ruleFilter } from "../question/curate/fired-rules.js";

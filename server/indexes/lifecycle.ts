@@ -4,14 +4,15 @@
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "../catalog/copy-swap.js";
+import type { ModelServers } from "../catalog/definition/model-servers.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../catalog/indexes.js";
 import { indexNamed, nameKey } from "../catalog/lookups.js";
-import type { ModelServers } from "../catalog/model-servers.js";
-import { checkRuleFilter } from "../catalog/rules.js";
+import { type IndexRecord, isMade } from "../catalog/records/index-record.js";
+import { checkRuleFilter } from "../catalog/records/rule.js";
 import { startsAtHome } from "../catalog/schema/placement.js";
 import type { AnalyserOf } from "../catalog/schema/text-analyser.js";
 import type { CatalogState } from "../catalog/state.js";
-import { type IndexRecord, type IndexStatus, isMade } from "../catalog/types.js";
+import type { IndexStatus } from "../catalog/view.js";
 import { indexSubject } from "../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../fleet/owner/open-indexes.js";
 import type { Writes } from "../fleet/owner/writes.js";

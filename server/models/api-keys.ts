@@ -1,7 +1,8 @@
 // The API keys of settings at rest. A sealed key opens for its tenant and for the server that it was given for, no other: so a
 // copy of the settings in another index of the tenant works, and a changed URL leads no key away.
-import { type ModelServers, serverOf } from "../catalog/model-servers.js";
-import type { IndexRecord, KeyedSetting } from "../catalog/types.js";
+
+import { type KeyedSetting, type ModelServers, serverOf } from "../catalog/definition/model-servers.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Secrets } from "../ground/data-dir/secrets.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 

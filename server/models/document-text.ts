@@ -1,6 +1,7 @@
 // The text of a document that is embedded: the values of some fields of its JSON, one below the other. Knows nothing of models.
+
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import { viewOf } from "../catalog/schema/index-view.js";
-import type { IndexRecord } from "../catalog/types.js";
 import { isObject } from "../ground/input/json-value.js";
 
 /** The names of the fields that the index embeds. */

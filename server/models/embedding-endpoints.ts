@@ -1,8 +1,8 @@
 // The endpoints that settings of indexes name. Indexes of a tenant with the same server, model and key share one, with its
 // connections and its remembered vectors; one that no index names any more is closed.
 import type { Catalog } from "../catalog/catalog.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { CatalogState } from "../catalog/state.js";
-import type { IndexRecord } from "../catalog/types.js";
 import { type Secrets, UnreadableSecretError } from "../ground/data-dir/secrets.js";
 import type { Limits } from "../ground/limits.js";
 import type { Recorder } from "../ground/metrics/recorder.js";

@@ -2,7 +2,7 @@
 // time, and prints them with what was counted. Scrapes that come at once share one.
 import { statfs } from "node:fs/promises";
 import type { Catalog } from "../catalog/catalog.js";
-import type { IndexRecord } from "../catalog/types.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Sources } from "../documents/sources/sources.js";
 import type { OpenIndexes } from "../fleet/owner/open-indexes.js";
 import type { ShardHealth } from "../fleet/owner/shard-health.js";

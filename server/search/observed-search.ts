@@ -1,6 +1,6 @@
 // A search whose phases are measured, counted, logged when they took long, and told to the query log. A query that was answered
 // before is answered from memory.
-import type { IndexContents } from "../catalog/types.js";
+import type { IndexContents } from "../catalog/index-contents.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";

@@ -2,7 +2,7 @@
 // have. The shards send documents with their rows or when the documents are fetched.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
-import type { IndexSettings } from "../catalog/types.js";
+import type { IndexSettings } from "../catalog/definition/settings.js";
 import type { PageWanted } from "../fleet/reads/likely-rows.js";
 import { highlightRequest } from "../question/request/highlight-request.js";
 import type { QueryRequest } from "../question/request/query-request.js";

@@ -1,6 +1,6 @@
 // Writes one log line per query that took long, with what an operator needs to find out why. The lines per second are
 // limited, because a server that is slow altogether would write one for every query. All slow queries are counted.
-import type { IndexRecord } from "../catalog/types.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
 import { SkeinError } from "../ground/errors.js";
 import { isObject } from "../ground/input/json-value.js";
 import type { Logger } from "../ground/log.js";

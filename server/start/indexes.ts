@@ -1,5 +1,5 @@
 // What happens to whole indexes: creation and deletion, rules and synonyms, vectors, spreading over the shards.
-import type { ModelServers } from "../catalog/model-servers.js";
+import type { ModelServers } from "../catalog/definition/model-servers.js";
 import { Curation } from "../indexes/curation.js";
 import { Embedders } from "../indexes/embedders/embedders.js";
 import { TrainerPool } from "../indexes/embedders/trainer-pool.js";

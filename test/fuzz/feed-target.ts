@@ -3,7 +3,7 @@
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
 import { readNewIndex } from "../../server/catalog/indexes.js";
-import { FEED_FORMATS, type FeedFormat } from "../../server/catalog/types.js";
+import { FEED_FORMATS, type FeedFormat } from "../../server/catalog/records/data-source.js";
 import type { FeedItem, FeedOptions } from "../../server/documents/feeds/feed-item.js";
 import { inflate } from "../../server/documents/feeds/inflate.js";
 import { readFeed } from "../../server/documents/feeds/read-feed.js";

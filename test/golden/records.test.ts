@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { Catalog } from "../../server/catalog/catalog.js";
-import { DEFAULT_SETTINGS } from "../../server/catalog/settings.js";
+import { DEFAULT_SETTINGS } from "../../server/catalog/definition/settings.js";
 import { beginPlan } from "../../server/indexes/reshard/folders.js";
 import { readManifest } from "../../server/operate/backups/manifest.js";
 import { decodeDeadDocuments, decodeReleasedDocuments } from "../../shards/segments/dead-documents.js";

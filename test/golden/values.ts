@@ -1,18 +1,16 @@
 // What the fixtures of the small records say. These values are frozen with the bytes: a later format gets values and
 // fixtures of its own beside them.
 
-import type { Recommendation } from "../../server/catalog/recommendation.js";
-import type {
-  DataSource,
-  Incident,
-  IndexRecord,
-  KeyRecord,
-  RankingRule,
-  SyncRun,
-  SynonymGroup,
-  TenantRecord,
-  UsageRecord,
-} from "../../server/catalog/types.js";
+import type { DataSource } from "../../server/catalog/records/data-source.js";
+import type { Incident } from "../../server/catalog/records/incident.js";
+import type { IndexRecord } from "../../server/catalog/records/index-record.js";
+import type { KeyRecord } from "../../server/catalog/records/key.js";
+import type { Recommendation } from "../../server/catalog/records/recommendation.js";
+import type { RankingRule } from "../../server/catalog/records/rule.js";
+import type { SyncRun } from "../../server/catalog/records/sync-run.js";
+import type { SynonymGroup } from "../../server/catalog/records/synonym.js";
+import type { TenantRecord } from "../../server/catalog/records/tenant.js";
+import type { UsageRecord } from "../../server/catalog/records/usage.js";
 import type { ShardSchema } from "../../shards/protocol/control.js";
 import type { DeadList } from "../../shards/segments/dead-documents.js";
 import type { DocumentRecord } from "../../shards/segments/document-record.js";

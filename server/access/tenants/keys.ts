@@ -1,6 +1,6 @@
 // API keys: making values, reading key bodies, what is shown. A value is kept as SHA-256 only.
 import { hash, randomBytes } from "node:crypto";
-import { type KeyRecord, SCOPES, type Scope } from "../../catalog/types.js";
+import { type KeyRecord, SCOPES, type Scope } from "../../catalog/records/key.js";
 import { SkeinError } from "../../ground/errors.js";
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";

@@ -2,8 +2,8 @@
 // do. Compares hashes, so that no comparison's duration tells anything about a key.
 import { timingSafeEqual } from "node:crypto";
 import type { KeyValue } from "../../catalog/lookups.js";
+import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
-import { SCOPES, type Scope } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { type Grantor, hashKey } from "./keys.js";

@@ -1,5 +1,5 @@
 // Scopes and index patterns of a key: what it allows, and whether one key may hand its rights to another.
-import { SCOPES, type Scope } from "../../catalog/types.js";
+import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
 

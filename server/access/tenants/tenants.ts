@@ -1,5 +1,5 @@
 // Tenants: reading their bodies and what is shown. Only the bootstrap admin key manages them.
-import type { TenantRecord } from "../../catalog/types.js";
+import type { TenantRecord } from "../../catalog/records/tenant.js";
 import { describe } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, text } from "../../ground/input/readers.js";

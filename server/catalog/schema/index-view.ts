@@ -12,7 +12,9 @@ import {
 import { languageNumber } from "../../../engine-wasm/host/stemmer.js";
 import type { ShardSchema } from "../../../shards/protocol/control.js";
 import { FIELD_TYPES, type FieldType, type ValueKind } from "../../ground/field-types.js";
-import type { FieldDefinition, IndexRecord, IndexSettings } from "../types.js";
+import type { FieldDefinition } from "../definition/schema.js";
+import type { IndexSettings } from "../definition/settings.js";
+import type { IndexRecord } from "../records/index-record.js";
 
 /** More than an index's schema ever has. */
 const SCHEMA_VERSIONS = 2 ** 20;

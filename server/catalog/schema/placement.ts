@@ -2,7 +2,7 @@
 // query about as much as the first; when it has grown in all shards, by the hashes of their ids. In the shards they have one
 // number at home and another one when they are spread, so that both can stand side by side while the index is spread.
 import type { Limits } from "../../ground/limits.js";
-import type { IndexRecord } from "../types.js";
+import type { IndexRecord } from "../records/index-record.js";
 
 /** The numbers of shards of the server. Of an index they are numbered from 0 on, in this order. */
 export type Places = readonly number[];

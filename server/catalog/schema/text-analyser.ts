@@ -1,7 +1,7 @@
 // The engine's analyser for one index, as queries and filters use it. Documents pass through the same code
 // in the shards, so the two cannot disagree.
 import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
-import type { IndexRecord } from "../types.js";
+import type { IndexRecord } from "../records/index-record.js";
 import type { IndexView } from "./index-view.js";
 
 /** The analyser of an index. */

@@ -1,7 +1,7 @@
 // Where the vectors of an index come from: its setting, and for "auto" its size. Pure.
 import { crc32 } from "node:zlib";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
-import type { IndexRecord } from "../types.js";
+import type { IndexRecord } from "../records/index-record.js";
 
 /** From so many documents to so many, "auto" learns from them. Fewer tell too little, more should be asked for. */
 const AUTO_DOCUMENTS_MIN = 200;

@@ -1,6 +1,6 @@
 // `skein coach`: runs the coach on the log, shows its recommendations, and applies or dismisses one.
 import { Command, Option } from "commander";
-import { RECOMMENDATION_STATUSES, type Recommendation } from "../../catalog/recommendation.js";
+import { RECOMMENDATION_STATUSES, type Recommendation } from "../../catalog/records/recommendation.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { show, tableText } from "../show.js";
 import { grouped, oneLine } from "../table.js";

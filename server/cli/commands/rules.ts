@@ -1,7 +1,7 @@
 // `skein rules`: the ranking rules of an index.
 
 import { Command } from "commander";
-import type { RankingRule } from "../../catalog/types.js";
+import type { RankingRule } from "../../catalog/records/rule.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { tableText } from "../show.js";
 

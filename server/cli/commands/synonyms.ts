@@ -1,7 +1,7 @@
 // `skein synonyms`: lists the synonym groups of an index, and adds groups from a file.
 
 import { Command } from "commander";
-import type { SynonymGroup } from "../../catalog/types.js";
+import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import { messageOf } from "../../documents/formats/input-error.js";
 import { readArray, readLines } from "../../documents/formats/records.js";
 import { openSource } from "../../documents/formats/source.js";

@@ -1,6 +1,6 @@
 // Gaps of the catalogue: what people search often and do not find, and for which they find nothing else either. Texts that say the
 // same in another form, or in another order, are one gap.
-import type { Advice } from "../../catalog/recommendation.js";
+import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
 import type { Shop } from "../shop.js";

@@ -1,5 +1,5 @@
 // Top performers: texts whose searches are clicked much more often than those of other texts that are searched about as often.
-import type { Advice } from "../../catalog/recommendation.js";
+import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, TextDigest } from "../digest.js";
 import type { Shop } from "../shop.js";

@@ -5,8 +5,8 @@
 // The click model: a hit is seen with a probability that depends on its place alone, and clicked when it is seen with one that
 // depends on the text and the document alone (the position-based model, Craswell et al. 2008). Places are weighed by the click rates
 // of the whole log, which never rise from one place to the next.
-import type { Advice } from "../../catalog/recommendation.js";
-import type { RuleDraft } from "../../catalog/rules.js";
+import type { Advice } from "../../catalog/records/recommendation.js";
+import type { RuleDraft } from "../../catalog/records/rule.js";
 import { confidenceOf, percent } from "../advice.js";
 import { type Exposure, type LogDigest, PLACES, type TextDigest } from "../digest.js";
 import type { Shop, ShopHit } from "../shop.js";

@@ -1,7 +1,7 @@
 // Missing synonyms: people search a word, find little, search another word instead and click. When many do the same, beyond
 // chance, the two words mean the same to them. Typing errors, other forms of a word, narrower and wider searches and changes of
 // the subject are not synonyms.
-import type { Advice } from "../../catalog/recommendation.js";
+import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
 import type { Shop } from "../shop.js";

@@ -1,7 +1,7 @@
 // The result of reading a feed: items, each a plain object or the reason why there is none. Knows neither the
 // format of the feed nor the index.
 
-import type { FeedFormat } from "../../catalog/types.js";
+import type { FeedFormat } from "../../catalog/records/data-source.js";
 import { FeedError } from "../../ground/errors.js";
 
 export interface FeedOptions {

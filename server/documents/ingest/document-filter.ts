@@ -1,9 +1,9 @@
 // Filters of the document routes (deletion, export), in the same language as those of queries.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import type { AnalyserOf } from "../../catalog/schema/text-analyser.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";

@@ -1,6 +1,6 @@
 // Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is held
 // from the first page to the last, so the stream shows one state no matter how slowly the client reads.
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { SkeinError } from "../../ground/errors.js";
 import { type LineBatch, LineFramer } from "./line-framer.js";
 import { readAction } from "./prepare.js";

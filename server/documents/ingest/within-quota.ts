@@ -10,8 +10,8 @@ import {
   withoutDocuments,
 } from "../../../shards/protocol/write.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { asDocumentError } from "../../fleet/threads/shard-errors.js";
 import { DOC_OVER_BYTES, DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";

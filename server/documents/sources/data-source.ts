@@ -1,7 +1,8 @@
 // Data sources: reads a create or a PATCH body, validates the result as a whole, and builds the client's
 // view. Knows nothing about fetching or scheduling.
 import { unescape as percentDecoded } from "node:querystring";
-import { type DataSource, FEED_FORMATS, SYNC_MODES, type SyncRun } from "../../catalog/types.js";
+import { type DataSource, FEED_FORMATS, SYNC_MODES } from "../../catalog/records/data-source.js";
+import type { SyncRun } from "../../catalog/records/sync-run.js";
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import {

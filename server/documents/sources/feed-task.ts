@@ -1,6 +1,6 @@
 // Messages between the HTTP thread and a feed thread: a task, then batches in one direction and permissions
 // to send more in the other, finally the result. Only the task contains passwords.
-import type { DataSource } from "../../catalog/types.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";
 import type { OutboundRules } from "../../ground/outbound/download.js";

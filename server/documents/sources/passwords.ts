@@ -1,5 +1,5 @@
 // Passwords of feeds at rest. A sealed password opens only for the data source it was sealed for.
-import type { DataSource } from "../../catalog/types.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
 import { FeedError } from "../../ground/errors.js";
 

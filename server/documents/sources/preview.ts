@@ -1,6 +1,6 @@
 // Previews the first items of a feed that is not a data source yet: the documents they become in the current
 // index, and a field map and schema that would suit them. Stores nothing.
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { FeedError, SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import { Slots } from "../../ground/jobs/slots.js";

@@ -1,6 +1,10 @@
 // Data sources, their runs and incidents in the catalog: lookups, and the commands that change them. Pure.
-import { type CatalogState, type Command, ownedBy } from "../../catalog/state.js";
-import type { DataSource, Incident, IndexRecord, SyncRun } from "../../catalog/types.js";
+import type { CatalogState, Command } from "../../catalog/state.js";
+import { ownedBy } from "../../catalog/owned-records.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
+import type { Incident } from "../../catalog/records/incident.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
+import type { SyncRun } from "../../catalog/records/sync-run.js";
 import { SkeinError } from "../../ground/errors.js";
 
 /** Runs kept per source. */

@@ -3,7 +3,9 @@
 // schedules or run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
-import type { DataSource, FeedValidators, IndexRecord, RunCounts } from "../../catalog/types.js";
+import type { DataSource, FeedValidators } from "../../catalog/records/data-source.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
+import type { RunCounts } from "../../catalog/records/sync-run.js";
 import type { IndexState } from "../../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import { ERRORS, FeedError, SkeinError } from "../../ground/errors.js";

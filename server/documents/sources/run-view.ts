@@ -1,6 +1,6 @@
 // Runs of data sources: the client's view of them, and compact storage of item errors.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { RunCounts, SyncRun } from "../../catalog/types.js";
+import type { RunCounts, SyncRun } from "../../catalog/records/sync-run.js";
 
 /** An item that the index lacks or has in another version than the feed. */
 export interface ItemError {

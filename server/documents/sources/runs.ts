@@ -4,8 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
 import type { Catalog } from "../../catalog/catalog.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
+import type { RunStatus, RunTrigger, SyncRun } from "../../catalog/records/sync-run.js";
 import type { CatalogState, Command } from "../../catalog/state.js";
-import type { DataSource, RunStatus, RunTrigger, SyncRun } from "../../catalog/types.js";
 import type { Secrets } from "../../ground/data-dir/secrets.js";
 import { FeedError, type FeedErrorCode, SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";

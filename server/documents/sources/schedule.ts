@@ -2,7 +2,7 @@
 // server do not all start at once, or five cron fields. All times are UTC. The only file that knows
 // node-cron.
 import cron from "node-cron";
-import type { DataSource } from "../../catalog/types.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
 
 const HOURS = 24;
 const MINUTES = 60;

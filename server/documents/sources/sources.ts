@@ -1,8 +1,10 @@
 // Data sources between HTTP and catalog: creates, changes and deletes them as single commands, validated
 // against the index at the time the command runs, and queues them when due. runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
+import type { RunTrigger } from "../../catalog/records/sync-run.js";
 import type { CatalogState } from "../../catalog/state.js";
-import type { DataSource, IndexRecord, RunTrigger } from "../../catalog/types.js";
 import type { Secrets } from "../../ground/data-dir/secrets.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";

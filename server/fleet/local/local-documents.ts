@@ -5,8 +5,8 @@ import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fet
 import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
 import { FittingDocuments } from "../../../shards/query/fitting.js";
 import { shower } from "../../../shards/query/shown-document.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { LocalTurn } from "./local-turn.js";
 

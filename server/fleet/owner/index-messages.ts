@@ -21,9 +21,9 @@ import {
 import { isUnreadable, SHARD_NOT_OPEN, ShardError } from "../../../shards/protocol/errors.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeTogetherReply, encodeTogether } from "../../../shards/protocol/together.js";
+import { type IndexRecord, isMade } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
-import { type IndexRecord, isMade } from "../../catalog/types.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import type { Ask, Message } from "../threads/shard-pool.js";
 

@@ -1,8 +1,8 @@
 // What the owner knows of one index: its record, generations, the next sequence number, live documents per shard. Lives in memory
 // only; a start rebuilds it from the shards. Other threads see the part of it that stands in shared memory.
 import type { OpenReply } from "../../../shards/protocol/control.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import type { Limits } from "../../ground/limits.js";
 import { IndexStanding } from "../reads/index-standing.js";
 import { type Memories, ReadIndex } from "../reads/read-index.js";

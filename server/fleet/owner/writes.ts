@@ -8,8 +8,8 @@ import {
   type SeqSet,
 } from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../../shards/protocol/write.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";

@@ -1,6 +1,7 @@
 // One index as one thread reads it: its record, where it stands, and what the thread remembers of it.
+
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
 import { ExpansionCache } from "../../question/words/expansion-cache.js";
 import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./answer-cache.js";

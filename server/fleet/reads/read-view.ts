@@ -32,8 +32,8 @@ import {
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import type { PageReply } from "../../../shards/protocol/page.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Places } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { ExpansionCache } from "../../question/words/expansion-cache.js";
 import type { LocalReader } from "../local/local-reader.js";

@@ -1,7 +1,7 @@
 // The OpenAPI document's schemas of keys, tenants and what they use.
 import { KEY, ROTATION } from "../../access/tenants/keys.js";
 import { TENANT } from "../../access/tenants/tenants.js";
-import { SCOPES } from "../../catalog/types.js";
+import { SCOPES } from "../../catalog/records/key.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
 const COUNT = { type: "integer", minimum: 0 };

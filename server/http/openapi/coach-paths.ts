@@ -1,5 +1,5 @@
 // The OpenAPI paths of the coach. Plain data.
-import { RECOMMENDATION_STATUSES } from "../../catalog/recommendation.js";
+import { RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
 import {
   data,
   jsonBody,

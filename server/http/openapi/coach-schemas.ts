@@ -1,5 +1,5 @@
 // The OpenAPI shapes of the coach.
-import { ADVICE_TYPES, CONFIDENCES, RECOMMENDATION_STATUSES } from "../../catalog/recommendation.js";
+import { ADVICE_TYPES, CONFIDENCES, RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
 import { ANALYSIS } from "../../coach/coach.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 

@@ -1,9 +1,8 @@
 // The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. The shapes of requests come from the
 // tables with which the server reads them.
 import { COPY, SWAP } from "../../catalog/copy-swap.js";
-import { RULE } from "../../catalog/rules.js";
-import { SYNONYMS } from "../../catalog/synonyms.js";
-import { RULE_TYPES, SYNONYM_TYPES } from "../../catalog/types.js";
+import { RULE, RULE_TYPES } from "../../catalog/records/rule.js";
+import { SYNONYM_TYPES, SYNONYMS } from "../../catalog/records/synonym.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 

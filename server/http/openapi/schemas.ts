@@ -1,8 +1,9 @@
 // The OpenAPI components: the shapes of resources, requests and replies. The shapes of requests come from the tables
 // with which the server reads them; the others are written here. The end-to-end tests check every exchange against them.
+
+import { FIELD } from "../../catalog/definition/schema.js";
+import { SETTINGS } from "../../catalog/definition/settings.js";
 import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
-import { FIELD } from "../../catalog/schema.js";
-import { SETTINGS } from "../../catalog/settings.js";
 import { ERRORS } from "../../ground/errors.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { QUERY } from "../../question/request/query-request.js";

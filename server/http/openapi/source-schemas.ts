@@ -1,6 +1,6 @@
 // The OpenAPI shapes of data sources, runs, previews and incidents. The shapes of requests come from the table with which
 // the server reads them.
-import { RUN_STATUSES, RUN_TRIGGERS } from "../../catalog/types.js";
+import { RUN_STATUSES, RUN_TRIGGERS } from "../../catalog/records/sync-run.js";
 import { DATA_SOURCE } from "../../documents/sources/data-source.js";
 import { FEED_ERRORS } from "../../ground/errors.js";
 import type { JsonSchema } from "../../ground/input/readers.js";

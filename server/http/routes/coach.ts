@@ -1,7 +1,7 @@
 // The coach: an analysis of an index's log, its recommendations, and what is done with them.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Decided, readStatus } from "../../coach/coach.js";
 import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
 import { readJson } from "../body.js";

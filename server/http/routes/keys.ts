@@ -11,8 +11,8 @@ import {
   shownPrefix,
 } from "../../access/tenants/keys.js";
 import { grantorOf } from "../../access/tenants/principal.js";
+import type { KeyRecord } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
-import type { KeyRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import { readJson, readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";

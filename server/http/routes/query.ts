@@ -2,8 +2,7 @@
 import { serialize } from "node:v8";
 import { type Plan, planOfTenant } from "../../access/tenants/plans.js";
 import { checkRights, type Principal } from "../../access/tenants/principal.js";
-import { contentsOf } from "../../catalog/state.js";
-import type { IndexContents } from "../../catalog/types.js";
+import { contentsOf, type IndexContents } from "../../catalog/index-contents.js";
 import { SkeinError } from "../../ground/errors.js";
 import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";

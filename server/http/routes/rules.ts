@@ -1,5 +1,5 @@
 // Ranking rules of an index.
-import { rulesOf } from "../../catalog/state.js";
+import { rulesOf } from "../../catalog/index-contents.js";
 import { findRule, shownRule } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
 import { dataReply } from "../respond.js";

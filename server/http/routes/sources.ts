@@ -1,7 +1,7 @@
 // Data sources of an index, their runs, and the incidents of a tenant.
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
+import type { DataSource } from "../../catalog/records/data-source.js";
 import type { CatalogState } from "../../catalog/state.js";
-import type { DataSource } from "../../catalog/types.js";
 import { sourceView } from "../../documents/sources/data-source.js";
 import { findRun, findSource, incidentsOf, runsOf, sourcesOf } from "../../documents/sources/records.js";
 import { runView } from "../../documents/sources/run-view.js";

@@ -1,6 +1,7 @@
 // Synonym groups of an index.
-import { synonymsOf } from "../../catalog/state.js";
-import { synonymsView } from "../../catalog/synonyms.js";
+
+import { synonymsOf } from "../../catalog/index-contents.js";
+import { synonymsView } from "../../catalog/records/synonym.js";
 import { findSynonyms } from "../../indexes/curation.js";
 import { readJson } from "../body.js";
 import { dataReply } from "../respond.js";

@@ -2,7 +2,7 @@
 // gives these to the shards. The shards know what waits, so nothing is lost by a stop in between.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { documentText, embeddedFields } from "../../models/document-text.js";

@@ -3,8 +3,8 @@ import { crc32 } from "node:zlib";
 import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
-import type { IndexRecord } from "../../catalog/types.js";
 
 /** Words of fields that weigh more than the mean count twice. */
 const HEAVY = 2;

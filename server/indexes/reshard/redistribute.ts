@@ -8,8 +8,8 @@ import type { EngineModule } from "../../../engine-wasm/host/instance/engine-mod
 import { encodeClose, encodeDrop, encodePing, encodeShutdown } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { hasDatabase } from "../../../shards/storage/level-reader/level-files.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { dataNumbers, Locations, startsAtHome } from "../../catalog/schema/placement.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { ShardPool } from "../../fleet/threads/shard-pool.js";
 import { fault } from "../../ground/fault.js";
 import type { Limits } from "../../ground/limits.js";

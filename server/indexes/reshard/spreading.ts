@@ -6,7 +6,7 @@ import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js"
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import { openReply } from "../../../shards/protocol/reply.js";
 import type { Catalog } from "../../catalog/catalog.js";
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type IndexState, indexSubject } from "../../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import type { Writes } from "../../fleet/owner/writes.js";

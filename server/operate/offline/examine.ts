@@ -8,10 +8,10 @@ import type { IndexReport, OfflineJob, ShardReport } from "../../../shards/proto
 import { OtherVersionError } from "../../../shards/storage/envelope.js";
 import { hasDatabase, levelDamage } from "../../../shards/storage/level-reader/level-files.js";
 import { Catalog } from "../../catalog/catalog.js";
+import { type IndexRecord, isMade } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import { dataNumbers, Locations } from "../../catalog/schema/placement.js";
 import type { CatalogState } from "../../catalog/state.js";
-import { type IndexRecord, isMade } from "../../catalog/types.js";
 import { lockDataDir } from "../../ground/data-dir/data-lock.js";
 import { unfinishedMove } from "../../indexes/reshard/folders.js";
 import { unfinishedRestore } from "../backups/restore.js";

@@ -2,8 +2,8 @@
 // of deleted indexes.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Catalog } from "../../catalog/catalog.js";
+import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { CatalogState } from "../../catalog/state.js";
-import { type IndexRecord, logOf } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Limits } from "../../ground/limits.js";

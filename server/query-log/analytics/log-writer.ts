@@ -2,7 +2,7 @@
 // after a moment or when it is full. Never makes a search wait. Chunks that the disk refuses are kept up to a
 // number of bytes; rows beyond that are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type IndexRecord, logOf } from "../../catalog/types.js";
+import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Logger } from "../../ground/log.js";
 import type { LogMeter } from "../../ground/metrics/recorder.js";
 import { Chunk, type JournalEvent } from "../rows/journal.js";

@@ -1,6 +1,6 @@
 // Popular searches of each index, for ranking and suggestions. Nobody waits for them: callers get what is
 // cached, and stale entries are refreshed from the query log in the background.
-import { type IndexRecord, logOf } from "../../catalog/types.js";
+import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { AnalyticsPool } from "../analytics/analytics-pool.js";
 import type { Popular } from "../reports/popular.js";

@@ -3,9 +3,9 @@
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
+import type { RankingRule, RuleType } from "../../catalog/records/rule.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
-import type { RankingRule, RuleType } from "../../catalog/types.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";

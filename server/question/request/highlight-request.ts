@@ -3,8 +3,8 @@
 import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
+import type { IndexSettings } from "../../catalog/definition/settings.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
-import type { IndexSettings } from "../../catalog/types.js";
 import type { QueryText } from "../words/query-text.js";
 
 /** `words` are those of the program that found the documents, in the order of the text's words. */

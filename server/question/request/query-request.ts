@@ -3,13 +3,13 @@
 // legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import {
   type IndexView,
   isSearchable,
   type ViewField,
   type WeightedField,
 } from "../../catalog/schema/index-view.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../../ground/input/object-reader.js";
 import { anyObject, clamped, flag, oneOf, text, texts } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";

@@ -1,7 +1,7 @@
 // A vector that a client sends along with a query: read, checked, and brought to length 1, since only its direction counts.
 // Knows nothing of how it is compared.
 
-import type { IndexSettings } from "../../catalog/types.js";
+import type { IndexSettings } from "../../catalog/definition/settings.js";
 import { refuse, type ValueReader, wrongType } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { invalid } from "./query-lists.js";

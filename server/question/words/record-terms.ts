@@ -1,7 +1,9 @@
 // The terms of the texts of ranking rules and synonym groups. A record of the catalog never changes, so its texts go
 // through the analyser once, and again only when the index splits text in another way.
+
+import type { RankingRule } from "../../catalog/records/rule.js";
+import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
-import type { RankingRule, SynonymGroup } from "../../catalog/types.js";
 
 interface KnownTerms {
   readonly analysis: string;

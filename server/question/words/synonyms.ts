@@ -1,7 +1,8 @@
 // The synonym groups of an index as its queries read them: from a stretch of query terms to the entries that
 // may stand for it. Entries run through the same analyser as the query. Built once per set of groups.
+
+import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
-import type { SynonymGroup } from "../../catalog/types.js";
 import { recordTerms } from "./record-terms.js";
 
 /** Terms [first, first + count) of the query are an entry. `others` are the terms of the entries that it may stand for. */

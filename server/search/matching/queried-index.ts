@@ -1,8 +1,10 @@
 // An index as one query sees it: its record, rules, synonyms and what is popular as of one moment, in the forms that
 // queries read. Forms that take time to derive are kept until what they are derived from changes.
+
+import type { IndexContents } from "../../catalog/index-contents.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type IndexView, viewOf } from "../../catalog/schema/index-view.js";
 import type { AnalyserOf, TextAnalyser } from "../../catalog/schema/text-analyser.js";
-import type { IndexContents, IndexRecord } from "../../catalog/types.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { Popularity } from "../../query-log/popularity/popularity.js";

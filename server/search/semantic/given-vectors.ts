@@ -1,6 +1,6 @@
 // Vectors of queries that do not come from the index's own model: sent by the client, or made by the endpoint of the settings.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
-import type { IndexRecord } from "../../catalog/types.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 

@@ -1,7 +1,7 @@
 // Documents that are similar to one of the index: the nearest by their vectors, or without vectors those that share its rare
 // words. Filters hold, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type { IndexContents } from "../../catalog/types.js";
+import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { SkeinError } from "../../ground/errors.js";

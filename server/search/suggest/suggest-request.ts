@@ -1,8 +1,8 @@
 // The body of a suggest request -> a SuggestRequest: every parameter checked and resolved against the index.
 // What it shares with a query (the text, the filter) is read by the query's own reader.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import { clamped, text } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";

@@ -3,8 +3,8 @@
 // searched for may stand before them. Built on the steps of a query; here is their order and what makes a list.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
-import type { IndexContents } from "../../catalog/types.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";

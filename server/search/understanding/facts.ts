@@ -1,7 +1,8 @@
 // What an index is about, as far as readings need it: which field is the price, which fields are in which unit, and the values
 // of its facets. A function of the schema and of facet counts; asks nobody. A reading can name nothing that is not in here.
+
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
-import type { IndexRecord } from "../../catalog/types.js";
 import { LANGUAGES } from "./languages/all.js";
 import type { Language, Role } from "./languages/language.js";
 import { valueKeys } from "./tokens.js";

@@ -3,7 +3,7 @@
 // opens nothing, changes nothing and shows nothing.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
-import { SCOPES } from "../../../server/catalog/types.js";
+import { SCOPES } from "../../../server/catalog/records/key.js";
 import type { Route } from "../../../server/http/router.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
 import { ServerClock } from "../sources/server-clock.js";

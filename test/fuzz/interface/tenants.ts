@@ -1,6 +1,6 @@
 // Who lives on the server of the interface fuzzer, as data. Everything of a tenant carries its word, and the content of an
 // index also the index's own word, so that a reply tells whose data is in it. Nobody else's request writes these words.
-import { SCOPES } from "../../../server/catalog/types.js";
+import { SCOPES } from "../../../server/catalog/records/key.js";
 
 export const TENANTS = ["qzacme", "qzbolt", "qzcrux"] as const;
 export const INDEXES = ["shoes", "private"] as const;

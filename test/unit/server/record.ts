@@ -1,14 +1,11 @@
 // An index record and an analyser for tests of parts that read them.
-import type { ModelServers } from "../../../server/catalog/model-servers.js";
+import type { ModelServers } from "../../../server/catalog/definition/model-servers.js";
+import type { FieldDefinition } from "../../../server/catalog/definition/schema.js";
+import { DEFAULT_SETTINGS, type IndexSettings } from "../../../server/catalog/definition/settings.js";
+import type { IndexContents } from "../../../server/catalog/index-contents.js";
+import type { IndexRecord } from "../../../server/catalog/records/index-record.js";
 import { IndexView } from "../../../server/catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../../server/catalog/schema/text-analyser.js";
-import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
-import type {
-  FieldDefinition,
-  IndexContents,
-  IndexRecord,
-  IndexSettings,
-} from "../../../server/catalog/types.js";
 import type { FieldType } from "../../../server/ground/field-types.js";
 import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
 import { createLogger } from "../../../server/ground/log.js";

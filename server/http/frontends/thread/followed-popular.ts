@@ -1,5 +1,5 @@
 // What is popular in the indexes, as the owner tells it. Searches use what is known; what is old is asked for again beside them.
-import type { IndexRecord } from "../../../catalog/types.js";
+import type { IndexRecord } from "../../../catalog/records/index-record.js";
 import type { Logger } from "../../../ground/log.js";
 import { NOTHING_POPULAR } from "../../../query-log/popularity/popularity.js";
 import type { Popular } from "../../../query-log/reports/popular.js";

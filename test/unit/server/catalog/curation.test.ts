@@ -7,17 +7,12 @@ import { pack } from "msgpackr/pack";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../../../../server/catalog/catalog.js";
 import { copyCommand } from "../../../../server/catalog/copy-swap.js";
+import { DEFAULT_SETTINGS } from "../../../../server/catalog/definition/settings.js";
+import { rulesOf, synonymsOf } from "../../../../server/catalog/index-contents.js";
 import { nameKey } from "../../../../server/catalog/lookups.js";
-import { DEFAULT_SETTINGS } from "../../../../server/catalog/settings.js";
-import {
-  apply,
-  type CatalogState,
-  type Command,
-  EMPTY_STATE,
-  rulesOf,
-  synonymsOf,
-} from "../../../../server/catalog/state.js";
-import type { RankingRule, SynonymGroup } from "../../../../server/catalog/types.js";
+import type { RankingRule } from "../../../../server/catalog/records/rule.js";
+import type { SynonymGroup } from "../../../../server/catalog/records/synonym.js";
+import { apply, type CatalogState, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";
 import { Uses } from "../../../../server/ground/uses.js";
 import { ENVELOPE_CATALOG, seal } from "../../../../shards/storage/envelope.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";

@@ -1,7 +1,8 @@
 // Index definitions: defaults, refusals, and what a change does to slots and versions.
 import { describe, expect, test } from "vitest";
+import type { FieldDefinition } from "../../../../server/catalog/definition/schema.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";
-import type { FieldDefinition, IndexRecord } from "../../../../server/catalog/types.js";
+import type { IndexRecord } from "../../../../server/catalog/records/index-record.js";
 import { indexView } from "../../../../server/catalog/view.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { SERVERS } from "../record.js";

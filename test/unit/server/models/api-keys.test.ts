@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readChangedSettings } from "../../../../server/catalog/indexes.js";
-import type { IndexRecord } from "../../../../server/catalog/types.js";
+import type { IndexRecord } from "../../../../server/catalog/records/index-record.js";
 import { Secrets, UnreadableSecretError } from "../../../../server/ground/data-dir/secrets.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { modelServers, openApiKey } from "../../../../server/models/api-keys.js";

@@ -14,8 +14,8 @@ import {
 import { secondsToNextMonth } from "../../../../../server/access/tenants/month-counts.js";
 import { checkRights, Doorkeeper, type Principal } from "../../../../../server/access/tenants/principal.js";
 import { allows, patternMatches } from "../../../../../server/access/tenants/scopes.js";
+import type { KeyRecord } from "../../../../../server/catalog/records/key.js";
 import { apply, type CatalogState, EMPTY_STATE } from "../../../../../server/catalog/state.js";
-import type { KeyRecord } from "../../../../../server/catalog/types.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 
 const NOW = new Date("2030-06-15T12:00:00Z");

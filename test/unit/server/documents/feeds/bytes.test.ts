@@ -3,7 +3,7 @@
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import { decodeText, isEncoding } from "../../../../../server/documents/feeds/charset.js";
 import { inflate } from "../../../../../server/documents/feeds/inflate.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";

@@ -1,6 +1,6 @@
 // Feeds as bytes in memory, read to their end.
 
-import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import type { FeedItem, FeedOptions } from "../../../../../server/documents/feeds/feed-item.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
 import { FeedError } from "../../../../../server/ground/errors.js";

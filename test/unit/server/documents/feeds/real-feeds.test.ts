@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
 import { DATA, isAbsent } from "../../../../data-folder.js";
 import { cut, read, refusal, values, valuesOf } from "./read.js";

@@ -3,7 +3,7 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import { inflate } from "../../../../../server/documents/feeds/inflate.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
 import { effort } from "../../../../effort.js";

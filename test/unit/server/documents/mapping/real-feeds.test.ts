@@ -3,7 +3,7 @@ import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readNewIndex } from "../../../../../server/catalog/indexes.js";
-import type { FeedFormat } from "../../../../../server/catalog/types.js";
+import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import type { FeedItem } from "../../../../../server/documents/feeds/feed-item.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
 import { itemMapper } from "../../../../../server/documents/mapping/map-item.js";

@@ -1,6 +1,6 @@
 // When data sources are due, by a clock that the test turns.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { DataSource } from "../../../../../server/catalog/types.js";
+import type { DataSource } from "../../../../../server/catalog/records/data-source.js";
 import {
   periodMs,
   scheduledAnew,

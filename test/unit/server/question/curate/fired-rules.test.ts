@@ -2,7 +2,8 @@
 // change of a neighbour.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RankingRule, SynonymGroup } from "../../../../../server/catalog/types.js";
+import type { RankingRule } from "../../../../../server/catalog/records/rule.js";
+import type { SynonymGroup } from "../../../../../server/catalog/records/synonym.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { NOTHING_POPULAR } from "../../../../../server/query-log/popularity/popularity.js";

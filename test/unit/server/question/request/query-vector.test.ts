@@ -1,7 +1,7 @@
 // The vector of a query: what is one, and where it means something.
 import { describe, expect, test } from "vitest";
+import type { EmbedderSource } from "../../../../../server/catalog/definition/embedder-settings.js";
 import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
-import type { EmbedderSource } from "../../../../../server/catalog/types.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import { makeRecord } from "../../record.js";

@@ -3,8 +3,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EngineModule } from "../../../../../engine-wasm/host/instance/engine-module.js";
 import { stem } from "../../../../../engine-wasm/host/stemmer.js";
+import type { SynonymGroup } from "../../../../../server/catalog/records/synonym.js";
 import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";
-import type { SynonymGroup } from "../../../../../server/catalog/types.js";
 import { type QueryText, readQueryText } from "../../../../../server/question/words/query-text.js";
 import { SynonymMap } from "../../../../../server/question/words/synonyms.js";
 import {

@@ -1,6 +1,6 @@
 // What is remembered of indexes: facts of one generation, asked for once, within a number of values.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { IndexRecord } from "../../../../../server/catalog/types.js";
+import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";

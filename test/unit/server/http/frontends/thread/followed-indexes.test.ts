@@ -1,9 +1,9 @@
 // How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
+import type { IndexRecord } from "../../../../../../server/catalog/records/index-record.js";
 import { Locations } from "../../../../../../server/catalog/schema/placement.js";
 import { type Command, EMPTY_STATE } from "../../../../../../server/catalog/state.js";
-import type { IndexRecord } from "../../../../../../server/catalog/types.js";
 import { AnswerCache } from "../../../../../../server/fleet/reads/answer-cache.js";
 import { IndexStanding } from "../../../../../../server/fleet/reads/index-standing.js";
 import { SkeinError } from "../../../../../../server/ground/errors.js";

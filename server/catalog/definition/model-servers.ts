@@ -1,9 +1,17 @@
 // The servers of models that settings name, and their API keys. Settings never hold a key: it is taken out of a change, and
 // the record keeps it sealed, for its tenant and for the server that it was given for. Knows nothing of what is asked there.
-import { defaultsTo } from "../ground/input/object-reader.js";
-import { checked, type InputRules, refuse, secret, text } from "../ground/input/readers.js";
-import { type AddressRules, hostProblem } from "../ground/outbound/addresses.js";
-import { type IndexRecord, KEYED_SETTINGS, type KeyedSetting } from "./types.js";
+import { defaultsTo } from "../../ground/input/object-reader.js";
+import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
+import { type AddressRules, hostProblem } from "../../ground/outbound/addresses.js";
+
+/** The settings that name the server of a model (`url`), for which a key may have been given (`api_key`). */
+export const KEYED_SETTINGS = ["embedder", "ai"] as const;
+export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
+
+/** The part of an index record that keeps the API keys, sealed with the data directory's key for tenant and server. */
+export interface SealedKeys {
+  readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
+}
 
 /** The member `api_key` of a setting that names a server. */
 export const API_KEY = defaultsTo(
@@ -27,7 +35,7 @@ interface NamedServer {
 export type NamedServers = { readonly [K in KeyedSetting]: NamedServer };
 
 /** The part of a record that says which servers it names and holds their keys. */
-type ServersOf = Pick<IndexRecord, "sealedKeys"> & { readonly settings: NamedServers };
+type ServersOf = SealedKeys & { readonly settings: NamedServers };
 
 /**
  * The sealed keys that belong to the settings after a change. `before` is the record as it was, null when it is new. Throws
@@ -39,7 +47,7 @@ export function sealedKeys(
   servers: ModelServers,
   path: string,
   rules: InputRules,
-): Pick<IndexRecord, "sealedKeys"> {
+): SealedKeys {
   const keys: { [K in KeyedSetting]?: Uint8Array } = {};
   for (const name of KEYED_SETTINGS) {
     const { url, api_key: given } = settings[name];

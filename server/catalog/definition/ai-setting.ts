@@ -1,9 +1,27 @@
 // The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit each other. Knows
 // nothing of how a query is read.
-import { isObject } from "../ground/input/json-value.js";
-import { type BodyMember, defaultsTo, object, type ValuesOf } from "../ground/input/object-reader.js";
-import { type InputRules, integer, oneOf, refuse, text, type ValueReader } from "../ground/input/readers.js";
+import { isObject } from "../../ground/input/json-value.js";
+import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
+import {
+  type InputRules,
+  integer,
+  oneOf,
+  refuse,
+  text,
+  type ValueReader,
+} from "../../ground/input/readers.js";
 import { API_KEY } from "./model-servers.js";
+
+/** Who reads the queries of an index: the rules, or a language model behind an OpenAI-compatible server. */
+export interface AiSetting {
+  readonly provider: "rules" | "endpoint";
+  /** Set if and only if the provider is "endpoint"; so is the model. */
+  readonly url: string | null;
+  readonly model: string | null;
+  /** Always null: the record keeps the key sealed. */
+  readonly api_key: null;
+  readonly timeout_ms: number;
+}
 
 const MEMBERS = {
   provider: defaultsTo("rules", oneOf(["rules", "endpoint"])),

@@ -1,11 +1,15 @@
 // The settings of semantic search: what they take, and what becomes of the key of an endpoint.
 import { describe, expect, test } from "vitest";
-import { copyCommand } from "../../../../server/catalog/copy-swap.js";
-import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";
-import { EMPTY_STATE } from "../../../../server/catalog/state.js";
-import type { IndexRecord } from "../../../../server/catalog/types.js";
-import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
-import { makeRecord, SERVERS } from "../record.js";
+import { copyCommand } from "../../../../../server/catalog/copy-swap.js";
+import {
+  readChangedIndex,
+  readChangedSettings,
+  readNewIndex,
+} from "../../../../../server/catalog/indexes.js";
+import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
+import { EMPTY_STATE } from "../../../../../server/catalog/state.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { makeRecord, SERVERS } from "../../record.js";
 
 const URL_OF = "https://models.example/v1";
 const ENDPOINT = { source: "endpoint", url: URL_OF, model: "small" };

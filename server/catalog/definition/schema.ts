@@ -1,9 +1,15 @@
 // The definition of an index: names, fields with their flags, the default sorting field. Turns an untrusted
 // body into checked definitions with all defaults filled in. Knows nothing of stored data.
-import { languageCodes } from "../../engine-wasm/host/stemmer.js";
-import { SkeinError } from "../ground/errors.js";
-import { FIELD_TYPE_NAMES, FIELD_TYPES, isTextType, typesThat } from "../ground/field-types.js";
-import { describe, type JsonObject } from "../ground/input/json-value.js";
+import { languageCodes } from "../../../engine-wasm/host/stemmer.js";
+import { SkeinError } from "../../ground/errors.js";
+import {
+  FIELD_TYPE_NAMES,
+  FIELD_TYPES,
+  type FieldType,
+  isTextType,
+  typesThat,
+} from "../../ground/field-types.js";
+import { describe, type JsonObject } from "../../ground/input/json-value.js";
 import {
   asGiven,
   defaultsTo,
@@ -11,7 +17,7 @@ import {
   optional,
   required,
   type ValuesOf,
-} from "../ground/input/object-reader.js";
+} from "../../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -21,9 +27,23 @@ import {
   refuse,
   text,
   type ValueReader,
-} from "../ground/input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
-import type { FieldDefinition } from "./types.js";
+} from "../../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+
+/** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
+export interface FieldDefinition {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly facet: boolean;
+  readonly optional: boolean;
+  readonly index: boolean;
+  readonly sort: boolean;
+  readonly infix: boolean;
+  readonly language?: string;
+  /** Permanent number of the field in its index, never reused and not shown to clients. */
+  readonly slot: number;
+  readonly [extension: string]: unknown;
+}
 
 const RESERVED_NAMES = ["id", "embedding"];
 const NEVER_SORTED = typesThat(({ sortDefault }) => sortDefault === null);

@@ -1,9 +1,9 @@
-// Ranking rules: reads a create or a PATCH body, checks the whole result, and makes what clients see. The caller knows what
-// a filter or a word is. server/question/curate knows what a rule does to a query.
-import { ID_BYTES_MAX } from "../../engine-wasm/assembly/layout.js";
-import { SkeinError } from "../ground/errors.js";
-import { describe } from "../ground/input/json-value.js";
-import { defaultsTo, object, optional, required } from "../ground/input/object-reader.js";
+// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller knows what a filter or a
+// word is; server/question/curate knows what a rule does to a query.
+import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
+import { SkeinError } from "../../ground/errors.js";
+import { describe } from "../../ground/input/json-value.js";
+import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -14,15 +14,50 @@ import {
   refuse,
   text,
   texts,
-} from "../ground/input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
-import {
-  type RankingRule,
-  RULE_TYPES,
-  type RuleConditions,
-  type RuleEffect,
-  type RuleType,
-} from "./types.js";
+} from "../../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import type { StoredKind } from "./kind.js";
+
+export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
+export type RuleType = (typeof RULE_TYPES)[number];
+
+interface RuleConditions {
+  /** The query must contain all of these as whole words. Without any, the rule always fires. */
+  readonly query_contains: readonly string[];
+}
+
+/** Members that are not set are absent; the type says which ones a rule has. */
+export interface RuleEffect {
+  readonly filter_by?: string;
+  readonly weight?: number;
+  /** Document ids; those of a pin in the order of their places. */
+  readonly documents?: readonly string[];
+}
+
+export interface RankingRule {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  readonly name: string;
+  readonly type: RuleType;
+  readonly conditions: RuleConditions;
+  readonly effect: RuleEffect;
+  /** The higher one wins, then the lower id. */
+  readonly priority: number;
+  readonly enabled: boolean;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const RULE_KIND = {
+  name: "rule",
+  counter: "nextRuleId",
+  of: "index",
+  vital: false,
+  copiedAs: "ranking_rules",
+  goesWith: "data",
+} as const satisfies StoredKind;
 
 const CODE = "SK-RR-400";
 const { ruleWeightMax: WEIGHT_MAX, rulePriorityMax: PRIORITY_MAX } = FIXED_LIMITS;

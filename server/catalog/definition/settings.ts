@@ -1,9 +1,9 @@
 // Search settings of an index: defaults, and the check of a change against the schema. Most settings change only what
 // queries do. Those on which the terms of documents depend make stored segments stale.
 
-import { isTextType } from "../ground/field-types.js";
-import { describe } from "../ground/input/json-value.js";
-import { defaultsTo, object } from "../ground/input/object-reader.js";
+import { isTextType } from "../../ground/field-types.js";
+import { describe } from "../../ground/input/json-value.js";
+import { defaultsTo, object } from "../../ground/input/object-reader.js";
 import {
   checked,
   flag,
@@ -16,13 +16,55 @@ import {
   text,
   texts,
   type ValueReader,
-} from "../ground/input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
-import { AI_SETTING } from "./ai-setting.js";
-import { checkEmbedderFields, SEMANTIC_SETTINGS } from "./embedder-settings.js";
-import { type ModelServers, sealedKeys } from "./model-servers.js";
-import { indexRules, LANGUAGE } from "./schema.js";
-import type { FieldDefinition, IndexRecord, IndexSettings } from "./types.js";
+} from "../../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+
+interface HighlightSettings {
+  /** Tokens shown in a snippet of a long field. */
+  readonly snippet_tokens: number;
+  readonly start_tag: string;
+  readonly end_tag: string;
+  readonly escape_html: boolean;
+}
+
+export interface IndexSettings {
+  /** Null means all string and string[] fields in schema order. */
+  readonly searchable_attributes: readonly string[] | null;
+  /** In the order of the searchable attributes. Null means weights that fall in that order. */
+  readonly weights: readonly number[] | null;
+  readonly num_typos: number;
+  readonly prefix: boolean;
+  readonly min_len_1typo: number;
+  readonly min_len_2typo: number;
+  readonly typo_on_numbers: boolean;
+  readonly typo_policy: "auto" | "always" | "missing";
+  readonly stop_words: readonly string[];
+  readonly language: string | null;
+  readonly sku_fields: readonly string[];
+  readonly brand_field: string | null;
+  readonly token_separators: readonly string[];
+  readonly symbols_to_index: readonly string[];
+  readonly drop_tokens_threshold: number;
+  readonly highlight: HighlightSettings;
+  readonly embedder: EmbedderSettings;
+  readonly semantic: SemanticSettings;
+  readonly ai: AiSetting;
+}
+
+/** The part of an index record that settings decide. */
+export interface SettingsOf extends SealedKeys {
+  readonly settings: IndexSettings;
+}
+
+import { AI_SETTING, type AiSetting } from "./ai-setting.js";
+import {
+  checkEmbedderFields,
+  type EmbedderSettings,
+  SEMANTIC_SETTINGS,
+  type SemanticSettings,
+} from "./embedder-settings.js";
+import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.js";
+import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 /** Single characters, each once. */
 const CHARACTERS: ValueReader<readonly string[]> = once(
@@ -85,9 +127,6 @@ export type GivenSettings = typeof SETTINGS.defaults;
 
 export const DEFAULT_SETTINGS: IndexSettings = withoutKeys(SETTINGS.defaults);
 
-/** The part of a record that settings make. */
-export type SettingsOf = Pick<IndexRecord, "settings" | "sealedKeys">;
-
 /** The settings after a change. Given members replace the old ones, null restores a default, others stay. Throws SK-IX-400. */
 export function changedSettings(
   current: SettingsOf,
@@ -113,11 +152,6 @@ export function settingsOf(
   const settings = withoutKeys(given);
   checkSettings(settings, fields, path, rules);
   return { settings, ...sealedKeys(given, before, servers, path, rules) };
-}
-
-/** A stored record with the settings that it was stored without. */
-export function withAllSettings(record: IndexRecord): IndexRecord {
-  return { ...record, settings: { ...DEFAULT_SETTINGS, ...record.settings } };
 }
 
 function withoutKeys(given: GivenSettings): IndexSettings {

@@ -1,8 +1,8 @@
 // The settings of semantic search: where the vectors of an index come from, and how much they count. Reads the members and
 // checks that they fit each other and the schema. Knows nothing of how a vector is made.
-import { isTextType } from "../ground/field-types.js";
-import { describe, isObject } from "../ground/input/json-value.js";
-import { defaultsTo, object, type ValuesOf } from "../ground/input/object-reader.js";
+import { isTextType } from "../../ground/field-types.js";
+import { describe, isObject } from "../../ground/input/json-value.js";
+import { defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {
   checked,
   type InputRules,
@@ -14,10 +14,36 @@ import {
   text,
   type ValueReader,
   wrongType,
-} from "../ground/input/readers.js";
-import { FIXED_LIMITS } from "../ground/limits.js";
+} from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
+import type { FieldDefinition } from "./schema.js";
+
+const EMBEDDER_SOURCES = ["auto", "documents", "endpoint", "pushed", "none"] as const;
+export type EmbedderSource = (typeof EMBEDDER_SOURCES)[number];
+
+/** Where the vectors of an index come from. */
+export interface EmbedderSettings {
+  readonly source: EmbedderSource;
+  /** Of an OpenAI-compatible server. Set if and only if the source is "endpoint"; so is the model. */
+  readonly url: string | null;
+  readonly model: string | null;
+  /** Always null: the record keeps the key sealed. */
+  readonly api_key: null;
+  /** The fields of a document that are embedded. Null means the searchable fields. */
+  readonly fields: readonly string[] | null;
+  readonly dimensions: number;
+}
+
+export interface SemanticSettings {
+  /** The mode "auto" is hybrid if fewer documents than this match all words. */
+  readonly auto_max_full_matches: number;
+  /** Of a hit that has none of the query's words. */
+  readonly min_similarity: number;
+  /** How many nearest documents a query takes. */
+  readonly candidates: number;
+}
+
 import { API_KEY } from "./model-servers.js";
-import { EMBEDDER_SOURCES, type FieldDefinition, type IndexSettings } from "./types.js";
 
 /** All vectors have as many numbers. */
 const DIMENSIONS: ValueReader<number> = {
@@ -104,7 +130,7 @@ function checkMembers(
 
 /** Checks that the fields to embed can be embedded. `wrong` refuses. */
 export function checkEmbedderFields(
-  { source, fields: names }: IndexSettings["embedder"],
+  { source, fields: names }: EmbedderSettings,
   fields: readonly FieldDefinition[],
   wrong: (why: string) => never,
 ): void {

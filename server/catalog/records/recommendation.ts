@@ -1,5 +1,6 @@
-// Recommendations of the coach as the catalog keeps them.
-import type { RuleDraft } from "./rules.js";
+// Recommendations of the coach: the record and its storage. server/coach makes them.
+import type { StoredKind } from "./kind.js";
+import type { RuleDraft } from "./rule.js";
 
 export const ADVICE_TYPES = [
   "missing_synonym",
@@ -74,3 +75,12 @@ export type Recommendation = Advice & {
   readonly created_at: string;
   readonly updated_at: string;
 };
+
+export const RECOMMENDATION_KIND = {
+  name: "recommendation",
+  counter: "nextRecommendationId",
+  of: "index",
+  vital: false,
+  copiedAs: null,
+  goesWith: "name",
+} as const satisfies StoredKind;

@@ -1,10 +1,37 @@
-// Synonym groups: reads a create or a PATCH body, checks the whole result, and makes what clients see. Knows nothing of
+// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and what clients see. Knows nothing of
 // how a query is expanded.
-import { describe, isObject } from "../ground/input/json-value.js";
-import { defaultsTo, object, required } from "../ground/input/object-reader.js";
-import { flag, list, oneOf, refuse, text } from "../ground/input/readers.js";
-import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
-import { SYNONYM_TYPES, type SynonymGroup } from "./types.js";
+import { describe, isObject } from "../../ground/input/json-value.js";
+import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
+import { flag, list, oneOf, refuse, text } from "../../ground/input/readers.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import type { StoredKind } from "./kind.js";
+
+export const SYNONYM_TYPES = ["multi_way", "one_way"] as const;
+type SynonymType = (typeof SYNONYM_TYPES)[number];
+
+export interface SynonymGroup {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  readonly type: SynonymType;
+  /** Words or phrases; the root is one of them. */
+  readonly synonyms: readonly string[];
+  /** The entry that finds the others but is not found by them; null in a multi_way group. */
+  readonly root: string | null;
+  readonly enabled: boolean;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const SYNONYM_KIND = {
+  name: "synonym",
+  counter: "nextSynonymId",
+  of: "index",
+  vital: false,
+  copiedAs: "synonyms",
+  goesWith: "data",
+} as const satisfies StoredKind;
 
 export const SYNONYMS = object(
   {

@@ -1,0 +1,110 @@
+// The commands that change index records and, with them, the records that indexes own.
+import {
+  deleteAllOwned,
+  exchangeNamed,
+  type OwnedLists,
+  type OwnedState,
+  replaceOwned,
+} from "./owned-records.js";
+import { DROP_KIND, INDEX_KIND, type IndexRecord, logOf } from "./records/index-record.js";
+import { type Applied, removed, stored, without } from "./records/kind.js";
+
+export interface IndexRecords extends OwnedState {
+  /** By uid. */
+  readonly indexes: ReadonlyMap<number, IndexRecord>;
+  /** Uids whose record is gone but whose data may still be in the shards. */
+  readonly toDrop: ReadonlySet<number>;
+}
+
+export type IndexCommand =
+  | { readonly type: "index.put"; readonly record: IndexRecord }
+  | { readonly type: "index.delete"; readonly uid: number }
+  | { readonly type: "index.dropped"; readonly uid: number }
+  /** The index's documents are now spread. `home` is the number of those at home, which are to be dropped. */
+  | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
+  /** The two indexes exchange their names. With `drop`, the one that had the first name is deleted instead. */
+  | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
+  /** An index with what it takes over from another. Lists that are absent stay as they are. */
+  | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists };
+
+export function putIndex(state: IndexRecords, record: IndexRecord): Applied<IndexRecords> {
+  return {
+    indexes: new Map(state.indexes).set(record.uid, record),
+    nextIndexUid: Math.max(state.nextIndexUid, record.uid + 1),
+    nextIndexId: Math.max(state.nextIndexId, record.id + 1),
+    changes: [stored(INDEX_KIND, record.uid, record)],
+  };
+}
+
+/** Deletes the index with all that it owns. Its uid stays listed until the shards have dropped its data. */
+export function deleteIndex(state: IndexRecords, uid: number): Applied<IndexRecords> {
+  const { owned, changes } = deleteAllOwned(state, uid);
+  return {
+    indexes: without(state.indexes, uid),
+    owned,
+    toDrop: new Set(state.toDrop).add(uid),
+    changes: [removed(INDEX_KIND, uid), stored(DROP_KIND, uid, {}), ...changes],
+  };
+}
+
+export function forgetDropped(state: IndexRecords, uid: number): Applied<IndexRecords> {
+  const toDrop = new Set(state.toDrop);
+  toDrop.delete(uid);
+  return { toDrop, changes: [removed(DROP_KIND, uid)] };
+}
+
+export function spreadIndex(state: IndexRecords, uid: number, home: number): Applied<IndexRecords> {
+  const { isHome: _, ...record } = state.indexes.get(uid)!;
+  return {
+    indexes: new Map(state.indexes).set(uid, record),
+    toDrop: new Set(state.toDrop).add(home),
+    changes: [stored(INDEX_KIND, uid, record), stored(DROP_KIND, home, {})],
+  };
+}
+
+/**
+ * Requires that both indexes exist and belong to one tenant. Records that go with the data stand under the uids and stay
+ * where they are. The names change, and records that stay with a name get the other uid.
+ */
+export function swapIndexes(
+  state: IndexRecords,
+  uid: number,
+  target: number,
+  drop: boolean,
+): Applied<IndexRecords> {
+  const displaced = state.indexes.get(uid)!;
+  const before = state.indexes.get(target)!;
+  const live = withNameOf(before, displaced);
+  const indexes = new Map(state.indexes).set(target, live);
+  const { owned, changes: exchanged } = exchangeNamed(state, uid, target);
+  const changes = [stored(INDEX_KIND, target, live), ...exchanged];
+  if (drop) {
+    const deleted = deleteIndex({ ...state, indexes, owned }, uid);
+    return { ...deleted, changes: [...changes, ...deleted.changes] };
+  }
+  const renamed = withNameOf(displaced, before);
+  return {
+    indexes: indexes.set(uid, renamed),
+    owned,
+    changes: [...changes, stored(INDEX_KIND, uid, renamed)],
+  };
+}
+
+export function copyToIndex(
+  state: IndexRecords,
+  record: IndexRecord,
+  lists: OwnedLists,
+): Applied<IndexRecords> {
+  const replaced = replaceOwned(state, record.uid, lists);
+  return {
+    ...replaced,
+    indexes: new Map(state.indexes).set(record.uid, record),
+    changes: [stored(INDEX_KIND, record.uid, record), ...replaced.changes],
+  };
+}
+
+/** An index with another's name and what goes with that: the query log. */
+function withNameOf({ log: _log, ...record }: IndexRecord, other: IndexRecord): IndexRecord {
+  const log = logOf(other);
+  return { ...record, name: other.name, ...(log === record.uid ? {} : { log }) };
+}

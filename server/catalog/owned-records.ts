@@ -1,0 +1,142 @@
+// The records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and the commands
+// that are the same for every kind. Knows no kind by name.
+import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
+import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
+
+/** Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records changes. */
+type Owned<T> = ReadonlyMap<number, readonly T[]>;
+type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
+
+export interface OwnedState extends Readonly<Record<Counter, number>> {
+  /** By kind, then by the uid of the owner; read them with `ownedBy`. */
+  readonly owned: AllOwned;
+}
+
+/** Some of the records of one index. */
+export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
+
+export type OwnedCommand =
+  | { [K in OwnedKind]: { type: "record.put"; kind: K; record: OwnedRecords[K] } }[OwnedKind]
+  | { readonly type: "record.delete"; readonly kind: OwnedKind; readonly index: number; readonly id: number };
+
+interface OwnedRecord {
+  readonly id: number;
+  readonly index: number;
+}
+
+const NONE: readonly never[] = [];
+
+/** The index's records of a kind by id; the same array until one of them changes. */
+export function ownedBy<K extends OwnedKind>(
+  { owned }: Pick<OwnedState, "owned">,
+  kind: K,
+  uid: number,
+): readonly OwnedRecords[K][] {
+  const lists: Owned<OwnedRecords[K]> = owned[kind];
+  return lists.get(uid) ?? NONE;
+}
+
+/** Makes the lists of each kind. Loosely typed because the compiler cannot follow a kind through the table. */
+export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
+  return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
+}
+
+export function eachCounter(value: (name: Counter) => number): Record<Counter, number> {
+  return Object.fromEntries(COUNTERS.map((name) => [name, value(name)])) as Record<Counter, number>;
+}
+
+/** Stored records by the uid of their index. */
+export function byIndex<T extends OwnedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
+  const lists = new Map<number, T[]>();
+  for (const record of records) {
+    const list = lists.get(record.index);
+    if (list === undefined) lists.set(record.index, [record]);
+    else list.push(record);
+  }
+  for (const list of lists.values()) list.sort((a, b) => a.id - b.id);
+  return lists;
+}
+
+export function putOwned(state: OwnedState, kind: OwnedKind, record: OwnedRecord): Applied<OwnedState> {
+  const { index, id } = record;
+  const others: readonly OwnedRecord[] = ownedBy(state, kind, index).filter((one) => one.id !== id);
+  const list = [...others, record].sort((a, b) => a.id - b.id);
+  return {
+    owned: { ...state.owned, [kind]: withList<OwnedRecord>(state.owned[kind], index, list) },
+    ...counterAfter(state, kind, [record]),
+    changes: [stored(KINDS[kind], id, record)],
+  };
+}
+
+export function deleteOwned(
+  state: OwnedState,
+  kind: OwnedKind,
+  index: number,
+  id: number,
+): Applied<OwnedState> {
+  const rest = ownedBy(state, kind, index).filter((record) => record.id !== id);
+  return {
+    owned: { ...state.owned, [kind]: withList<OwnedRecord>(state.owned[kind], index, rest) },
+    changes: [removed(KINDS[kind], id)],
+  };
+}
+
+/** Deletes all that an index owns. */
+export function deleteAllOwned(state: OwnedState, uid: number) {
+  return {
+    owned: eachOwned((kind) => without<readonly OwnedRecord[]>(state.owned[kind], uid)),
+    changes: OWNED_KINDS.flatMap((kind) => deletions(kind, ownedBy(state, kind, uid))),
+  };
+}
+
+/** Exchanges the records of two indexes that stay with a name. */
+export function exchangeNamed(state: OwnedState, uid: number, target: number) {
+  const changes: Change[] = [];
+  const adopted = (kind: OwnedKind, from: number, to: number): readonly OwnedRecord[] =>
+    ownedBy(state, kind, from).map((before) => {
+      const record = { ...before, index: to };
+      changes.push(stored(KINDS[kind], record.id, record));
+      return record;
+    });
+  const owned = eachOwned((kind) => {
+    if (KINDS[kind].goesWith === "data") return state.owned[kind];
+    const lists = withList<OwnedRecord>(state.owned[kind], uid, adopted(kind, target, uid));
+    return withList<OwnedRecord>(lists, target, adopted(kind, uid, target));
+  });
+  return { owned, changes };
+}
+
+/** Replaces the lists of an index that are given. New records need new ids, so that no batch deletes and puts one key. */
+export function replaceOwned(state: OwnedState, uid: number, given: OwnedLists): Applied<OwnedState> {
+  const kinds = OWNED_KINDS.filter((kind) => given[kind] !== undefined);
+  return {
+    owned: eachOwned((kind) => {
+      const list = given[kind];
+      return list === undefined ? state.owned[kind] : withList<OwnedRecord>(state.owned[kind], uid, list);
+    }),
+    ...Object.assign({}, ...kinds.map((kind) => counterAfter(state, kind, given[kind]!))),
+    changes: kinds.flatMap((kind) => [
+      ...deletions(kind, ownedBy(state, kind, uid)),
+      ...given[kind]!.map((record) => stored(KINDS[kind], record.id, record)),
+    ]),
+  };
+}
+
+function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
+  return records.map(({ id }) => removed(KINDS[kind], id));
+}
+
+/** The counter of a kind once these records exist. */
+function counterAfter(
+  state: OwnedState,
+  kind: OwnedKind,
+  records: readonly OwnedRecord[],
+): Partial<Record<Counter, number>> {
+  const { counter } = KINDS[kind];
+  return { [counter]: records.reduce((next, { id }) => Math.max(next, id + 1), state[counter]) };
+}
+
+/** The lists with this index's list replaced. An index without records has no list. */
+function withList<T>(lists: Owned<T>, index: number, list: readonly T[]): Owned<T> {
+  return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
+}

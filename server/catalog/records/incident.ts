@@ -1,0 +1,26 @@
+// Incidents of data sources: the record and its storage. server/documents/sources makes and resolves them.
+import type { FeedErrorCode } from "../../ground/errors.js";
+import type { StoredKind } from "./kind.js";
+
+/** Something that a person has to look at. */
+export interface Incident {
+  readonly id: number;
+  /** Uid of the source's index. */
+  readonly index: number;
+  readonly source: number;
+  readonly run: number;
+  readonly code: FeedErrorCode;
+  readonly message: string;
+  /** ISO 8601 UTC; `resolved_at` is null while the incident is open. */
+  readonly created_at: string;
+  readonly resolved_at: string | null;
+}
+
+export const INCIDENT_KIND = {
+  name: "incident",
+  counter: "nextIncidentId",
+  of: "index",
+  vital: false,
+  copiedAs: null,
+  goesWith: "name",
+} as const satisfies StoredKind;

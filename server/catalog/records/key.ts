@@ -1,0 +1,87 @@
+// API keys: the record, its storage, and its commands. server/access/tenants reads bodies and decides what a key may do.
+import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
+
+/** What a key may be for. `admin` includes all others. */
+export const SCOPES = [
+  "search",
+  "events",
+  "documents",
+  "indexes",
+  "rules",
+  "sources",
+  "analytics",
+  "coach",
+  "keys",
+  "admin",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface KeyRecord {
+  readonly id: number;
+  readonly tenant: number;
+  readonly name: string;
+  /** SHA-256 of the value in hexadecimal. The value itself is not kept. */
+  readonly hash: string;
+  /** First characters of the value, so that people recognise it. */
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  /** Names of indexes; `*` stands for any characters. */
+  readonly indexes: readonly string[];
+  readonly expiresAt: string | null;
+  /** Requests per second; null for no limit. */
+  readonly rateLimit: number | null;
+  readonly createdAt: string;
+  /** The value before the last rotation, while it still works. */
+  readonly previous?: PreviousKeyValue;
+  /** Last day (UTC, "2026-01-31") on which a request used the key; absent if it was never used. */
+  readonly lastUsedOn?: string;
+}
+
+/** A value that a rotation replaced. */
+export interface PreviousKeyValue {
+  readonly hash: string;
+  readonly prefix: string;
+  readonly expiresAt: string;
+}
+
+export const KEY_KIND = {
+  name: "key",
+  counter: "nextKeyId",
+  of: "tenant",
+  vital: false,
+  copiedAs: null,
+} as const satisfies StoredKind;
+
+export interface KeyRecords {
+  readonly keys: ReadonlyMap<number, KeyRecord>;
+  readonly nextKeyId: number;
+}
+
+export type KeyCommand =
+  | { readonly type: "key.put"; readonly key: KeyRecord }
+  | { readonly type: "key.delete"; readonly id: number }
+  /** Keys that were used on a day. Keys that no longer exist are ignored. */
+  | { readonly type: "keys.used"; readonly ids: readonly number[]; readonly day: string };
+
+export function putKey(state: KeyRecords, key: KeyRecord): Applied<KeyRecords> {
+  return {
+    keys: new Map(state.keys).set(key.id, key),
+    nextKeyId: Math.max(state.nextKeyId, key.id + 1),
+    changes: [stored(KEY_KIND, key.id, key)],
+  };
+}
+
+export function deleteKey(state: KeyRecords, id: number): Applied<KeyRecords> {
+  return { keys: without(state.keys, id), changes: [removed(KEY_KIND, id)] };
+}
+
+export function markKeysUsed(state: KeyRecords, ids: readonly number[], day: string): Applied<KeyRecords> {
+  const used = ids.flatMap((id) => {
+    const key = state.keys.get(id);
+    return key === undefined ? [] : [{ ...key, lastUsedOn: day }];
+  });
+  return {
+    keys: new Map([...state.keys, ...used.map((key) => [key.id, key] as const)]),
+    changes: used.map((key) => stored(KEY_KIND, key.id, key)),
+  };
+}

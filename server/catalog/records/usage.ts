@@ -1,0 +1,33 @@
+// Monthly usage of tenants: the record, its storage, and its command.
+import { type Applied, type StoredKind, stored } from "./kind.js";
+
+/** What a tenant has used in one month (UTC, "2026-01"). */
+export interface UsageRecord {
+  readonly tenant: number;
+  readonly month: string;
+  readonly searches: number;
+  /** Analyses by the coach; absent if there were none. */
+  readonly coach?: number;
+}
+
+export const USAGE_KIND = {
+  name: "usage",
+  counter: null,
+  of: "tenant",
+  vital: false,
+  copiedAs: null,
+} as const satisfies StoredKind;
+
+export interface UsageRecords {
+  /** By tenant. */
+  readonly usage: ReadonlyMap<number, UsageRecord>;
+}
+
+export type UsageCommand = { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] };
+
+export function putUsage(state: UsageRecords, entries: readonly UsageRecord[]): Applied<UsageRecords> {
+  return {
+    usage: new Map([...state.usage, ...entries.map((entry) => [entry.tenant, entry] as const)]),
+    changes: entries.map((entry) => stored(USAGE_KIND, entry.tenant, entry)),
+  };
+}
