@@ -39,6 +39,7 @@ export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fi
 export const FIELD_LENGTHS = 40; // f64, decoded lengths of all rows summed (text fields)
 export const FIELD_ENTRY_BYTES = 48;
 
+// --- Types of fields (ON DISK). A type's bit in a mask is 1 << its number.
 export const TYPE_STRING = 0;
 export const TYPE_INT32 = 1;
 export const TYPE_INT64 = 2;
@@ -47,6 +48,11 @@ export const TYPE_BOOL = 4;
 export const TYPE_STRINGS = 5;
 export const TYPE_INT32S = 6;
 export const TYPE_FLOATS = 7;
+export const TYPE_COUNT = 8; // types are numbered without gaps
+export const STRING_TYPES = (1 << TYPE_STRING) | (1 << TYPE_STRINGS);
+export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS); // the other numbers are integers, bool included
+export const LONG_TYPES = 1 << TYPE_INT64; // integers that a JavaScript number cannot hold
+export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE_FLOATS);
 
 export const FLAG_FACET = 1;
 export const FLAG_SORT = 2;

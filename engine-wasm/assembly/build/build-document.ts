@@ -15,17 +15,10 @@ import {
   FLAG_REQUIRED,
   ID_BYTES_MAX,
   TYPE_BOOL,
-  TYPE_FLOAT,
-  TYPE_FLOATS,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRING,
-  TYPE_STRINGS,
 } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
-import { isArrayType, unknownType } from "../segment/segment";
+import { isArrayType, isFloatType, isStringType, largestInteger, leastInteger } from "../segment/field-type";
 import { EmbeddingReader } from "../vector/embedding";
 import { Column, cellsNeed, Schema } from "./build-schema";
 
@@ -130,29 +123,17 @@ export class DocumentCheck {
 
   /** Parses a number into `number`. Returns DOC_OK, DOC_WRONG_TYPE (not whole) or DOC_OUT_OF_RANGE. */
   private parseNumberAs(type: u32, start: usize, end: usize): i32 {
-    let narrow = false;
-    switch (type) {
-      case TYPE_FLOAT:
-      case TYPE_FLOATS: {
-        const value = this.decimal.readFloat64(start, end);
-        if (!isFinite(value)) return DOC_OUT_OF_RANGE;
-        this.number = value == 0 ? 0 : reinterpret<u64>(value); // -0 is 0
-        return DOC_OK;
-      }
-      case TYPE_INT32:
-      case TYPE_INT32S:
-        narrow = true;
-        break;
-      case TYPE_INT64:
-        break;
-      default:
-        unknownType();
-        return DOC_WRONG_TYPE;
+    if (isFloatType(type)) {
+      const value = this.decimal.readFloat64(start, end);
+      if (!isFinite(value)) return DOC_OUT_OF_RANGE;
+      this.number = value == 0 ? 0 : reinterpret<u64>(value); // -0 is 0
+      return DOC_OK;
     }
     const status = this.decimal.readInteger(start, end);
     const integer = this.decimal.integer;
     if (status == INTEGER_FRACTION) return DOC_WRONG_TYPE;
-    if (status != INTEGER_OK || (narrow && integer != <i64>(<i32>integer))) return DOC_OUT_OF_RANGE;
+    if (status != INTEGER_OK || integer < leastInteger(type) || integer > largestInteger(type))
+      return DOC_OUT_OF_RANGE;
     this.number = <u64>integer;
     return DOC_OK;
   }
@@ -160,7 +141,7 @@ export class DocumentCheck {
   private checkArray(column: Column): bool {
     const elements = this.elements;
     if (column.kind != JSON_ARRAY) return this.refuse(DOC_WRONG_TYPE, column.slot, column.start);
-    const wanted = column.type == TYPE_STRINGS ? JSON_STRING : JSON_NUMBER;
+    const wanted = isStringType(column.type) ? JSON_STRING : JSON_NUMBER;
     elements.begin(column.start, column.end);
     while (elements.next()) {
       if (elements.kind != wanted) return this.refuse(DOC_WRONG_TYPE, column.slot, elements.start);
@@ -181,7 +162,7 @@ export class DocumentCheck {
       return this.refuse(DOC_MISSING_FIELD, column.slot, this.document);
     }
     if (isArrayType(column.type)) return this.checkArray(column);
-    if (column.type == TYPE_STRING) {
+    if (isStringType(column.type)) {
       return kind == JSON_STRING || this.refuse(DOC_WRONG_TYPE, column.slot, column.start);
     }
     if (column.type == TYPE_BOOL) {

@@ -8,7 +8,7 @@ import { LANGUAGE_NUMBER_MAX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary } from "../segment/field-sections";
-import { isArrayType, isKnownType, isStringType } from "../segment/segment";
+import { isArrayType, isKnownType, isStringType } from "../segment/field-type";
 import { EMBEDDING_NAME, EMBEDDING_NAME_BYTES } from "../vector/embedding";
 import { ENTRY_HEADER, KeyTable, Pool, tableCreate, tableEnter, tableFind } from "./key-table";
 

@@ -15,14 +15,13 @@ import {
   FIELD_SLOT,
   FIELD_TYPE,
   FIELD_VALUES,
-  TYPE_STRING,
 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
 import { encodeNorm } from "../memory/norm";
 import { hasHashes, hasNorms, hasOffsets, hasValues } from "../segment/field-sections";
-import { isArrayType, isStringType, valueBytes } from "../segment/segment";
+import { isArrayType, isStringType, valueBytes } from "../segment/field-type";
 import { foldValue } from "../text/tokenize";
 import { foldBound } from "../text/unicode";
 import { Sink, sinkBytes, sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
@@ -77,7 +76,7 @@ export class RowAdder {
     putCell(column, row, 0);
     if (column.kind == JSON_NULL) return;
     markPresent(column, row);
-    if (column.type == TYPE_STRING) this.addText(column, field, row);
+    if (isStringType(column.type)) this.addText(column, field, row);
     else putCell(column, row, column.number);
   }
 

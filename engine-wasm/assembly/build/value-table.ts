@@ -6,7 +6,7 @@ import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "../layout";
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords, spanKey } from "../memory/order";
-import { dictionaryKey, isArrayType } from "../segment/segment";
+import { dictionaryKey, isArrayType } from "../segment/field-type";
 import {
   DictionaryWriter,
   numbersBegin,

@@ -7,12 +7,13 @@
 //   ranges: { u64 least, u64 largest } by code, of the rows that have a value
 //   bounds: u64 by code, except the first: the least key with that code
 
-import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT64, TYPE_STRING } from "../layout";
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
-import { floatKey, intKey, NO_SPAN, RECORD_BYTES, RECORD_KEY, sortRecords } from "../memory/order";
-import { Field, isArrayType, isStringType, unknownType } from "../segment/segment";
+import { NO_SPAN, RECORD_BYTES, RECORD_KEY, sortRecords } from "../memory/order";
+import { isArrayType, isStringType, valueBytes } from "../segment/field-type";
+import { Field } from "../segment/segment";
+import { valueKey } from "./column-values";
 
 const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
@@ -23,7 +24,7 @@ const SAMPLE_ROWS: u32 = 2048; // sample from which codes are assigned, about eq
 /** The column worth summarising, or 0. Booleans are bytes already. */
 export function summarisedColumn(segment: usize, field: usize): usize {
   const type = Field.type(field);
-  if (isArrayType(type) || type == TYPE_BOOL) return 0;
+  if (isArrayType(type) || valueBytes(type) == 1) return 0;
   return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
 }
 
@@ -37,27 +38,6 @@ export function codesBytes(rows: u32): usize {
 }
 export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
 export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
-
-/** The key of the value of a row that has one. */
-function columnKey(type: u32, column: usize, row: u32): u64 {
-  switch (type) {
-    case TYPE_STRING:
-      return <u64>Mem.u32At(column + ((<usize>row) << 2));
-    case TYPE_FLOAT:
-      return floatValueKey(Mem.f64At(column + ((<usize>row) << 3)));
-    case TYPE_INT32:
-      return intKey(<i64>Mem.i32At(column + ((<usize>row) << 2)));
-    case TYPE_INT64:
-      return intKey(Mem.i64At(column + ((<usize>row) << 3)));
-    default:
-      return unknownType();
-  }
-}
-
-/** -0 is 0. */
-export function floatValueKey(value: f64): u64 {
-  return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
-}
 
 /** Clears the zones and ranges of a column and assigns codes to values. Then rows can be added. */
 export function columnBegin(
@@ -91,7 +71,7 @@ export function columnAdd(
       Mem.putU8(codes + <usize>row, 0);
       continue;
     }
-    const key = columnKey(type, column, row);
+    const key = valueKey(type, column, row);
     const code = codeOf(key, bounds);
     Mem.putU8(codes + <usize>row, code);
     widen(ranges + <usize>code * RANGE_BYTES, key);
@@ -119,7 +99,7 @@ function findBounds(type: u32, column: usize, present: usize, rows: u32, bounds:
     if (!Bits.has(present, row)) continue;
     const record = records + <usize>count * RECORD_BYTES;
     count++;
-    Mem.putU64(record + RECORD_KEY, columnKey(type, column, row));
+    Mem.putU64(record + RECORD_KEY, valueKey(type, column, row));
   }
   const sorted = sortRecords(records, count, NO_SPAN, NO_SPAN, NO_SPAN);
   for (let code: u32 = 0; code < CODES; code++) {
@@ -230,7 +210,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
     const row = Mem.u32At(at);
     const bits = to + ((<usize>(row >> 6)) << 3);
     // No branch: it would be unpredictable.
-    const inside: u64 = columnKey(type, column, row) - low <= high - low ? 1 : 0;
+    const inside: u64 = valueKey(type, column, row) - low <= high - low ? 1 : 0;
     Mem.putU64(bits, Mem.u64At(bits) | (inside << (row & 63)));
   }
 }

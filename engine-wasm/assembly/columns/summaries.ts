@@ -22,7 +22,8 @@ import { reserve, scratchReset } from "../memory/arena";
 import { bitsAll } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Dict } from "../segment/dictionary";
-import { Field, isArrayType, Seg } from "../segment/segment";
+import { isArrayType } from "../segment/field-type";
+import { Field, Seg } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { branchesAdd } from "./branches";
 import {

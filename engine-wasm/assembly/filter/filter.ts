@@ -1,8 +1,9 @@
 // Runs a filter of a search program on one segment. Each operation pushes a bitset of rows onto a stack.
 // Scans write whole words; the field's "present" bitset removes rows without a value.
 
-import { floatValueKey, scanCodes, summarisedColumn } from "../columns/column-summary";
-import { scanBool, scanHashes, scanOrdinals, scanRange } from "../columns/columns";
+import { scanCodes, summarisedColumn } from "../columns/column-summary";
+import { floatValueKey, scanIntegerElements, scanIntegers } from "../columns/column-values";
+import { scanHashes, scanOrdinals, scanRange } from "../columns/columns";
 import { Elements } from "../columns/element-scans";
 import { SUMMARY_CODE_RANGES, SUMMARY_CODES, summaryOfSlot, summaryTable } from "../columns/summaries";
 import { checkDeadline } from "../env";
@@ -17,11 +18,6 @@ import {
   OP_NOT,
   OP_OR,
   STATUS_BAD_PROGRAM,
-  TYPE_BOOL,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRINGS,
 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsCopy, bitsFill, bitsNot, bitsOr } from "../memory/bitset";
@@ -30,16 +26,9 @@ import { Mem } from "../memory/mem";
 import { intKey } from "../memory/order";
 import { Filter, Operation, operationAt } from "../program/filter-program";
 import { foldedBound } from "../segment/dictionary";
+import { isArrayType, isFloatType, isStringType, largestInteger, leastInteger } from "../segment/field-type";
 import { idFirst } from "../segment/lookup";
-import {
-  Field,
-  findField,
-  isArrayType,
-  isFloatType,
-  isStringType,
-  Seg,
-  unknownType,
-} from "../segment/segment";
+import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { PhraseReader } from "./phrase";
 
@@ -128,7 +117,7 @@ export class Filters {
             operation.at,
             operation.count,
             operation.slot,
-            type == TYPE_STRINGS,
+            isArrayType(type),
             to,
           );
     }
@@ -167,30 +156,13 @@ export class Filters {
 
   private addIntRange(operation: Operation, type: u32, to: usize): void {
     const values = Field.values(this.segment, this.field);
-    const low = operation.lowInt;
-    const high = operation.highInt;
+    const low = max<i64>(operation.lowInt, leastInteger(type));
+    const high = min<i64>(operation.highInt, largestInteger(type));
     if (low > high) return;
-    const least = <i32>min<i64>(max<i64>(low, i32.MIN_VALUE), i32.MAX_VALUE);
-    const most = <i32>max<i64>(min<i64>(high, i32.MAX_VALUE), i32.MIN_VALUE);
-    const noneIs32 = low > i32.MAX_VALUE || high < i32.MIN_VALUE;
-    switch (type) {
-      case TYPE_BOOL:
-        scanBool(values, this.rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
-        return this.onlyPresent(to);
-      case TYPE_INT64:
-        if (this.scanSummary(type, intKey(low), intKey(high), to)) return;
-        scanRange<i64>(values, this.rows, low, high, to);
-        return this.onlyPresent(to);
-      case TYPE_INT32:
-        if (noneIs32 || this.scanSummary(type, intKey(low), intKey(high), to)) return;
-        scanRange<i32>(values, this.rows, least, most, to);
-        return this.onlyPresent(to);
-      case TYPE_INT32S:
-        if (!noneIs32) this.elements(to).scanRange<i32>(values, least, most);
-        return;
-      default:
-        unknownType();
-    }
+    if (isArrayType(type)) return scanIntegerElements(type, this.elements(to), values, low, high);
+    if (this.scanSummary(type, intKey(low), intKey(high), to)) return;
+    scanIntegers(type, values, this.rows, low, high, to);
+    this.onlyPresent(to);
   }
 
   private addFloatRange(operation: Operation, type: u32, to: usize): void {

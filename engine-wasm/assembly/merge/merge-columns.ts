@@ -18,7 +18,8 @@ import {
   STATUS_DAMAGED,
 } from "../layout";
 import { Mem } from "../memory/mem";
-import { Field, isArrayType, Seg, valueBytes } from "../segment/segment";
+import { isArrayType, valueBytes } from "../segment/field-type";
+import { Field, Seg } from "../segment/segment";
 import { fail } from "../status";
 import { sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { inputAt, isLive, Merge, MergeInput, newRow, outputField } from "./merge-state";

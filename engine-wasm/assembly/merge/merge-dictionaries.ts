@@ -11,7 +11,8 @@ import {
 import { reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { compareBytes, prefixKey } from "../memory/order";
-import { dictionaryKey, Field, isStringType } from "../segment/segment";
+import { dictionaryKey, isStringType } from "../segment/field-type";
+import { Field } from "../segment/segment";
 import { numbersBegin, numbersPut, stringsBegin, stringsPut } from "../write/dictionary-writer";
 import { inputAt, Merge, MergeInput, outputField } from "./merge-state";
 

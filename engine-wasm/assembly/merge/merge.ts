@@ -19,8 +19,9 @@ import {
 import { release, reserve, scratchReset, shrink } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary, hasHashes, hasNorms, hasOffsets, hasValues } from "../segment/field-sections";
+import { isArrayType } from "../segment/field-type";
 import { BLOCK_BUFFER_BYTES } from "../segment/postings";
-import { findField, isArrayType, Seg } from "../segment/segment";
+import { findField, Seg } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "../write/dictionary-writer";
 import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter } from "../write/posting-writer";

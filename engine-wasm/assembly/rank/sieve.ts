@@ -3,16 +3,10 @@
 // compared in full afterwards. A key that columns do not hold, such as relevance, may therefore let too many
 // rows through, but never too few.
 
-import {
-  orderBool,
-  orderFloat,
-  orderInt32,
-  orderInt64,
-  orderOrdinals,
-  RowOrder,
-} from "../columns/column-order";
+import { orderOrdinals, RowOrder } from "../columns/column-order";
 import { codeOf, zoneLargest, zoneLeast } from "../columns/column-summary";
-import { SORT_CLASS, SORT_FIELD, SORT_SEQ, TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT64 } from "../layout";
+import { orderNumbers, valueKey } from "../columns/column-values";
+import { SORT_CLASS, SORT_FIELD, SORT_SEQ } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 
 import { Bits } from "../memory/bitset";
@@ -20,8 +14,9 @@ import { Mem } from "../memory/mem";
 import { RankProgram } from "../program/rank-program";
 import { SearchProgram, SortKey } from "../program/search-program";
 import { foldedBound } from "../segment/dictionary";
-import { Seg, unknownType } from "../segment/segment";
-import { KIND_STRING, numberKey, numberOfKey } from "./sort-keys";
+import { KIND_STRING } from "../segment/field-type";
+import { Seg } from "../segment/segment";
+import { numberOfKey } from "./sort-keys";
 import { TopK } from "./topk";
 
 const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
@@ -151,7 +146,7 @@ export class Sieve {
     const flip: u64 = descending ? 0 : ~(<u64>0);
     const worst = this.top.worstKey(number);
     for (; undecided != 0; undecided &= undecided - 1) {
-      const value = numberKey(key, from + <u32>ctz(undecided)) ^ flip;
+      const value = valueKey(key.type, key.values, from + <u32>ctz(undecided)) ^ flip;
       const bit = undecided & (~undecided + 1);
       if (value > worst) beyond |= bit;
       else if (value == worst) same |= bit;
@@ -194,19 +189,7 @@ export class Sieve {
       );
     }
     const value = numberOfKey(key, this.top.worstKey(number));
-    const longs = key.values + ((<usize>from) << 3);
-    switch (key.type) {
-      case TYPE_FLOAT:
-        return orderFloat(longs, reinterpret<f64>(value), descending, this.order);
-      case TYPE_BOOL:
-        return orderBool(key.values + from, value != 0, descending, this.order);
-      case TYPE_INT32:
-        return orderInt32(key.values + ((<usize>from) << 2), <i32>value, descending, this.order);
-      case TYPE_INT64:
-        return orderInt64(longs, <i64>value, descending, this.order);
-      default:
-        unknownType();
-    }
+    orderNumbers(key.type, key.values, from, value, descending, this.order);
   }
 
   /** True if, by the first deciding key, no row of `among` can be better than the worst row kept. */

@@ -1,6 +1,7 @@
 // Sort values of rows as ordered numbers: for each key of the query a u64 (larger is better) and a bit that
 // says whether the document has a value. Strings are addresses of their folded bytes in a segment.
 
+import { valueKey } from "../columns/column-values";
 import {
   SUMMARY_CODE_BOUNDS,
   SUMMARY_CODES,
@@ -8,55 +9,18 @@ import {
   summaryOfSlot,
   summaryTable,
 } from "../columns/summaries";
-import {
-  NO_ORDINAL,
-  SORT_FIELD,
-  SORT_RELEVANCE,
-  SORT_SEQ,
-  STATUS_DAMAGED,
-  TYPE_BOOL,
-  TYPE_FLOAT,
-  TYPE_FLOATS,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRING,
-  TYPE_STRINGS,
-} from "../layout";
+import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
-import { compareBytes, floatKey, intKey } from "../memory/order";
+import { compareBytes } from "../memory/order";
 import { SearchProgram, SortKey } from "../program/search-program";
 import { Dict } from "../segment/dictionary";
-import { Field, findField, isArrayType, Seg, Snap, unknownType } from "../segment/segment";
+import { isArrayType, KIND_INT, KIND_STRING, KIND_UNKNOWN, kindOfType } from "../segment/field-type";
+import { Field, findField, Seg, Snap } from "../segment/segment";
 import { fail } from "../status";
 import { finalKey, finalKeyBelowNeighbours } from "./final-key";
 import { Rules } from "./rules";
-
-/** Kind of a slot's values; the same in all segments of an index. */
-const KIND_UNKNOWN: u32 = 0; // no segment has the field
-const KIND_INT: u32 = 1;
-export const KIND_FLOAT: u32 = 2;
-export const KIND_STRING: u32 = 3;
-
-function kindOfType(type: u32): u32 {
-  switch (type) {
-    case TYPE_STRING:
-    case TYPE_STRINGS:
-      return KIND_STRING;
-    case TYPE_FLOAT:
-    case TYPE_FLOATS:
-      return KIND_FLOAT;
-    case TYPE_BOOL:
-    case TYPE_INT32:
-    case TYPE_INT32S:
-    case TYPE_INT64:
-      return KIND_INT;
-    default:
-      return unknownType();
-  }
-}
 
 function kindOf(snapshot: usize, slot: u32): u32 {
   let kind = KIND_UNKNOWN;
@@ -70,24 +34,6 @@ function kindOf(snapshot: usize, slot: u32): u32 {
     kind = here;
   }
   return kind;
-}
-
-/** Maps the number of a row that has one to an ordered u64. Single-valued fields only. */
-export function numberKey(key: SortKey, row: u32): u64 {
-  switch (key.type) {
-    case TYPE_FLOAT: {
-      const value = Mem.f64At(key.values + ((<usize>row) << 3));
-      return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0
-    }
-    case TYPE_INT64:
-      return intKey(Mem.i64At(key.values + ((<usize>row) << 3)));
-    case TYPE_INT32:
-      return intKey(<i64>Mem.i32At(key.values + ((<usize>row) << 2)));
-    case TYPE_BOOL:
-      return intKey(Mem.u8At(key.values + row) != 0 ? 1 : 0);
-    default:
-      return unknownType();
-  }
 }
 
 /** The number behind the key of a field: bits of an i64 or an f64. */
@@ -171,7 +117,7 @@ export class SortKeys {
           presence |= (<u64>1) << (63 - <u64>i);
           continue;
         }
-        value = numberKey(key, row);
+        value = valueKey(key.type, key.values, row);
       } else {
         value = this.ownKey(key.by, row, textMatch, bonus);
       }

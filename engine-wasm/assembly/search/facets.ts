@@ -32,9 +32,9 @@ import { Mem } from "../memory/mem";
 import { compareBytes, equalBytes, floatKey, intKey } from "../memory/order";
 import { Result } from "../memory/result";
 import { Facet } from "../program/search-program";
-import { KIND_FLOAT, KIND_STRING } from "../rank/sort-keys";
 import { Dict } from "../segment/dictionary";
-import { Field, findField, isArrayType, Seg } from "../segment/segment";
+import { isArrayType, KIND_FLOAT, KIND_STRING } from "../segment/field-type";
+import { Field, findField, Seg } from "../segment/segment";
 
 const SHARE_LEAST: u32 = 64; // a share of at most this many values omits none
 

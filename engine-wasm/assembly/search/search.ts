@@ -4,7 +4,8 @@
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
 import { Result } from "../memory/result";
-import { KIND_STRING, numberOfKey } from "../rank/sort-keys";
+import { numberOfKey } from "../rank/sort-keys";
+import { KIND_STRING } from "../segment/field-type";
 import { Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { browse, browseNeighbours, browseRanked, OLDEST_FIRST } from "./browse";

@@ -46,7 +46,7 @@ import {
 import { Bits, bitsEndClean } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { hasOffsets } from "./field-sections";
-import { isArrayType, isKnownType, isStringType, valueBytes } from "./segment";
+import { isArrayType, isKnownType, isStringType, valueBytes } from "./field-type";
 
 const ROWS_MAX: u32 = 0x7fffffff;
 const SEQ_LIMIT: u64 = 1 << 53;

@@ -1,7 +1,7 @@
 // Which sections a field has in a segment, by its type and flags: the one place that decides, for building
 // and for merging.
 import { FLAG_FACET, FLAG_INDEX, FLAG_SORT } from "../layout";
-import { isArrayType, isStringType } from "./segment";
+import { isArrayType, isStringType } from "./field-type";
 
 const FLAGS_COLUMN: u32 = FLAG_INDEX | FLAG_SORT | FLAG_FACET;
 

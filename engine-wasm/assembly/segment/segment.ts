@@ -26,20 +26,9 @@ import {
   SNAP_COUNT,
   SNAP_ENTRIES,
   SNAP_ENTRY_BYTES,
-  STATUS_UNKNOWN_TYPE,
-  TYPE_BOOL,
-  TYPE_FLOAT,
-  TYPE_FLOATS,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRING,
-  TYPE_STRINGS,
 } from "../layout";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
-import { floatKey, intKey } from "../memory/order";
-import { fail } from "../status";
 
 export abstract class Seg {
   @inline static at(segment: usize, section: usize): usize {
@@ -143,64 +132,6 @@ export abstract class Snap {
   /** The codes of the rows' vectors, or 0 if there are none. */
   @inline static codes(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 12);
-  }
-}
-
-export function isStringType(type: u32): bool {
-  return type == TYPE_STRING || type == TYPE_STRINGS;
-}
-export function isArrayType(type: u32): bool {
-  return type == TYPE_STRINGS || type == TYPE_INT32S || type == TYPE_FLOATS;
-}
-export function isFloatType(type: u32): bool {
-  return type == TYPE_FLOAT || type == TYPE_FLOATS;
-}
-export function isKnownType(type: u32): bool {
-  return type <= <u32>TYPE_FLOATS;
-}
-
-/**
- * Default case of every switch over types: the kernel reports the status and never reads one type's values as
- * another's.
- */
-export function unknownType(): u32 {
-  fail(STATUS_UNKNOWN_TYPE);
-  return 0;
-}
-
-/** Bytes of one number in the values section; strings have none there. */
-export function valueBytes(type: u32): u32 {
-  switch (type) {
-    case TYPE_STRING:
-    case TYPE_STRINGS:
-      return 0;
-    case TYPE_BOOL:
-      return 1;
-    case TYPE_INT32:
-    case TYPE_INT32S:
-      return 4;
-    case TYPE_INT64:
-    case TYPE_FLOAT:
-    case TYPE_FLOATS:
-      return 8;
-    default:
-      return unknownType();
-  }
-}
-
-/** Maps a number of a dictionary, the bits of an i64 or an f64, to an ordered u64. */
-export function dictionaryKey(type: u32, bits: u64): u64 {
-  switch (type) {
-    case TYPE_FLOAT:
-    case TYPE_FLOATS:
-      return floatKey(bits);
-    case TYPE_BOOL:
-    case TYPE_INT32:
-    case TYPE_INT32S:
-    case TYPE_INT64:
-      return intKey(<i64>bits);
-    default:
-      return unknownType();
   }
 }
 

@@ -2,18 +2,14 @@
 // Decoding needs the program, whose keys and facets give the types of the values. Rows are decoded on demand:
 // a deep page has tens of thousands, of which few are shown.
 import {
+  FLOAT_TYPES,
+  LONG_TYPES,
   ROW_HAS_WORD,
   ROW_MATCHED,
   ROW_NEIGHBOUR,
   ROW_PINNED,
-  TYPE_BOOL,
-  TYPE_FLOAT,
-  TYPE_FLOATS,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRING,
-  TYPE_STRINGS,
+  STRING_TYPES,
+  TYPE_COUNT,
 } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import { finished } from "../runtime/steps.js";
@@ -271,21 +267,11 @@ function decodeFacet(reader: ByteReader, facet: FacetRequest, values: number): F
 }
 
 function isString(type: number): boolean {
-  return type === TYPE_STRING || type === TYPE_STRINGS;
+  return ((STRING_TYPES >> type) & 1) === 1;
 }
 
 function decodeNumber(reader: ByteReader, type: number): number | bigint {
-  switch (type) {
-    case TYPE_FLOAT:
-    case TYPE_FLOATS:
-      return reader.f64();
-    case TYPE_INT64:
-      return reader.i64();
-    case TYPE_INT32:
-    case TYPE_INT32S:
-    case TYPE_BOOL:
-      return Number(reader.i64());
-    default:
-      throw new RangeError(`the field type ${type} has no numbers`);
-  }
+  if (type >= TYPE_COUNT) throw new RangeError(`the field type ${type} has no numbers`);
+  if (((FLOAT_TYPES >> type) & 1) === 1) return reader.f64();
+  return ((LONG_TYPES >> type) & 1) === 1 ? reader.i64() : Number(reader.i64());
 }

@@ -1,10 +1,11 @@
 // Data sources, their runs and incidents in the catalog: lookups, and the commands that change them. Pure.
-import type { CatalogState, Command } from "../../catalog/state.js";
+
 import { ownedBy } from "../../catalog/owned-records.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { Incident } from "../../catalog/records/incident.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { SyncRun } from "../../catalog/records/sync-run.js";
+import type { CatalogState, Command } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
 
 /** Runs kept per source. */

@@ -7,20 +7,18 @@ import { FIELD_TYPES } from "../../../../server/ground/field-types.js";
 import { compileParts, type Parts } from "./compile-parts.js";
 
 const SOURCE = `
+import { valueKey } from "./columns/column-values";
 import { scratchZeroed } from "./memory/arena";
-import { SortKey } from "./program/search-program";
-import { numberKey } from "./rank/sort-keys";
-import { isArrayType, valueBytes as bytes } from "./segment/segment";
+import { isArrayType, isFloatType, isStringType, valueBytes as bytes } from "./segment/field-type";
 import { status, statusReset } from "./status";
 
 export function valueBytes(type: u32): u32 { statusReset(); return bytes(type); }
 export function isArray(type: u32): u32 { return isArrayType(type) ? 1 : 0; }
+export function isString(type: u32): u32 { return isStringType(type) ? 1 : 0; }
+export function isFloat(type: u32): u32 { return isFloatType(type) ? 1 : 0; }
 export function readNumber(type: u32): u64 {
   statusReset();
-  const key = changetype<SortKey>(scratchZeroed(offsetof<SortKey>()));
-  key.type = type;
-  key.values = scratchZeroed(16);
-  return numberKey(key, 0);
+  return valueKey(type, scratchZeroed(16), 0);
 }
 export function outcome(): i32 { return status(); }
 `;
@@ -42,10 +40,13 @@ beforeAll(async () => {
   parts = (await compileParts(SOURCE)).exports;
 });
 
-test("every type of the table has its width", () => {
-  for (const { code, array } of Object.values(FIELD_TYPES)) {
+test("every type of the server's table is the same to the engine, and has its width", () => {
+  expect(Object.keys(FIELD_TYPES)).toHaveLength(L.TYPE_COUNT);
+  for (const { code, kind, array } of Object.values(FIELD_TYPES)) {
     expect(parts.valueBytes!(code), `type ${code}`).toBe(WIDTHS.get(code));
     expect(parts.isArray!(code), `type ${code}`).toBe(array ? 1 : 0);
+    expect(parts.isString!(code), `type ${code}`).toBe(kind === "string" ? 1 : 0);
+    expect(parts.isFloat!(code), `type ${code}`).toBe(kind === "float" ? 1 : 0);
     expect(parts.outcome!()).toBe(L.STATUS_OK);
   }
 });
@@ -53,7 +54,7 @@ test("every type of the table has its width", () => {
 test("an unknown type has no width and no number", () => {
   expect(parts.valueBytes!(UNKNOWN)).toBe(0);
   expect(parts.outcome!()).toBe(L.STATUS_UNKNOWN_TYPE);
-  for (const type of [UNKNOWN, L.TYPE_STRING, L.TYPE_INT32S]) {
+  for (const type of [UNKNOWN, L.TYPE_STRINGS, L.TYPE_INT32S]) {
     expect(parts.readNumber!(type)).toBe(0n);
     expect(parts.outcome!(), `type ${type}`).toBe(L.STATUS_UNKNOWN_TYPE);
   }
