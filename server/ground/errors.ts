@@ -97,7 +97,7 @@ export const ERRORS = {
   "SK-SYS-503": {
     status: 503,
     meaning:
-      "The server is starting, stopping or overloaded (too many requests, or replies that clients do not take), its disk is full or refuses a write, or its memory limit is reached; retry after `Retry-After`.",
+      "The server is starting, stopping or overloaded (too many requests, or replies that clients do not take), its disk is full or refuses a write, its memory limit is reached, or a deletion by filter waited too long for a rebuild; retry after `Retry-After`.",
   },
 } as const satisfies Record<string, ErrorKind>;
 
