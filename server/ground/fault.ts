@@ -1,6 +1,6 @@
-// The fault points of the server's main thread (shards/storage/fault-points.ts): where the catalog, the shards or the
-// files of a backup have taken a step that the others have not. A point that no test passes fails
-// test/e2e/faults/fault-points.test.ts.
+// Fault points of the server's main thread (shards/storage/fault-points.ts): places where the catalog, the
+// shards or the files of a backup have taken a step that the others have not. A point that no test passes
+// fails test/e2e/faults/fault-points.test.ts.
 import { faultPoints } from "../../shards/storage/fault-points.js";
 
 export const SERVER_FAULT_POINTS = [

@@ -1,6 +1,6 @@
-// The table of field types: what the engine calls each of them, what its values are and what can be done with it.
-// Schema, filters, documents, the command line and the OpenAPI document read it; a new type is one entry here and the
-// engine's own code for it. Knows no index.
+// The table of field types: their engine codes, their values and what can be done with them. Read by schema,
+// filters, documents, the command line and the OpenAPI document. A new type is one entry here plus the
+// engine's own code for it. Knows nothing about indexes.
 import {
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -12,7 +12,7 @@ import {
   TYPE_STRINGS,
 } from "../../engine-wasm/assembly/layout.js";
 
-/** What one value is: it decides how filters and CSV cells are read and how facet values are shown. */
+/** Kind of a single value: decides how filters and CSV cells are read and how facet values are shown. */
 export type ValueKind = "string" | "int" | "float" | "bool";
 
 interface FieldTypeEntry {
@@ -21,11 +21,11 @@ interface FieldTypeEntry {
   readonly kind: ValueKind;
   /** A document has a list of values. */
   readonly array: boolean;
-  /** `sort` of an indexed field whose schema entry does not say; null: such a field cannot be sorted by. */
+  /** Default of `sort` for an indexed field; null: such fields cannot be sorted by. */
   readonly sortDefault: boolean | null;
-  /** It may be the default sorting field. */
+  /** Can be the default sorting field. */
   readonly ranks: boolean;
-  /** What documents give it, as error texts and the OpenAPI document say it. */
+  /** The accepted JSON values, in the words of error messages and the OpenAPI document. */
   readonly takes: string;
 }
 
@@ -98,10 +98,10 @@ export const FIELD_TYPES = {
 
 export type FieldType = keyof typeof FIELD_TYPES;
 
-/** In the order of the table. */
+/** In table order. */
 export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as readonly FieldType[];
 
-/** Its words are searched, and it has a language. */
+/** True if its words are searched and it has a language. */
 export function isTextType(type: FieldType): boolean {
   return FIELD_TYPES[type].kind === "string";
 }

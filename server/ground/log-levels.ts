@@ -1,5 +1,5 @@
-// The names of the log levels, the most severe first. They stand apart from the logger: commands that only read the
-// configuration do without its library.
+// Names of the log levels, most severe first. Separate from the logger, so that commands that only read the
+// configuration do not load its library.
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

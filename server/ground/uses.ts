@@ -1,12 +1,11 @@
-// Who is using what at the moment, by number: counts begun and ended uses and lets somebody wait until there
-// are none left. Knows nothing of what is used.
+// Counts who uses what, by number, and lets callers wait until nobody does. Knows nothing about what is used.
 import { within } from "./jobs/deadline.js";
 
 export class Uses {
   readonly #counts = new Map<number, number>();
   readonly #waiting = new Map<number, (() => void)[]>();
 
-  /** Begins a use; call the answer once to end it. */
+  /** Begins a use; call the returned function once to end it. */
   begin(id: number): () => void {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
     let ended = false;
@@ -16,7 +15,7 @@ export class Uses {
     };
   }
 
-  /** Resolves when nobody uses the number any more, at the latest after `msMax` or when `signal` says so. */
+  /** Resolves when nobody uses the number, at the latest after `msMax` or when `signal` is aborted. */
   async ended(id: number, msMax: number, signal?: AbortSignal): Promise<void> {
     if (!this.#counts.has(id) || signal?.aborted) return;
     const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// The member "ai" of the configuration file: which models help and where they are, and which addresses tenants may name.
+// The configuration member "ai": addresses of models, and the addresses that tenants may name.
 import { defaultsTo, object, optional } from "../ground/input/object-reader.js";
 import {
   anything,
@@ -14,17 +14,17 @@ import {
 } from "../ground/input/readers.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 
-/** An OpenAI-compatible server. The operator has chosen it, so it may have any address. */
+/** An OpenAI-compatible server, chosen by the operator, so any address is allowed. */
 export interface EndpointSettings {
   readonly url: URL;
   readonly model: string;
-  /** Null: the server asks for none. */
+  /** Null: the server requires none. */
   readonly apiKey: string | null;
-  /** Of a whole piece of work, however many requests it takes. */
+  /** Time limit for a whole task, however many requests it takes. */
   readonly msMax: number;
 }
 
-/** The addresses are those that the servers of models may have which tenants name in settings. */
+/** The address rules apply to model servers that tenants name in settings. */
 export interface AiSettings extends AddressRules {
   /** Null: the coach words its recommendations itself. */
   readonly coach: EndpointSettings | null;

@@ -1,5 +1,6 @@
-// Whether a server that fails is asked again yet. After some failures in a row the circuit opens: nobody asks. After a pause one
-// is let through to try; when that fails, too, the next pause is twice as long. A success closes the circuit.
+// A circuit breaker: decides whether a failing server is asked again. It opens after several consecutive
+// failures; then nobody asks. After a pause one request is let through; if it fails too, the next pause is
+// twice as long. A success closes the circuit.
 import type { Clock } from "../ground/outbound/patience.js";
 
 const PAUSE_MS_MIN = 1_000;
@@ -14,29 +15,29 @@ export class Circuit {
   #closedUntilMs = 0;
   #isTrying = false;
 
-  /** Opens after `failuresMax` failures in a row. */
+  /** Opens after `failuresMax` consecutive failures. */
   constructor(failuresMax: number, clock: Pick<Clock, "now">, random: () => number) {
     this.#failuresMax = failuresMax;
     this.#now = () => clock.now();
     this.#random = random;
   }
 
-  /** It has opened, and no success has closed it yet. */
+  /** True since it opened, until a success closes it. */
   get isOpen(): boolean {
     return this.#failures >= this.#failuresMax;
   }
 
-  /** Nobody gets through now. */
+  /** True if no request gets through now. */
   get isResting(): boolean {
     return this.isOpen && (this.#isTrying || this.restMs > 0);
   }
 
-  /** How long the pause still lasts. */
+  /** Remaining pause. */
   get restMs(): number {
     return this.isOpen ? Math.max(0, this.#closedUntilMs - this.#now()) : 0;
   }
 
-  /** Whether the server may be asked. Who gets true tells how it went: `succeeded`, `failed` or `gaveUp`. */
+  /** True if the server may be asked. The caller must then report `succeeded`, `failed` or `gaveUp`. */
   enter(): boolean {
     if (this.isResting) return false;
     this.#isTrying = this.isOpen;
@@ -49,7 +50,7 @@ export class Circuit {
     this.#isTrying = false;
   }
 
-  /** `afterMs`: how long the server wants to be left alone. */
+  /** `afterMs`: how long the server asks clients to wait. */
   failed(afterMs: number | null): void {
     const wasTrying = this.#isTrying;
     this.#isTrying = false;
@@ -60,13 +61,13 @@ export class Circuit {
     this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
-  /** It was never learned how it went. */
+  /** The outcome was never learned. */
   gaveUp(): void {
     this.#isTrying = false;
   }
 }
 
-/** Up to a quarter less, so that servers that failed together do not come back together. */
+/** Up to a quarter less, so that clients that failed together do not retry together. */
 export function jittered(ms: number, random: () => number): number {
   return ms * (1 - random() / 4);
 }

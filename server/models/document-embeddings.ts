@@ -1,5 +1,6 @@
-// The vectors of documents: texts in batches of bounded size, some requests at a time, none while the server is left alone. The
-// first batch that is given up ends the others. Knows nothing of where texts come from.
+// Vectors of documents: sends texts in batches of bounded size, several requests at a time, and none while
+// the circuit is open. The first batch that fails ends the others. Knows nothing about the origin of the
+// texts.
 import { underSignals } from "../ground/jobs/deadline.js";
 import { Slots } from "../ground/jobs/slots.js";
 import type { Limits } from "../ground/limits.js";
@@ -10,9 +11,9 @@ import { EndpointError } from "./model-server.js";
 
 export interface DocumentEmbeddingsOptions extends BatchEmbeddingOptions {
   readonly circuit: Circuit;
-  /** Ends everything. */
+  /** Aborts everything. */
   readonly signal: AbortSignal;
-  /** Hears how each batch went: null, or why it was given up. */
+  /** Called with the outcome of each batch: null, or why it failed. */
   readonly told: (failure: EndpointError | null) => void;
 }
 
@@ -26,8 +27,9 @@ export class DocumentEmbeddings {
   }
 
   /**
-   * One vector for each text; a blank text has zeros, and so has one that the server refuses, of which `refused` hears. Throws
-   * EndpointError when a batch is given up, whose `afterMs` says when to come again, or the signal's reason.
+   * One vector per text: zeros for a blank text and for one that the server refuses, which is reported to
+   * `refused`. Throws EndpointError if a batch fails, whose `afterMs` says when to retry, or the signal's
+   * reason.
    */
   async embed(
     texts: readonly string[],
@@ -86,7 +88,7 @@ export class DocumentEmbeddings {
     }
   }
 
-  /** Tells how it went. */
+  /** Reports the outcome. */
   #over<T extends EndpointError | null>(failure: T): T {
     const { circuit, told } = this.#options;
     if (failure === null) circuit.succeeded();
@@ -96,7 +98,7 @@ export class DocumentEmbeddings {
   }
 }
 
-/** The places of the texts that are not blank, in batches of bounded size. */
+/** Positions of the texts that are not blank, in batches of bounded size. */
 function batchesOf(texts: readonly string[], limits: Limits): number[][] {
   const batches: number[][] = [];
   let characters = 0;

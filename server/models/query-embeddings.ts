@@ -1,6 +1,7 @@
-// The vectors of queries, which wait for them only a little while. Queries of the same text share one request. While all
-// requests that may be under way are, others gather and go together in the next one. A request that is too late for its queries
-// counts as failed at once; what it brings later still fills the cache. After some failures queries do not wait at all.
+// Vectors of queries, which wait for them only briefly. Queries with the same text share a request. While the
+// maximum number of requests is in flight, further queries are collected for the next one. A request that is
+// too late for its queries counts as failed at once, but its result still fills the cache. After several
+// failures queries do not wait at all.
 import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import type { Clock } from "../ground/outbound/patience.js";
@@ -9,7 +10,7 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
 import type { CachedVectors } from "./vector-cache.js";
 
-/** Of one request. It may last longer than a query waits. */
+/** Timeout of one request, which may be longer than a query waits. */
 const REQUEST_MS_MAX = 5_000;
 const REQUESTS_AT_ONCE = 4;
 const TEXTS_PER_REQUEST = 32;
@@ -21,19 +22,22 @@ export interface QueryEmbeddingsOptions {
   readonly circuit: Circuit;
   readonly meter: EmbeddingMeter;
   readonly clock: Clock;
-  /** How long a query waits. */
+  /** Maximum wait of a query. */
   readonly msMax: number;
-  /** Ends everything. */
+  /** Aborts everything. */
   readonly signal: AbortSignal;
-  /** Hears how each request went: null, or why it failed. Hears first that it is late when it is. */
+  /**
+   * Called with the outcome of each request: null, or why it failed. A late request is first reported as
+   * late.
+   */
   readonly told: (failure: EndpointError | null) => void;
 }
 
-/** A text whose vector is on its way. */
+/** A text whose vector is in flight. */
 interface Wanted {
   readonly text: string;
   readonly sinceMs: number;
-  /** Null when there will be none in time. */
+  /** Null if there is none in time. */
   readonly vector: Promise<Float32Array | null>;
   readonly settle: (vector: Float32Array | null) => void;
 }
@@ -42,7 +46,7 @@ export class QueryEmbeddings {
   readonly #options: QueryEmbeddingsOptions;
   /** By text: sent or waiting. */
   readonly #wanted = new Map<string, Wanted>();
-  /** The first has waited longest. */
+  /** Oldest first. */
   #waiting: Wanted[] = [];
   #requests = 0;
 
@@ -50,7 +54,7 @@ export class QueryEmbeddings {
     this.#options = options;
   }
 
-  /** Null: the text is blank, or there is no vector in time. Never rejects. */
+  /** Null if the text is blank or there is no vector in time. Never rejects. */
   async embed(text: string, signal: AbortSignal): Promise<Float32Array | null> {
     if (text.trim() === "") return null;
     const known = this.#options.cache.get(text);
@@ -69,7 +73,8 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
-    if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null; // late requests leave no room to try
+    // Late requests leave no slot for an attempt.
+    if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null;
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {
       settle = resolve;
@@ -81,7 +86,7 @@ export class QueryEmbeddings {
     return wanted;
   }
 
-  /** Sends what waits, as far as requests may be under way. What has waited too long is wanted by nobody any more. */
+  /** Sends waiting texts within the limit on requests. Nobody wants those that have waited too long. */
   #send(): void {
     const { circuit, clock, msMax } = this.#options;
     if (circuit.isResting) for (const wanted of this.#waiting.splice(0)) this.#settle(wanted, null);
@@ -95,7 +100,10 @@ export class QueryEmbeddings {
     }
   }
 
-  /** A late answer does not close the circuit: a server that is always late would have every query wait in vain. */
+  /**
+   * A late answer does not close the circuit: with a server that is always late, every query would wait in
+   * vain.
+   */
   async #request(batch: readonly Wanted[]): Promise<void> {
     const { circuit, clock, msMax, told } = this.#options;
     const sentMs = clock.now();
@@ -109,7 +117,8 @@ export class QueryEmbeddings {
     const timer = setTimeout(
       () => {
         late();
-        for (const { settle } of batch) settle(null); // they stay wanted, so that nobody asks for them again
+        // They stay registered, so that nobody requests them again.
+        for (const { settle } of batch) settle(null);
         this.#send();
       },
       Math.min(msMax, TIMER_MS_MAX),
@@ -144,7 +153,7 @@ export class QueryEmbeddings {
   }
 }
 
-/** Of the reason by which a signal has ended a request. */
+/** Error for the reason with which a signal ended a request. */
 export function lateFailure(cause: unknown): EndpointError {
   return new EndpointError("the model's server did not answer in time", { cause, isPassing: true });
 }

@@ -1,8 +1,8 @@
-// The vectors of texts that were asked for lately, of all endpoints of a server and within a number of bytes; the least recently
-// used go first. A vector follows from its endpoint and its text, so none is ever out of date.
+// Recently requested vectors of all endpoints of a server, limited by bytes, with LRU eviction. A vector is
+// determined by its endpoint and text, so it is never stale.
 import type { CacheMeter } from "../ground/metrics/recorder.js";
 
-/** Of the objects around text and vector. */
+/** Bytes of the objects around text and vector. */
 const ENTRY_BYTES = 200;
 
 export class VectorCache {
@@ -18,7 +18,7 @@ export class VectorCache {
     this.#meter = meter;
   }
 
-  /** The part of a new endpoint, which has nothing yet. */
+  /** A part for a new endpoint, initially empty. */
   part(): CachedVectors {
     const prefix = `${++this.#endpoints}:`;
     return {
@@ -57,7 +57,7 @@ export class VectorCache {
   }
 }
 
-/** What one endpoint sees of the cache. Vectors must stay as they are. */
+/** One endpoint's view of the cache. Vectors must not be modified. */
 export interface CachedVectors {
   get(text: string): Float32Array | undefined;
   put(text: string, vector: Float32Array): void;

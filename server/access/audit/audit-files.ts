@@ -1,4 +1,5 @@
-// The files of the audit log: audit.ndjson is written, audit.1.ndjson is the one before it, and so on. Knows no entry.
+// Files of the audit log: audit.ndjson is the current one, audit.1.ndjson the previous one, and so on. Knows
+// nothing about entries.
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -6,21 +7,21 @@ import { fault } from "../../ground/fault.js";
 
 const OLDER = /^audit\.([1-9]\d{0,5})\.ndjson$/;
 
-/** 0: the one that is written. */
+/** 0: the current file. */
 export function auditFile(directory: string, number: number): string {
   return join(directory, number === 0 ? "audit.ndjson" : `audit.${number}.ndjson`);
 }
 
-/** Those that exist but for the one that is written, newest first. */
+/** Numbers of the existing files except the current one, newest first. */
 export async function olderNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names.flatMap((name) => Number(OLDER.exec(name)?.[1] ?? 0) || []).sort((a, b) => a - b);
 }
 
 /**
- * Gives audit.ndjson, which nobody has open, its number, so that a new one can be begun. Each older file moves up by one as far
- * as the first number that is free; the oldest one of `filesMax` is written over. A process that ends in the middle leaves a
- * number free, which the next rotation fills: no file is lost, and no two have changed places.
+ * Renames audit.ndjson, which nobody may have open, so that a new file can be started. Each older file moves
+ * up by one, up to the first free number; the oldest of `filesMax` is overwritten. If the process dies in
+ * between, a number stays free and the next rotation fills it: no file is lost, and the order stays intact.
  */
 export async function rotate(directory: string, filesMax: number): Promise<void> {
   const numbers = await olderNumbers(directory);

@@ -1,5 +1,6 @@
-// The audit log: a line for each change, on disk before the change is answered. The only writer of its files, which it keeps by
-// size. A process that ends may leave a torn line; the next line begins anew, and a reader leaves the torn one out.
+// The audit log: one line per change, on disk before the change is answered. The only writer of its files,
+// which it rotates by size. A crash may leave a torn line; the next line starts on a new one, and readers
+// skip the torn one.
 import { type FileHandle, open } from "node:fs/promises";
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -22,7 +23,7 @@ const NEWLINE = 0x0a;
 
 interface Options {
   readonly directory: string;
-  /** os: a line is handed to the system, as documents are then. */
+  /** os: lines are only handed to the operating system, as documents are with this setting. */
   readonly durability: "fsync" | "os";
   readonly limits: Limits;
   readonly meter: AuditMeter;
@@ -36,7 +37,7 @@ interface Written {
 
 export class AuditLog {
   readonly #options: Options;
-  /** Null until the first line, and after one that could not be written: what the file then ends with is looked at again. */
+  /** Null before the first line, and after a failed write: then the end of the file is examined again. */
   #written: Written | null = null;
   #seq: number | null = null;
   #waiting: NewEntry[] = [];
@@ -48,19 +49,19 @@ export class AuditLog {
   }
 
   /**
-   * Resolves when the line is on disk. Never rejects: the change is made, whatever becomes of its line. A line that cannot be
-   * written is counted, and goes to the server's log instead.
+   * Resolves when the line is on disk. Never rejects: the change has been made regardless. A line that cannot
+   * be written is counted and goes to the server's log instead.
    */
   append(entry: NewEntry): Promise<void> {
     this.#waiting.push(entry);
-    // What comes while others are written is written together afterwards.
+    // Lines that arrive during a write are written together afterwards.
     this.#group ??= this.#lane.run(() => this.#writeWaiting());
     return this.#group;
   }
 
-  /** Newest first. Throws what the system says of files that cannot be read. */
+  /** Newest first. Throws the system's error if a file is unreadable. */
   async read(filter: AuditFilter, limit: number, signal: AbortSignal): Promise<AuditPage> {
-    // Opened between two writes, so that none is renamed meanwhile.
+    // Opened between two writes, so that no file is renamed in the meantime.
     const files = await this.#lane.run(() => this.#openAll());
     try {
       return await readPage(files, filter, limit, signal);
@@ -69,7 +70,7 @@ export class AuditLog {
     }
   }
 
-  /** Waits for the lines under way. */
+  /** Waits for pending lines. */
   async close(): Promise<void> {
     await this.#lane.run(() => this.#closeFile());
   }
@@ -85,7 +86,7 @@ export class AuditLog {
     } catch (error) {
       meter.dropped += entries.length;
       for (const entry of entries) log.error({ err: error, audit: entry }, "a line of the audit log is lost");
-      await this.#closeFile().catch(() => undefined); // the reason is in the log already
+      await this.#closeFile().catch(() => undefined); // the reason is already in the log
     }
   }
 
@@ -93,7 +94,7 @@ export class AuditLog {
     const { directory, limits, durability } = this.#options;
     this.#seq ??= await this.#lastSeq();
     let seq = this.#seq;
-    this.#seq += entries.length; // also of lines that are lost, so that their gap shows
+    this.#seq += entries.length; // includes lost lines, so that the gap shows
     const lines = Buffer.from(
       entries.map((entry) => `${JSON.stringify({ seq: ++seq, ...entry })}\n`).join(""),
     );
@@ -111,7 +112,7 @@ export class AuditLog {
     fault("audit.after-line");
   }
 
-  /** The file ends with a whole line then. */
+  /** Afterwards the file ends with a complete line. */
   async #openFile(): Promise<Written> {
     const { directory } = this.#options;
     const file = await open(auditFile(directory, 0), "a+", FILE_MODE);
@@ -133,7 +134,7 @@ export class AuditLog {
     await written?.file.close();
   }
 
-  /** 0 when there is no line yet. */
+  /** 0 if there is no line yet. */
   async #lastSeq(): Promise<number> {
     const files = await this.#openAll();
     try {
@@ -162,7 +163,7 @@ export class AuditLog {
   }
 }
 
-/** The file written to may not be there: before the first line, and after a rotation that was cut short. */
+/** The current file may be missing: before the first line, and after an interrupted rotation. */
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, "r");

@@ -1,4 +1,5 @@
-// Reads the audit log backwards, a block at a time, so that its size costs neither memory nor a long stretch of the event loop.
+// Reads the audit log backwards, block by block, so that its size costs neither memory nor long stretches of
+// the event loop.
 import type { FileHandle } from "node:fs/promises";
 import { type AuditEntry, parseEntry } from "./entry.js";
 
@@ -6,30 +7,30 @@ const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
-/** The bytes of a file up to a place; what is appended meanwhile is not read. */
+/** The bytes of a file up to a position; anything appended later is not read. */
 export interface AuditFile {
   readonly file: FileHandle;
   readonly bytes: number;
 }
 
-/** Which entries are wanted. A member that is null does not choose. */
+/** Selects entries. A null member does not restrict. */
 export interface AuditFilter {
-  /** Only those before the entry of this number, or before this time (milliseconds). */
+  /** Only entries before the one with this number, or before this time (milliseconds). */
   readonly beforeSeq: number | null;
   readonly beforeMs: number | null;
   readonly tenant: string | null;
   readonly action: string | null;
-  /** "bootstrap": those of the bootstrap admin key. */
+  /** "bootstrap": entries of the bootstrap admin key. */
   readonly keyId: number | "bootstrap" | null;
 }
 
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** The number before which the next page begins. Absent on the last one. */
+  /** The number before which the next page begins. Absent on the last page. */
   readonly next?: number;
 }
 
-/** The newest `limit` entries that the filter lets through, newest first. `files` are given in this order, too. */
+/** The newest `limit` entries that pass the filter, newest first. `files` are in this order too. */
 export async function readPage(
   files: readonly AuditFile[],
   filter: AuditFilter,
@@ -60,9 +61,9 @@ function lets({ beforeSeq, beforeMs, tenant, action, keyId }: AuditFilter, entry
   );
 }
 
-/** The entries of the file in groups, newest first. A line that is none is left out. */
+/** Entries of the file in groups, newest first. Skips invalid lines. */
 export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenerator<AuditEntry[]> {
-  /** The end of a line that begins before what was read. */
+  /** The end of a line that begins before the bytes read so far. */
   let rest: Uint8Array = NOTHING;
   for (let end = bytes; end > 0; ) {
     const from = Math.max(0, end - BLOCK_BYTES);
@@ -70,7 +71,7 @@ export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenera
     await readFully(file, block, from);
     const text = Buffer.concat([block, rest]);
     const start = from === 0 ? 0 : text.indexOf(NEWLINE) + 1;
-    // No line is so long. What has no beginning here is no entry, and its end is forgotten.
+    // No valid line is this long, so its end is dropped.
     rest = start === 0 ? NOTHING : text.subarray(0, start);
     const lines = start === 0 && from > 0 ? [] : text.toString("utf8", start).split("\n");
     yield lines.reverse().flatMap((line) => parseEntry(line) ?? []);

@@ -1,33 +1,34 @@
-// A line of the audit log: who changed what, from where, and how it ended. Never what it was changed to: bodies hold secrets.
+// A line of the audit log: who changed what, from where, and with which result. Never the new value: bodies
+// contain secrets.
 import { isObject } from "../../ground/input/json-value.js";
 
 // ON DISK and in the answers of GET /v1/audit - names are never reused for something else
 export interface AuditEntry {
-  /** One more than that of the line before. A line that could not be written leaves a gap. */
+  /** One more than the previous line's. A line that could not be written leaves a gap. */
   readonly seq: number;
   /** ISO 8601 UTC. */
   readonly time: string;
   readonly request_id: string;
-  /** The tenant's name at that time. */
+  /** Name of the tenant at that time. */
   readonly tenant: string | null;
   readonly tenant_id: number;
   /** Null for the bootstrap admin key. */
   readonly key_id: number | null;
   readonly address: string;
-  /** What was done to which kind of thing: `key.create`. */
+  /** The action and the kind of its target: `key.create`. */
   readonly action: string;
-  /** The index that it belongs to, if it belongs to one. */
+  /** The index that it belongs to, if any. */
   readonly index: string | null;
-  /** The id or the name of what was changed. Null when it was not made. */
+  /** Id or name of the target. Null if it was not created. */
   readonly target: string | null;
-  /** Of the answer. From 500 on it is unknown whether, or how far, the change was made. */
+  /** Status of the answer. From 500 on it is unknown whether, or how far, the change was made. */
   readonly status: number;
 }
 
-/** An entry to be written; the log gives it its number. */
+/** An entry to write; the log assigns its number. */
 export type NewEntry = Omit<AuditEntry, "seq">;
 
-/** Null for a line that was torn by a crash, and for what this log has not written. */
+/** Null for a line torn by a crash, and for anything this log has not written. */
 export function parseEntry(line: string): AuditEntry | null {
   let value: unknown;
   try {

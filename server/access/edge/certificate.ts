@@ -1,10 +1,10 @@
-// The certificate of the server and its private key: read from their files and checked as a pair before anybody uses them.
-// Knows no HTTP library.
+// The server's certificate and private key, read from their files and checked as a pair before use. Knows no
+// HTTP library.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
-/** PEM files. The first certificate is the server's; those that lead to its authority may follow. */
+/** PEM files. The first certificate is the server's; intermediate certificates may follow. */
 export interface CertificateFiles {
   readonly certificate: string;
   readonly key: string;
@@ -14,13 +14,13 @@ export interface CertificatePair {
   readonly files: CertificateFiles;
   readonly certificate: string;
   readonly key: string;
-  /** When the certificate ends, as OpenSSL writes it. */
+  /** Expiry of the certificate, in OpenSSL's notation. */
   readonly validTo: string;
 }
 
 export const TLS_VERSION_MIN = "TLSv1.2";
 
-/** Throws an Error with one sentence when a file cannot be read or the two are no pair that TLS can use. */
+/** Throws an Error with one sentence if a file is unreadable or the two are not a pair that TLS can use. */
 export function readCertificate(files: CertificateFiles): CertificatePair {
   const certificate = contentOf(files.certificate, "the certificate");
   const key = contentOf(files.key, "the private key");
@@ -37,7 +37,7 @@ export function readCertificate(files: CertificateFiles): CertificatePair {
       `the private key in ${files.key} does not belong to the certificate in ${files.certificate}`,
     );
   }
-  // OpenSSL refuses more than a pair that does not fit, a key that is too short for instance.
+  // OpenSSL also refuses other things than a mismatch, such as a key that is too short.
   parsedAs(
     () => createSecureContext({ cert: certificate, key, minVersion: TLS_VERSION_MIN }),
     `the certificate in ${files.certificate} cannot be used`,

@@ -1,20 +1,21 @@
-// Whose request it is, by address: the peer of the connection, or behind proxies what these say in X-Forwarded-For. Anybody
-// may write anything into that header, so each entry is believed only as far as its writer is trusted: the last entry
-// was written by the peer, the one before by the proxy that the last entry names, and so on.
+// Determines the client's address: the peer of the connection or, behind proxies, an entry of
+// X-Forwarded-For. Anybody may write anything into that header, so each entry is believed only if its writer
+// is trusted: the last entry was written by the peer, the one before it by the proxy that the last entry
+// names, and so on.
 import { BlockList, isIP } from "node:net";
 import { integer, refuse, texts, type ValueReader, wrongType } from "../../ground/input/readers.js";
 
 const PROXIES_MAX = 1000;
 const HOPS_MAX = 100;
 
-/** How many proxies stand in a row before the server, or their addresses and networks. */
+/** Number of proxies in a row before the server, or their addresses and networks. */
 export type ProxySetting = number | readonly string[];
 
-/** Which writers of X-Forwarded-For are trusted. */
+/** The trusted writers of X-Forwarded-For. */
 export class ProxyTrust {
-  /** Nobody: the peer is the client. */
+  /** Trusts nobody: the peer is the client. */
   static readonly none = new ProxyTrust(0, () => false);
-  /** From which `of` makes the same again. */
+  /** Passing it to `of` creates an equal object. */
   readonly setting: ProxySetting;
   readonly #trusts: (address: string, hop: number) => boolean;
 
@@ -23,7 +24,7 @@ export class ProxyTrust {
     this.#trusts = trusts;
   }
 
-  /** Throws RangeError for a setting that was not taken from a ProxyTrust. */
+  /** Throws RangeError for a setting that does not come from a ProxyTrust. */
   static of(setting: ProxySetting): ProxyTrust {
     if (typeof setting === "number") return ProxyTrust.ofHops(setting);
     const trust = ProxyTrust.ofNetworks(setting);
@@ -31,12 +32,12 @@ export class ProxyTrust {
     throw new RangeError(`"${trust.wrong}" is neither an address nor a network`);
   }
 
-  /** So many proxies stand in a row before the server, whatever their addresses. */
+  /** Trusts this many proxies in a row before the server, whatever their addresses. */
   static ofHops(hops: number): ProxyTrust {
     return hops === 0 ? ProxyTrust.none : new ProxyTrust(hops, (_, hop) => hop < hops);
   }
 
-  /** These addresses and networks are proxies. Returns the first one that is neither. */
+  /** Trusts these addresses and networks. Returns the first one that is neither. */
   static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
     const list = new BlockList();
     for (const network of networks) if (!addNetwork(list, network)) return { wrong: network };
@@ -44,8 +45,8 @@ export class ProxyTrust {
   }
 
   /**
-   * The address of the client, in its one spelling. The header is read from its end as long as the writer of an entry is
-   * trusted. When an entry is no address, or there is none left, the last good address is the client's.
+   * The client's address in canonical form. Reads the header from its end as long as the writer of an entry
+   * is trusted. If an entry is not an address, or none is left, the last valid address is the client's.
    */
   clientAddress(peer: string, forwardedFor: string): string {
     let client = plainAddress(peer) ?? peer;
@@ -64,7 +65,7 @@ export class ProxyTrust {
   }
 }
 
-/** The member trust_proxy of the configuration file. */
+/** Reads the member trust_proxy of the configuration file. */
 export function proxyTrust(): ValueReader<ProxyTrust> {
   const takes = "true, false, a number of proxies, or an array of addresses and networks";
   const hops = integer(0, HOPS_MAX);
@@ -85,8 +86,8 @@ export function proxyTrust(): ValueReader<ProxyTrust> {
 }
 
 /**
- * What counts as one client where addresses are limited: an IPv4 address, or the /64 of an IPv6 one, of which a single
- * customer usually has all addresses. Takes the one spelling of an address.
+ * The unit in which clients are limited by address: an IPv4 address, or the /64 of an IPv6 one, all of which
+ * usually belong to one customer. Takes an address in canonical form.
  */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -97,7 +98,10 @@ export function clientNetwork(address: string): string {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(":")}::/64`;
 }
 
-/** An entry of X-Forwarded-For: an address, `1.2.3.4:5678`, `[2001:db8::1]` or `[2001:db8::1]:443`. Null for anything else. */
+/**
+ * Parses an entry of X-Forwarded-For: an address, `1.2.3.4:5678`, `[2001:db8::1]` or `[2001:db8::1]:443`.
+ * Null for anything else.
+ */
 function addressOf(entry: string): string | null {
   const ported = /^(?:\[([\da-f:.]+(?:%[^\]]*)?)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/i.exec(entry);
   const bracketed = ported?.[1];
@@ -105,7 +109,10 @@ function addressOf(entry: string): string | null {
   return plainAddress(bracketed ?? ported?.[2] ?? entry);
 }
 
-/** An address in its one spelling: short, in lower case, without a zone, IPv4 also where it came as ::ffff:1.2.3.4. Null for no address. */
+/**
+ * An address in canonical form: short, lower case, without a zone, and IPv4 even if written as
+ * ::ffff:1.2.3.4. Null if it is not an address.
+ */
 function plainAddress(text: string): string | null {
   const family = isIP(text);
   if (family === 0) return null;

@@ -1,4 +1,4 @@
-// Cross-origin headers for browsers, only for the origins that the configuration names.
+// Cross-origin headers for browsers, sent only to the origins in the configuration.
 import type { HeaderLines } from "./headers.js";
 
 const EXPOSED = ["access-control-expose-headers", "x-request-id, retry-after"] as const;
@@ -11,13 +11,13 @@ const PREFLIGHT: HeaderLines = [
   ["access-control-max-age", "86400"],
 ];
 const ANY_ORIGIN: HeaderLines = [["access-control-allow-origin", "*"], EXPOSED];
-/** What was answered to one origin, or to none, is no answer for another. */
+/** A reply to one origin, or to none, must not be reused for another. */
 const VARY: HeaderLines = [["vary", "origin"]];
 const NO_HEADERS: HeaderLines = [];
 
 /**
- * The headers for a request of this origin, "" for one without. Null allows no origin and sends no headers. A list without
- * "*" makes every reply vary by the origin, also where there is none or a refused one.
+ * Headers for a request from this origin, "" if it has none. Null allows no origin and sends no headers. With
+ * a list without "*", every reply varies by origin, even without an origin or for a refused one.
  */
 export function corsHeaders(origin: string, method: string, allowed: readonly string[] | null): HeaderLines {
   if (allowed === null) return NO_HEADERS;

@@ -1,20 +1,23 @@
-// The bootstrap admin key: given by the configuration, or made at the first start and kept in the data
-// directory, readable by the owner only.
+// The bootstrap admin key: taken from the configuration, or created at the first start and kept in the data
+// directory, readable only by the owner.
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newKeyValue } from "./keys.js";
 
 const FILE = "admin.key";
-/** What an admin key may be. */
+/** Allowed admin keys. */
 export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
 
 export interface AdminKey {
   readonly value: string;
-  /** The file it was written to just now: the moment to show it. */
+  /** The file it was just written to, in which case it should be shown. */
   readonly createdIn: string | null;
 }
 
-/** Requires that the data directory exists. A configured key is used as it is and not written. Throws for a file without a key. */
+/**
+ * The data directory must exist. A configured key is used without being written. Throws if the file contains
+ * no key.
+ */
 export function findAdminKey(dataDir: string, configured: string | null): AdminKey {
   if (configured !== null) return { value: configured, createdIn: null };
   const path = join(dataDir, FILE);

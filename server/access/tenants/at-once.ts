@@ -1,4 +1,4 @@
-// What a tenant has under way at a time, and the refusal of more than its plan allows.
+// Limits how many operations a tenant runs concurrently, by its plan.
 import { SkeinError } from "../../ground/errors.js";
 
 const RETRY_AFTER_SECONDS = 1;
@@ -7,7 +7,7 @@ export class AtOnce {
   readonly #what: string;
   readonly #running = new Map<number, number>();
 
-  /** `what`: its name in the plural, for the sentence of a refusal. */
+  /** `what`: plural name of the operations, for the error sentence. */
   constructor(what: string) {
     this.#what = what;
   }

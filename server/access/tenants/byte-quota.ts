@@ -1,6 +1,6 @@
-// How many bytes of disk and of memory a tenant may take. What its indexes take is measured now and then, and the bytes of
-// documents that were accepted since are added, so no write waits for a measurement unless it seems not to fit. Tenants
-// whose plan limits no bytes are never measured. Knows no shard and no document.
+// Limits the disk and memory bytes of a tenant. The size of its indexes is measured from time to time, and
+// the bytes of documents accepted since are added, so a write waits for a measurement only if it seems not to
+// fit. Tenants without such limits are never measured. Knows nothing about shards and documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
@@ -18,23 +18,23 @@ export interface ByteLimits {
 
 export interface ByteQuotasOptions {
   readonly limitsOf: (tenant: number) => ByteLimits;
-  /** Asks what each of the tenant's indexes takes now. May reject; what was known before then stays. */
+  /** Measures each of the tenant's indexes now. May reject; then the last known sizes stay. */
   readonly measure: (tenant: number) => Promise<readonly TakenBytes[]>;
-  /** Milliseconds that only go up. */
+  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** A write that finds an older measurement has the next one made, and does not wait for it. */
+/** A write that finds an older measurement starts the next one, without waiting for it. */
 const RENEW_MS = 2_000;
-/** A measurement is taken for the present state for so long, if no document was accepted since. */
+/** A measurement is considered current for this long if no document was accepted since. */
 const FRESH_MS = 1_000;
 const KINDS = [
   ["diskBytes", "disk"],
   ["memoryBytes", "memory"],
 ] as const;
 
-/** What several indexes take. */
+/** Total of several indexes. */
 function takenTogether(sizes: readonly TakenBytes[]): TakenBytes {
   return {
     diskBytes: sizes.reduce((sum, { diskBytes }) => sum + diskBytes, 0),
@@ -51,8 +51,8 @@ export class ByteQuotas {
   }
 
   /**
-   * Runs a write that brings so many bytes of documents. It is told null, or why its documents are refused. Writes of a
-   * tenant begin in the order in which they come, also those that wait for a measurement.
+   * Runs a write of `bytes` bytes of documents, passing null or the reason why they are refused. Writes of a
+   * tenant start in order of arrival, including those that wait for a measurement.
    */
   run<T>(tenant: number, bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
     const { diskBytes, memoryBytes } = this.#options.limitsOf(tenant);
@@ -72,13 +72,13 @@ class TenantBytes {
   readonly #options: ByteQuotasOptions;
   #measured: TakenBytes | null = null;
   #measuredMs = Number.NEGATIVE_INFINITY;
-  /** Bytes of all documents that were ever accepted, and which part of them the measurement is sure to have seen. */
+  /** Bytes of all documents ever accepted, and the part of them certainly included in the measurement. */
   #accepted = 0;
   #seen = 0;
-  /** Bytes of the writes that are not answered yet. */
+  /** Bytes of writes not answered yet. */
   #underWay = 0;
   #measuring: Promise<void> | null = null;
-  /** Writes that wait for a measurement, or for a write that does. */
+  /** Writes waiting for a measurement, or for an earlier write that does. */
   readonly #waiting = new Lane();
 
   constructor(tenant: number, options: ByteQuotasOptions) {
@@ -86,7 +86,7 @@ class TenantBytes {
     this.#options = options;
   }
 
-  /** Writes wait, so that a later one must not begin before them. */
+  /** True if writes are waiting, so that a later one must not overtake them. */
   get waits(): boolean {
     return this.#waiting.size > 0;
   }
@@ -100,7 +100,7 @@ class TenantBytes {
     return answer;
   }
 
-  /** Whether the write can be let in or refused by what is known. */
+  /** True if the write can be admitted or refused by what is known. */
   #isDecided(bytes: number): boolean {
     if (this.#refusal(bytes) === null) return this.#measured !== null;
     return this.#accepted === this.#seen && this.#ageMs < FRESH_MS;
@@ -121,7 +121,7 @@ class TenantBytes {
     return this.#options.nowMs() - this.#measuredMs;
   }
 
-  /** Null when the bytes fit, or when nothing is known. */
+  /** Null if the bytes fit, or if nothing is known. */
   #refusal(bytes: number): string | null {
     if (this.#measured === null) return null;
     const limits = this.#options.limitsOf(this.#tenant);
@@ -134,7 +134,7 @@ class TenantBytes {
     return null;
   }
 
-  /** One at a time: whoever asks while one is made gets that one. Never rejects. */
+  /** One at a time: concurrent callers share a measurement. Never rejects. */
   #measure(): Promise<void> {
     this.#measuring ??= this.#measureNow().finally(() => {
       this.#measuring = null;
@@ -148,7 +148,7 @@ class TenantBytes {
       this.#measured = takenTogether(await this.#options.measure(this.#tenant));
       this.#seen = seen;
     } catch (error) {
-      // A SkeinError says that a shard restarts or the server stops, which the shards tell the writes as well.
+      // A SkeinError means that a shard restarts or the server stops, which the shards also tell the writes.
       const level = error instanceof SkeinError ? "debug" : "error";
       this.#options.log[level](
         { err: error, tenant: this.#tenant },

@@ -1,11 +1,15 @@
-// How many documents a tenant may have, exact while its writes run side by side. Writes that fit whatever they add run
-// together. One that might not fit runs alone, when it is known how many documents there are. Knows no document.
+// Limits the number of documents of a tenant, exactly, while its writes run concurrently. Writes that fit
+// whatever they add run together. One that might not fit runs alone, when the number of documents is known.
+// Knows nothing about documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 
 export interface DocumentQuota {
-  /** Takes room for so many documents until the returned function is called; null: run the write `alone`. */
+  /**
+   * Reserves space for this many documents until the returned function is called; null: run the write
+   * `alone`.
+   */
   enter(documents: number): (() => void) | null;
-  /** Runs the work after all writes before it and before all after it; `free` documents may be added. */
+  /** Runs the work after all earlier writes and before all later ones; it may add `free` documents. */
   alone<T>(work: (free: number) => Promise<T>): Promise<T>;
 }
 
@@ -14,13 +18,16 @@ export class DocumentQuotas {
   readonly #limitOf: (tenant: number) => number | null;
   readonly #tenants = new Map<number, TenantWrites>();
 
-  /** `documentsOf`: the tenant's live documents, those of every answered write included. `limitOf`: what its plan says. */
+  /**
+   * `documentsOf`: the tenant's live documents, including those of every answered write. `limitOf`: the limit
+   * in its plan.
+   */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
     this.#documentsOf = documentsOf;
     this.#limitOf = limitOf;
   }
 
-  /** What the plan leaves the tenant now; null: no limit. */
+  /** The tenant's quota under its current plan; null: no limit. */
   of(tenant: number): DocumentQuota | null {
     const limit = this.#limitOf(tenant);
     if (limit === null) return null;
@@ -36,14 +43,14 @@ export class DocumentQuotas {
 
 /** The writes of one tenant that may add documents. */
 class TenantWrites {
-  /** Documents that the writes under way may add. */
+  /** Documents that running writes may add. */
   reserved = 0;
   #inside = 0;
   #onIdle: (() => void) | null = null;
   /** Writes that run alone or wait to. */
   readonly #alone = new Lane();
 
-  /** Null while a write runs alone or waits to: later ones come after it. */
+  /** Null while a write runs alone or waits to: later writes come after it. */
   enter(documents: number): (() => void) | null {
     if (this.#alone.size > 0) return null;
     this.#inside++;

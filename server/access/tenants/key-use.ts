@@ -1,4 +1,5 @@
-// Remembers on which day each key was last used, and stores that in the catalog a second later: once a day for each key.
+// Records the day on which each key was last used, and stores it in the catalog a second later: once per key
+// and day.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 
@@ -7,10 +8,10 @@ const DAY_MS = 86_400_000;
 
 export class KeyUse {
   readonly #catalog: Catalog;
-  /** The day that is at hand, as a number and as text. */
+  /** The current day, as a number and as text. */
   #day = 0;
   #dayText = "";
-  /** Keys of which it is known that they were used on it, and those of them that wait to be stored. */
+  /** Keys known to have been used on that day, and those of them not stored yet. */
   readonly #seen = new Set<number>();
   #waiting = new Set<number>();
 

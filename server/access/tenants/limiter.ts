@@ -1,19 +1,22 @@
-// What counts and limits requests, as a thread that answers them sees it. Threads share the counts in memory and change them by
-// compare-and-swap, so that limits hold over all threads together, exactly and without a message for each request.
+// Counts and limits requests, as seen by a thread that answers them. Threads share the counts in memory and
+// change them by compare-and-swap, so limits hold exactly over all threads, without a message per request.
 import type { Plan } from "./plans.js";
 
 /** Requests per second by name. */
 export interface RateLimiter {
-  /** Takes one. Returns 0, or the whole seconds after which there will be one again. `nowMs`: of one clock for all threads. */
+  /**
+   * Takes one token. Returns 0, or the whole seconds until there is one again. `nowMs`: of one clock for all
+   * threads.
+   */
   take(name: string, perSecond: number, nowMs: number): number;
-  /** As `take` would answer, without taking. */
+  /** The result that `take` would have, without taking. */
   wait(name: string, perSecond: number, nowMs: number): number;
 }
 
-/** What plans limit by the month. */
+/** What plans limit per month. */
 export type Metered = "searches" | "coach";
 
-/** What a tenant has used in one month, at one moment. */
+/** A tenant's use in one month so far. */
 export interface MonthUsage {
   readonly tenant: number;
   /** UTC, "2026-01". */
@@ -22,7 +25,7 @@ export interface MonthUsage {
   readonly coach: number;
 }
 
-/** One use that has begun, for its end. */
+/** A use that has begun. */
 export interface UseUnderWay {
   readonly tenant: number;
   /** Months since the year 0. */
@@ -31,12 +34,15 @@ export interface UseUnderWay {
 
 export interface MonthlyCounter {
   /**
-   * Takes room for one use, which `end` gives back or counts. Throws SK-SYS-429 for a search and SK-AI-429 for an analysis when
-   * the plan's month is used up, with what is under way.
+   * Reserves one use, which `end` releases or counts. Throws SK-SYS-429 for a search and SK-AI-429 for an
+   * analysis if the plan's month is used up, including uses in progress.
    */
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay;
-  /** To be called in the thread in which the use began. A use that failed does not count. Of a month that is over meanwhile nothing is kept. */
+  /**
+   * To be called in the thread in which the use began. A failed use does not count. Nothing is kept for a
+   * month that is over by then.
+   */
   end(metered: Metered, use: UseUnderWay, counts: boolean): void;
-  /** What the tenant has used in the month of `now`. */
+  /** The tenant's use in the month of `now`. */
   used(tenant: number, now: Date): MonthUsage;
 }

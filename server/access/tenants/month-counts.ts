@@ -1,21 +1,21 @@
-// What tenants use of their plans each month, in memory that threads share (docs/FORMATS.md, Tables between threads).
-// A row per tenant lies at the tenant's id: ids are small numbers that are never reused. Each thread has words of its own
-// in it, which it alone writes. What was used is their sum. Knows nothing of the catalog.
+// Monthly use of tenants' plans, in memory shared by threads (docs/FORMATS.md, Tables between threads). A
+// tenant's row is at its id: ids are small numbers that are never reused. Each thread has words of its own in
+// a row, which it alone writes; the use is their sum. Knows nothing about the catalog.
 //
-// A thread takes room by writing its own word first and adding up all threads' words then: of two that take the last room
-// at the same time, the later one sees the other, so no more is admitted than the plan allows. Both may see each other;
-// then both are refused. Every step is one store, so a thread that ends between two of them leaves no count wrong: the
-// owner only drops what that thread had under way.
+// A thread first reserves in its own word and then adds up all threads' words. Of two threads that reserve
+// the last unit at the same time, the later one sees the other, so no more is admitted than the plan allows.
+// If both see each other, both are refused. Every step is one store, so a thread that dies between two of
+// them leaves no count wrong: the owner only drops that thread's uses in progress.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
 
 interface Quota {
-  /** Its number among the words of a month. */
+  /** Its index among the words of a month. */
   readonly kind: number;
   readonly limitOf: (plan: Plan) => number | null;
   readonly code: ErrorCode;
-  /** In sentences. */
+  /** Name in error sentences. */
   readonly what: string;
 }
 const QUOTAS: Readonly<Record<Metered, Quota>> = {
@@ -24,22 +24,22 @@ const QUOTAS: Readonly<Record<Metered, Quota>> = {
 };
 const KINDS = 2;
 
-/** A row has counts per kind for months of even numbers, then for months of odd numbers. A count has a word per thread. */
+/** A row has counts per kind for even months, then for odd months. A count has one word per thread. */
 const HALVES = 2;
 const ROW_COUNTS = HALVES * KINDS;
-/** The most tenants ever made. The table reserves addresses for them, not memory. */
+/** Maximum number of tenants ever created. The table reserves addresses for them, not memory. */
 const ROWS_MAX = 1 << 22;
-/** V8 makes no larger ones everywhere. */
+/** Larger tables are not possible on every V8. */
 const TABLE_BYTES_MAX = 2 ** 32;
 const ROWS_GROWTH = 1 << 10;
 
-/** A word, from its lowest bit: uses under way, uses counted, the low bits of the month. */
+/** A word, from its lowest bit: uses in progress, uses counted, the low bits of the month. */
 const ONE_UNDER_WAY = 1n;
 const UNDER_WAY_MASK = (1n << 20n) - 1n;
 const ONE_COUNTED = 1n << 20n;
 const MONTH_SHIFT = 56n;
 const MONTH_MASK = 0xffn;
-/** The same of the halves of a word, which are added up without a BigInt. */
+/** The same for the halves of a word, which are added without a BigInt. */
 const UNDER_WAY_BITS = 20;
 const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
 const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
@@ -53,21 +53,21 @@ const MONTHS = 12;
 /** No month is shorter. */
 const MONTH_MS_MIN = 28 * 86_400_000;
 
-/** May be handed to other threads. */
+/** Can be passed to other threads. */
 export interface MonthTables {
   readonly threads: number;
   readonly counts: SharedArrayBuffer;
-  /** A bit per tenant: its counts have changed since the owner last asked. */
+  /** One bit per tenant: its counts have changed since the owner last asked. */
   readonly changed: SharedArrayBuffer;
 }
 
-/** As the catalog keeps it. */
+/** As stored in the catalog. */
 type Stored = Omit<MonthUsage, "coach"> & { readonly coach?: number };
 
 export class MonthCounts implements MonthlyCounter {
   readonly #tables: MonthTables;
   readonly #thread: number;
-  /** The words, and their halves, of the rows that this thread knows of. */
+  /** Words, and their halves, of the rows that this thread has views of. */
   #words: BigInt64Array<ArrayBufferLike> = new BigInt64Array();
   #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
@@ -80,7 +80,7 @@ export class MonthCounts implements MonthlyCounter {
     return { threads, counts, changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE) };
   }
 
-  /** `thread`: the number of this thread, which no other running one has. */
+  /** `thread`: number of this thread, unique among running ones. */
   constructor(tables: MonthTables, thread: number) {
     this.#tables = tables;
     this.#thread = thread;
@@ -107,7 +107,7 @@ export class MonthCounts implements MonthlyCounter {
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
     const own = ofMonth(Atomics.load(this.#words, word), month);
-    if ((own & UNDER_WAY_MASK) === 0n) return; // its half has gone to a later month
+    if ((own & UNDER_WAY_MASK) === 0n) return; // its half was reused for a later month
     Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
     if (counts) this.markChanged(tenant);
   }
@@ -120,7 +120,7 @@ export class MonthCounts implements MonthlyCounter {
     return { tenant, month: monthText(month), searches: used(QUOTAS.searches), coach: used(QUOTAS.coach) };
   }
 
-  /** Goes on from counts that were stored. To be called before anybody counts. */
+  /** Resumes from stored counts. Must be called before anything is counted. */
   restore({ tenant, month: text, searches, coach = 0 }: Stored): void {
     const month = monthOfText(text);
     this.#makeRow(tenant);
@@ -133,7 +133,7 @@ export class MonthCounts implements MonthlyCounter {
     }
   }
 
-  /** Drops what was under way in a thread that has ended. */
+  /** Drops the uses in progress of a dead thread. */
   forget(thread: number): void {
     const { threads } = this.#tables;
     this.#look();
@@ -141,7 +141,7 @@ export class MonthCounts implements MonthlyCounter {
       const own = Atomics.load(this.#words, word);
       if (own === 0n) continue;
       Atomics.store(this.#words, word, own & ~UNDER_WAY_MASK);
-      this.markChanged(Math.floor(word / (ROW_COUNTS * threads))); // it may have ended before it did so
+      this.markChanged(Math.floor(word / (ROW_COUNTS * threads))); // it may have died before doing so
     }
   }
 
@@ -149,7 +149,7 @@ export class MonthCounts implements MonthlyCounter {
     Atomics.or(this.#changed, Math.floor(tenant / BITS_PER_WORD), 1 << (tenant % BITS_PER_WORD));
   }
 
-  /** The tenants whose counts have changed since the last call. */
+  /** Tenants whose counts have changed since the last call. */
   takeChanged(): number[] {
     const tenants: number[] = [];
     const rows = this.#tables.counts.byteLength / rowBytes(this.#tables.threads);
@@ -162,7 +162,7 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /** What all threads have counted in the month, with what is under way if that is wanted. `first`: the word of thread 0. */
+  /** Total of all threads in the month, optionally with uses in progress. `first`: the word of thread 0. */
   #sum(first: number, month: number, withUnderWay: boolean): number {
     const wanted = month & Number(MONTH_MASK);
     let sum = 0;
@@ -172,7 +172,7 @@ export class MonthCounts implements MonthlyCounter {
       for (let now = high; ; high = now) {
         now = Atomics.load(this.#halves, 2 * word + 1);
         if (now === high) break;
-        low = Atomics.load(this.#halves, 2 * word); // its thread has carried meanwhile
+        low = Atomics.load(this.#halves, 2 * word); // its thread carried in the meantime
       }
       if (high >>> COUNTED_HIGH_BITS !== wanted) continue;
       sum += (high & COUNTED_HIGH_MASK) * COUNTED_LOW_VALUES + (low >>> UNDER_WAY_BITS);
@@ -198,7 +198,7 @@ export class MonthCounts implements MonthlyCounter {
     this.#look();
   }
 
-  /** Views that grow with the table would cost ten times as much. */
+  /** Views that grow with the table would be ten times as expensive. */
   #look(): void {
     const { counts } = this.#tables;
     const bytes = counts.byteLength;
@@ -206,7 +206,7 @@ export class MonthCounts implements MonthlyCounter {
     this.#halves = new Int32Array(counts, 0, bytes / Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** The month is kept, because the calendar costs more than the rest of a count. */
+  /** Cached, because the calendar costs more than the rest of a count. */
   #monthOf(now: Date): number {
     const ms = now.getTime();
     if (ms >= this.#monthEndsMs - MONTH_MS_MIN && ms < this.#monthEndsMs) return this.#month;
@@ -216,7 +216,7 @@ export class MonthCounts implements MonthlyCounter {
   }
 }
 
-/** When the month of `now` is over, in milliseconds since 1970. */
+/** End of the month of `now`, in milliseconds since 1970. */
 export function monthEnd(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
@@ -239,7 +239,7 @@ function rowBytes(threads: number): number {
   return ROW_COUNTS * threads * BigInt64Array.BYTES_PER_ELEMENT;
 }
 
-/** Another thread may do the same at this moment. */
+/** Another thread may do the same concurrently. */
 function grow(table: SharedArrayBuffer, bytes: number): void {
   try {
     if (table.byteLength < bytes) table.grow(bytes);
@@ -248,7 +248,7 @@ function grow(table: SharedArrayBuffer, bytes: number): void {
   }
 }
 
-/** The word itself, or an empty one when it is of another month. */
+/** The word, or an empty one if it belongs to another month. */
 function ofMonth(own: bigint, month: number): bigint {
   const bits = BigInt(month) & MONTH_MASK;
   return ((own >> MONTH_SHIFT) & MONTH_MASK) === bits ? own : BigInt.asIntN(64, bits << MONTH_SHIFT);

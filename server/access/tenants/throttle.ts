@@ -1,27 +1,30 @@
-// Token buckets in memory that threads share: a name may make `perSecond` requests per second, and a second's worth of them at
-// once. Each thread has an object of its own over the same table (docs/FORMATS.md, Tables between threads).
+// Token buckets in memory shared by threads: a name may make `perSecond` requests per second, in bursts of up
+// to a second's worth. Each thread has an object of its own over the same table (docs/FORMATS.md, Tables
+// between threads).
 //
-// A bucket is the generic cell rate algorithm of ATM: one word, the theoretical arrival time, which is when the bucket is full
-// again. A request moves it on by one interval, and is refused when it lies more than a second's worth less one ahead. No
-// thread waits for another, so one that ends anywhere leaves nothing that would stop the others.
+// A bucket is ATM's generic cell rate algorithm: one word, the theoretical arrival time, which is when the
+// bucket will be full again. A request advances it by one interval, and is refused if it is ahead of now by
+// more than a second's worth less one. No thread waits for another, so a thread that dies anywhere cannot
+// block the others.
 //
-// The number of buckets is fixed. A name's bucket lies in one of the eight places of a set. When all are taken, the fullest
-// bucket is given away: a full one loses nothing, because a name without a bucket begins with a full one.
+// The number of buckets is fixed. A name's bucket is in one of the eight places of a set. If all are taken,
+// the fullest bucket is evicted: evicting a full one loses nothing, because a name without a bucket starts
+// with a full one.
 import { hash as digestOf, randomFillSync } from "node:crypto";
 import type { RateLimiter } from "./limiter.js";
 
 const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
-/** Places of a set: first their names, then their arrival times. */
+/** Places per set: first their names, then their arrival times. */
 const PLACES = 8;
 const SET_WORDS = 2 * PLACES;
-/** The key of the hash, in front of the sets: as long as a set, so that no set lies in more cache lines than it needs. */
+/** Key of the hash, before the sets. As long as a set, so that sets stay aligned to cache lines. */
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
 const HASH_DIGITS = 16;
 /** 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
 
-/** A name is 56 bits of its hash and a mark: that it is settled, or which thread is about to settle it. */
+/** A name is 56 bits of its hash and a mark: settled, or the thread that claims it. */
 const HASH_BITS = ~0xffn;
 const MARK_BITS = 0xffn;
 const SETTLED = 1n;
@@ -35,11 +38,11 @@ const NS_PER_MS = 1e6;
 export class Throttle implements RateLimiter {
   readonly #words: BigInt64Array;
   readonly #sets: number;
-  /** Without it nobody can make names that share a set. */
+  /** Without it, nobody can construct names that share a set. */
   readonly #key: string;
   readonly #claimMark: bigint;
 
-  /** A table for at least so many buckets, all full. */
+  /** A table for at least `bucketsMax` buckets, all full. */
   static table(bucketsMax: number): SharedArrayBuffer {
     const sets = Math.ceil(Math.min(bucketsMax, BUCKETS_MAX) / PLACES);
     const table = new SharedArrayBuffer((HEAD_WORDS + sets * SET_WORDS) * WORD_BYTES);
@@ -47,7 +50,7 @@ export class Throttle implements RateLimiter {
     return table;
   }
 
-  /** `thread`: a number from 0 to 253 that no other running thread with this table has. */
+  /** `thread`: a number from 0 to 253, unique among running threads with this table. */
   constructor(table: SharedArrayBuffer, thread: number) {
     this.#words = new BigInt64Array(table);
     this.#sets = (this.#words.length - HEAD_WORDS) / SET_WORDS;
@@ -69,7 +72,8 @@ export class Throttle implements RateLimiter {
       if (wait > 0) return wait;
       const next = now + BigInt(ahead + interval);
       if (Atomics.compareExchange(words, place + PLACES, arrival, next) !== arrival) continue;
-      // A bucket that was given away meanwhile has one request too many now, and this name is to take from its next one.
+      // If the bucket was evicted in the meantime, its next owner has one request too many, and this name
+      // takes from its own next bucket.
       if (Atomics.load(words, place) === settled(hash)) return 0;
     }
   }
@@ -85,7 +89,7 @@ export class Throttle implements RateLimiter {
     return BigInt.asIntN(64, BigInt(`0x${digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS)}`));
   }
 
-  /** The place of a name; null when it has none. */
+  /** The place of a name; null if it has none. */
   #found(hash: bigint): number | null {
     const first = this.#setOf(hash);
     const wanted = settled(hash);
@@ -95,9 +99,10 @@ export class Throttle implements RateLimiter {
   }
 
   /**
-   * A place for a name that had none; null when another thread came in between. A name gets one place only, although several
-   * threads may give it one at the same time: each marks its claim, takes away the claims of others to the same name, and settles
-   * its own when it is still there. Of two, the one that claims later sees the other, whichever settles first.
+   * Claims a place for a name without one; null if another thread interfered. A name gets one place only,
+   * even if several threads try at the same time: each marks its claim, removes other claims to the same
+   * name, and settles its own if it is still there. Of two, the later claimant sees the other, whichever
+   * settles first.
    */
   #claimed(hash: bigint, now: bigint): number | null {
     const words = this.#words;
@@ -116,10 +121,11 @@ export class Throttle implements RateLimiter {
       const name = Atomics.load(words, other);
       if (!sameName(name, hash)) continue;
       if (name !== settled(hash) && Atomics.compareExchange(words, other, name, NOBODY) === name) continue;
-      Atomics.compareExchange(words, place, claim, NOBODY); // the other has settled
+      Atomics.compareExchange(words, place, claim, NOBODY); // the other one has settled
       return null;
     }
-    // As it was before the claim: once another thread has taken the claim away, what it takes then must stay taken.
+    // Restores the state before the claim: once another thread has removed the claim, whatever it takes
+    // afterwards must stay taken.
     if (arrival > now) Atomics.compareExchange(words, place + PLACES, arrival, now);
     return Atomics.compareExchange(words, place, claim, settled(hash)) === claim ? place : null;
   }
@@ -158,12 +164,12 @@ function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * NS_PER_MS));
 }
 
-/** Nanoseconds from one token to the next, rounded down: a second's worth is never less than `perSecond`. */
+/** Nanoseconds between tokens, rounded down, so that a second's worth is never less than `perSecond`. */
 function intervalOf(perSecond: number): number {
   return Math.floor(NS_PER_SECOND / perSecond);
 }
 
-/** Whole seconds until a bucket that is full in `ahead` nanoseconds has a token; 0 when it has one. */
+/** Whole seconds until a bucket that is full in `ahead` nanoseconds has a token; 0 if it has one. */
 function secondsUntil(ahead: number, perSecond: number): number {
   return Math.max(0, Math.ceil((ahead - (perSecond - 1) * intervalOf(perSecond)) / NS_PER_SECOND));
 }

@@ -1,6 +1,6 @@
-// Keeps what plans limit by the month over restarts: the counts of all threads are stored in the catalog every second and at the
-// end, by the one thread that owns the catalog. A crash loses at most the counts of the last second and never adds any. The month
-// rolls over on the 1st, 00:00 UTC.
+// Persists the monthly use of plans over restarts: the thread that owns the catalog stores the counts of all
+// threads there every second and at the end. A crash loses at most the counts of the last second and never
+// adds any. Months begin on the 1st, 00:00 UTC.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { MonthCounts } from "./month-counts.js";
@@ -11,7 +11,7 @@ export class Usage {
   readonly #catalog: Catalog;
   readonly #counts: MonthCounts;
 
-  /** Goes on from the counts in the catalog. */
+  /** Resumes from the counts in the catalog. */
   constructor(catalog: Catalog, jobs: Jobs, counts: MonthCounts) {
     this.#catalog = catalog;
     this.#counts = counts;
@@ -22,8 +22,8 @@ export class Usage {
   }
 
   /**
-   * Stores the counts of this month that have changed since the last time. Those of a store that fails wait for the next one. Of a
-   * month that is over nothing more is stored.
+   * Stores this month's counts that have changed since the last call. Counts of a failed store are retried by
+   * the next one. Counts of past months are not stored.
    */
   async store(): Promise<void> {
     const tenants = this.#counts.takeChanged();

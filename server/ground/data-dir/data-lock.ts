@@ -1,6 +1,6 @@
-// The lock on a data directory: one server, or one command that works on a stopped one. Node has no file locks;
-// LevelDB has, on every platform, and they end with the process however it ends. So an empty database is the lock,
-// and a file beside it tells whose it is.
+// The lock on a data directory: one server, or one command that works on a stopped one. Node has no file
+// locks. LevelDB has, on every platform, and they end with the process however it ends. So an empty database
+// is the lock, and a file beside it names the holder.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LevelStore } from "../../../shards/storage/level-store.js";
@@ -9,7 +9,7 @@ import { StoreDamagedError, StoreLockedError } from "../../../shards/storage/sto
 const LOCK_DIR = "lock";
 const OWNER_FILE = "owner.json";
 
-/** Somebody else works on the directory. The message is one sentence for people. */
+/** The directory is in use. The message is one sentence for people. */
 export class DataDirLockedError extends Error {
   constructor(dataDir: string, owner: string, options?: ErrorOptions) {
     super(`another ${owner} is running on the data directory ${dataDir}`, options);
@@ -18,8 +18,8 @@ export class DataDirLockedError extends Error {
 }
 
 /**
- * Takes the directory for this process, whose work is named by `what` ("server", "skein check"); the result gives it
- * back. Requires that the directory exists. Throws DataDirLockedError.
+ * Locks the directory for this process; `what` names its work ("server", "skein check"). The returned
+ * function unlocks it. The directory must exist. Throws DataDirLockedError.
  */
 export async function lockDataDir(dataDir: string, what: string): Promise<() => Promise<void>> {
   const location = join(dataDir, LOCK_DIR);
@@ -35,7 +35,7 @@ export async function lockDataDir(dataDir: string, what: string): Promise<() => 
   };
 }
 
-/** There is nothing in it to lose. */
+/** The database has no contents to lose. */
 async function openLock(location: string): Promise<LevelStore> {
   try {
     return await LevelStore.open(location);

@@ -1,9 +1,9 @@
-// Directory changes that survive a power failure: a rename counts once its directory is synced.
+// Directory changes that survive a power failure: a rename is durable once its directory is synced.
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Makes the entries of a directory durable. A system that cannot sync directories does so by itself. */
+/** Makes the entries of a directory durable. Systems that cannot sync directories do not need it. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const directory = await open(path, "r");
@@ -14,7 +14,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The same, for callers that cannot wait. */
+/** The synchronous version. */
 export function syncDirectoryNow(path: string): void {
   if (process.platform === "win32") return;
   const directory = openSync(path, "r");
@@ -25,7 +25,9 @@ export function syncDirectoryNow(path: string): void {
   }
 }
 
-/** When this resolves the new name is durable; before, there is the old or the new one. Same file system only. */
+/**
+ * When this resolves, the new name is durable; before that, either name may be found. Same file system only.
+ */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));

@@ -1,5 +1,6 @@
-// Refuses writes while memory or disk space is short. The check comes before anything is sent to a shard, so a refused
-// write leaves nothing half done. Reads continue, and writes are accepted again as soon as space is free.
+// Refuses writes while memory or disk space is short. The check comes before anything is sent to a shard, so
+// a refused write leaves nothing half done. Reads continue, and writes are accepted again as soon as space is
+// free.
 import { statfsSync } from "node:fs";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";

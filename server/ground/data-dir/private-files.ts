@@ -1,4 +1,5 @@
-// Whose the data is: the data directory and all files in it are for the user who runs the server, nobody else.
+// Permissions: the data directory and all files in it belong to the user who runs the server, and nobody else
+// can read them.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,15 +7,15 @@ const OTHERS = 0o077;
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** From now on this process, its threads and its children make files that only their user can read. */
+/** From now on, this process, its threads and its children create files that only their user can read. */
 export function makePrivateFiles(): void {
   process.umask(OTHERS);
 }
 
 /**
- * Takes a directory and all in it from other users, when an earlier version has left it open. The directory itself comes
- * last, so that a start that was cut short is repeated. Links are not followed. Throws what chmod says, for instance
- * EPERM for a directory that belongs to somebody else.
+ * Revokes other users' access to a directory and its contents, if an earlier version left it open. The
+ * directory itself comes last, so that an interrupted start repeats this. Does not follow links. Throws
+ * chmod's errors, such as EPERM for a directory owned by somebody else.
  */
 export function takeFromOthers(directory: string): void {
   if ((statSync(directory).mode & OTHERS) === 0) return;

@@ -1,13 +1,14 @@
-// The file of the keys of the data directory, and how one key takes the place of another.
-//   line 1  64 hexadecimal digits: the key with which secrets are sealed
-//   line 2  64 hexadecimal digits: the key of pseudonyms; only once the first one was changed. Until then it follows from that.
+// The file with the keys of the data directory, and their rotation.
+//
+//   line 1  64 hexadecimal digits: the key that seals secrets
+//   line 2  64 hexadecimal digits: the key of pseudonyms; only once the first key was rotated, until then derived from it
 import { createHmac, randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
 
 export const SECRETS_FILE = "secrets.key";
-/** Keys that shall take the place of those of SECRETS_FILE. */
+/** Keys about to replace those in SECRETS_FILE. */
 export const NEXT_SECRETS_FILE = "secrets.key.next";
 /** ON DISK - the pseudonyms in query logs depend on it. */
 const PSEUDONYMS = "users of the query log";
@@ -16,7 +17,7 @@ const FILE_TEXT = /^([0-9a-f]{64})(?:\n([0-9a-f]{64}))?$/i;
 
 export interface SecretKeys {
   readonly sealing: Buffer;
-  /** Of the names of people in the query log. It never changes, so that the log knows them again. */
+  /** Key of the names of people in the query log. Never changes, so that the log recognises them. */
   readonly pseudonyms: Buffer;
 }
 
@@ -25,7 +26,7 @@ export function makeKeys(): SecretKeys {
   return { sealing, pseudonyms: pseudonymsOf(sealing) };
 }
 
-/** Null when there is no file. Throws for a file without a key. */
+/** Null if there is no file. Throws if the file contains no key. */
 export function readKeys(path: string): SecretKeys | null {
   let text: string;
   try {

@@ -1,5 +1,7 @@
-// Secrets that tenants give the server, such as the passwords of feeds: sealed with a key that is made at the first need and
-// kept in the data directory, readable by the owner only. Whoever has the catalog without that file cannot read them.
+// Secrets that tenants entrust to the server, such as passwords of feeds: sealed with a key that is created
+// when first needed and kept in the data directory, readable only by the owner. The catalog alone, without
+// that file, does not reveal them.
+//
 //   sealed  12 bytes nonce, 16 bytes tag, ciphertext (AES-256-GCM); the subject is the additional data
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -9,7 +11,7 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The secret was sealed with another key, for another subject, or its bytes are damaged. */
+/** The secret was sealed with another key or for another subject, or its bytes are damaged. */
 export class UnreadableSecretError extends Error {
   override readonly name = "UnreadableSecretError";
 }
@@ -18,12 +20,12 @@ export class Secrets {
   readonly #path: string;
   #keys: SecretKeys | null = null;
 
-  /** `file`: the name of the keys' file in the data directory. */
+  /** `file`: name of the key file in the data directory. */
   constructor(dataDir: string, file = SECRETS_FILE) {
     this.#path = join(dataDir, file);
   }
 
-  /** `subject` says what the secret belongs to; only with the same subject can it be opened. */
+  /** `subject` says what the secret belongs to; opening requires the same subject. */
   seal(secret: string, subject: string): Uint8Array {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#ownKeys().sealing, nonce).setAAD(Buffer.from(subject));
@@ -45,7 +47,7 @@ export class Secrets {
     }
   }
 
-  /** For the names of the query log's people. */
+  /** For the names of people in the query log. */
   get pseudonymKey(): Uint8Array {
     return this.#ownKeys().pseudonyms;
   }

@@ -1,5 +1,5 @@
-// JSON values that nobody has checked yet: telling objects from the rest, and naming a value, or what is wrong with a text, in an
-// error text.
+// Unvalidated JSON values: distinguishes objects from other values, and describes a value, or a syntax error,
+// for error messages.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a value is, for error texts. */
+/** Describes a value for error messages. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
@@ -16,14 +16,14 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** What kind of value it is, for error texts about secrets. */
+/** The kind of a value, for error messages about secrets. */
 export function kindOf(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "number" || typeof value === "bigint") return "a number";
   return describe(value);
 }
 
-/** Why a text is no JSON: V8's message without the quoted text, which may be long or secret. */
+/** Why a text is not JSON: V8's message without the quoted text, which may be long or secret. */
 export function syntaxText(error: SyntaxError, text: string): string {
   const position = /at position (\d+)/.exec(error.message)?.[1];
   const early = /end of JSON/.test(error.message) || Number(position) >= text.length;

@@ -1,13 +1,13 @@
-// The reader of times that clients give. Knows no member by name.
+// Reads times given by clients. Knows no member by name.
 import { text, type ValueReader, wrongType } from "./readers.js";
 
 const BYTES_MAX = 100;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
-/** Later times have more than four digits in their year, which is no ISO 8601 that everybody reads. */
+/** Later years have more than four digits, which many ISO 8601 parsers reject. */
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const TEXT = text(BYTES_MAX, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
 
-/** A day or a time with its zone, as ISO 8601 in UTC. */
+/** A day, or a time with its zone, as ISO 8601 in UTC. */
 export function isoTime(): ValueReader<string> {
   return {
     ...TEXT,
@@ -21,7 +21,7 @@ export function isoTime(): ValueReader<string> {
   };
 }
 
-/** Whether the calendar has the day; `Date` takes 31 February for 3 March. */
+/** True if the calendar has the day; `Date` would take 31 February for 3 March. */
 function isDay(text: string): boolean {
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);

@@ -1,11 +1,12 @@
-// Limits on time: work that is told to end, and waiting that ends although the work goes on.
+// Time limits: cancelling work, and ending a wait while the work continues.
 
-/** Node.js fires a timer at once when its delay is longer than this. */
+/** Node.js fires a timer immediately if its delay is longer than this. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that is aborted when one of the signals is, with its reason, and leaves no listener behind.
- * In Node.js 20 `AbortSignal.any` lets go of signals that nothing else holds (nodejs/node#57736).
+ * Runs the work with a controller that is aborted with the reason of any of the signals, and leaves no
+ * listener behind. In Node.js 20, `AbortSignal.any` drops signals that nothing else references
+ * (nodejs/node#57736).
  */
 export async function underSignals<T>(
   signals: readonly AbortSignal[],
@@ -42,8 +43,8 @@ export async function withDeadline<T>(
 }
 
 /**
- * Settles as `work` does, after `ms` as `late()` does, or rejects with the signal's reason, whichever comes first. Leaves
- * neither timer nor listener behind. The work itself goes on; its owner ends it.
+ * Settles as `work` does, or after `ms` as `late()` does, or rejects with the signal's reason, whichever
+ * comes first. Leaves neither timer nor listener behind. The work itself continues; its owner must end it.
  */
 export function within<T, L>(
   work: Promise<T>,

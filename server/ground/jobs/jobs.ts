@@ -1,18 +1,18 @@
-// Background work by name. Jobs of one subject run one after the other, in the order in which they were queued; jobs of
-// different subjects run at the same time. A job may be cancelled, and the stop of the server cancels all jobs and waits
-// for them. Knows nothing of the work. Queues have no limit, so a caller that does not wait for its jobs asks `has`
-// before it queues another one, or cancels those that are there.
+// Named background work. Jobs of one subject run one after the other, in the order in which they were queued;
+// jobs of different subjects run concurrently. A job can be cancelled, and stopping the server cancels all
+// jobs and waits for them. Knows nothing about the work. Queues are unbounded, so a caller that does not wait
+// for its jobs checks `has` before queueing another one, or cancels the existing ones.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
 export interface Job {
-  /** What is done, such as "write a backup". */
+  /** The activity, such as "write a backup". */
   readonly name: string;
-  /** What it is done to, such as "index 7". */
+  /** Its object, such as "index 7". */
   readonly subject: string;
 }
 
-/** When `signal` says that the job is cancelled, the work ends soon and leaves nothing half done. */
+/** If `signal` is aborted, the work ends soon and leaves nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
@@ -25,9 +25,9 @@ interface Queued {
 
 export class Jobs {
   readonly #log: Logger;
-  /** By subject: the job that runs, then those that wait. */
+  /** By subject: the running job, then the waiting ones. */
   readonly #queues = new Map<string, Queued[]>();
-  /** By subject, then by name: the jobs that begin later. */
+  /** By subject, then by name: scheduled jobs. */
   readonly #timers = new Map<string, Map<string, NodeJS.Timeout>>();
   /** Set once the stop has begun, and called when no job is left. */
   #drained: (() => void) | null = null;
@@ -37,8 +37,8 @@ export class Jobs {
   }
 
   /**
-   * For work that somebody waits for. Runs it when all earlier jobs of its subject are over, and resolves or rejects as the
-   * work does. Throws SK-SYS-503 for a job that is cancelled before it begins.
+   * For work that a caller awaits. Runs it after all earlier jobs of its subject, and settles as the work
+   * does. Throws SK-SYS-503 if the job is cancelled before it begins.
    */
   async run<T>(job: Job, work: Work<T>): Promise<T> {
     if (this.#drained !== null) throw cancelled(job);
@@ -51,7 +51,9 @@ export class Jobs {
     return (await result) as T;
   }
 
-  /** For work that nobody waits for. Like `run`, but a failure is logged. Resolves when the job is over; never rejects. */
+  /**
+   * For work that nobody awaits. Like `run`, but logs failures. Resolves when the job is over; never rejects.
+   */
   async start(job: Job, work: Work<unknown>): Promise<void> {
     const logged: Work<void> = async (signal) => {
       try {
@@ -61,10 +63,10 @@ export class Jobs {
         this.#log[level]({ err: error, ...job }, "a background job failed");
       }
     };
-    await this.run(job, logged).catch(() => undefined); // it was cancelled before it began
+    await this.run(job, logged).catch(() => undefined); // cancelled before it began
   }
 
-  /** Starts the job every `ms`. A start is left out when the one before still runs or waits. */
+  /** Starts the job every `ms`. Skips a start if the previous one still runs or waits. */
   every(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       if (!this.has(job)) void this.start(job, work);
@@ -72,7 +74,7 @@ export class Jobs {
     this.#schedule(job, () => setInterval(begin, ms));
   }
 
-  /** Starts the job in `ms`. Another call before that starts the wait again. */
+  /** Starts the job in `ms`. Another call before that restarts the timer. */
   after(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       this.#unschedule(job);
@@ -81,12 +83,12 @@ export class Jobs {
     this.#schedule(job, () => setTimeout(begin, ms));
   }
 
-  /** Whether a job of this name and subject runs or waits for its turn. */
+  /** True if a job with this name and subject runs or waits. */
   has({ name, subject }: Job): boolean {
     return this.#queues.get(subject)?.some(({ job }) => job.name === name) ?? false;
   }
 
-  /** Tells the subject's running job to end. Those that wait or are scheduled do not begin. */
+  /** Cancels the subject's running job. Waiting and scheduled ones do not begin. */
   cancel(subject: string): void {
     for (const timer of this.#timers.get(subject)?.values() ?? []) clearTimeout(timer);
     this.#timers.delete(subject);
@@ -95,7 +97,10 @@ export class Jobs {
     for (const { job, cancellation } of queue) cancellation.abort(cancelled(job));
   }
 
-  /** Called once, when the server stops. Cancels all jobs, takes no more, and resolves when the last one is over. */
+  /**
+   * Called once, when the server stops. Cancels all jobs, accepts no more, and resolves when the last one is
+   * over.
+   */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#drained = resolve;

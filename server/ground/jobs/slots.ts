@@ -1,4 +1,4 @@
-// So many at the same time, the others one after the other in the order in which they came.
+// A semaphore: runs a limited number of tasks concurrently, the others in order of arrival.
 
 export class Slots {
   #free: number;
@@ -12,7 +12,7 @@ export class Slots {
     return this.#waiting.length;
   }
 
-  /** Runs the work when it is its turn. Throws the reason of the signal when that comes first. */
+  /** Runs the work when a slot is free. Throws the signal's reason if that comes first. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {
@@ -42,7 +42,7 @@ export class Slots {
     });
   }
 
-  /** Hands the place to the first that waits. */
+  /** Passes the slot to the first waiting task. */
   #leave(): void {
     const begin = this.#waiting.shift();
     if (begin === undefined) this.#free++;

@@ -1,5 +1,6 @@
-// The metrics as Prometheus text. The only file that knows prom-client: it formats, escapes and adds the
-// process's own metrics; what the server counts stays outside of it, since its label maps cost too much per request.
+// Prints the metrics as Prometheus text. The only file that knows prom-client, which formats, escapes and
+// adds the process's own metrics. The server's own counters stay outside of it, because its label maps are
+// too expensive per request.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Registry } from "prom-client";
 import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
@@ -9,7 +10,7 @@ import { type RecorderValues, sumOf } from "./recorder-values.js";
 
 const PREFIX = "skein_";
 
-/** One scrape's values, read by every metric while it is printed. */
+/** Values of one scrape, read by every metric while it is printed. */
 interface Source {
   /** Summed over all threads. */
   values: RecorderValues;
@@ -22,7 +23,7 @@ export class Exposition {
   readonly #recorder: Recorder;
   readonly #source: Source;
 
-  /** Begins to watch the event loop and the garbage collector of this thread. */
+  /** Starts watching the event loop and the garbage collector of this thread. */
   constructor(recorder: Recorder) {
     this.contentType = this.#registry.contentType;
     const source: Source = { values: recorder.values(), readings: NOTHING };
@@ -54,8 +55,8 @@ export class Exposition {
   }
 
   /**
-   * The text of one scrape, printed metric by metric with turns for requests between: what the recorder has counted and what those
-   * of other threads have. Requires that the call before has resolved.
+   * Text of one scrape, printed metric by metric so that requests run in between: values of this thread's
+   * recorder plus those of other threads. The previous call must have resolved.
    */
   async text(readings: Readings, others: readonly RecorderValues[] = []): Promise<string> {
     this.#source.readings = readings;
@@ -81,7 +82,7 @@ const NOTHING: Readings = {
   disk: null,
 };
 
-/** A histogram that was counted elsewhere. */
+/** A histogram counted elsewhere. */
 class RecordedHistogram extends Histogram {
   readonly #family: HistogramFamily;
   readonly #source: Source;
@@ -108,12 +109,12 @@ class RecordedHistogram extends Histogram {
         { metricName: `${name}_count`, labels, value: count },
       ];
     });
-    // The typings number the types; the library itself goes by their names.
+    // The typings number the types; the library itself uses their names.
     const type = "histogram" as unknown as MetricType;
     return { name, help: this.#family.help, type, aggregator: "sum", collect: () => undefined, values };
   }
 
-  /** The registry prefers this method, which the library's typings leave out. */
+  /** The registry prefers this method, which the library's typings omit. */
   getForPromString(): ReturnType<Histogram["get"]> {
     return this.get();
   }

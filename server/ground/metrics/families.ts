@@ -1,4 +1,4 @@
-// The catalogue of metrics: name, help, labels and where the values come from. Plain data, no library.
+// The catalogue of metrics: name, help, labels and source of the values. Plain data, no library.
 // docs/OPERATIONS.md has the same list for operators; a test compares them.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { HistogramValues } from "./histogram.js";
@@ -27,7 +27,7 @@ export interface HistogramFamily {
   samples(recorder: RecorderValues): Samples<HistogramValues>;
 }
 
-/** Label of index and tenant for everything that is not listed by name; no index can be called so. */
+/** Label of index and tenant for everything not listed by name; not a valid index name. */
 export const OTHERS = "(others)";
 
 const SOURCES: readonly DocumentSource[] = ["batch", "import", "single", "feed"];
@@ -344,7 +344,7 @@ function namesOf({ name, tenant }: IndexReading): Labels {
   return { index: name, tenant };
 }
 
-/** One sample for each shard that has the value. */
+/** One sample per shard that has the value. */
 function ofShard(
   type: NumberFamily["type"],
   name: string,
@@ -364,7 +364,7 @@ function ofIndex(name: string, help: string, value: (index: IndexReading) => num
   return { type: "gauge", name, help, labels: ["index", "tenant"], samples };
 }
 
-/** One sample for each index of which all shards told. A partial sum would look like a loss of documents. */
+/** One sample per index for which all shards reported. A partial sum would look like a loss of documents. */
 function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
   const samples: NumberFamily["samples"] = (_, { indexes }) =>
     indexes.flatMap((index) => (index.stats === null ? [] : [[namesOf(index), value(index.stats)] as const]));

@@ -1,17 +1,17 @@
-// Durations counted into fixed buckets: one array write per observation, no labels, no library, because every
-// request passes here. Read by the exposition at a scrape.
+// Counts durations in fixed buckets: one array write per observation, no labels, no library, because every
+// request uses it. The exposition reads it at a scrape.
 
 export interface HistogramValues {
-  /** How many values are not above a bound, and above the one before; the last bound is infinite. */
+  /** Number of values above the previous bound and not above this one; the last bound is infinite. */
   readonly counts: ReadonlyMap<number, number>;
-  /** Of all values in seconds. */
+  /** Sum of all values in seconds. */
   readonly sum: number;
 }
 
 export class DurationHistogram {
-  /** Upper bounds in seconds, ascending; a value equal to a bound belongs below it. */
+  /** Upper bounds in seconds, ascending and inclusive. */
   readonly #bounds: readonly number[];
-  /** One more than the bounds: the last one takes what is above all of them. */
+  /** One more than the bounds: the last one counts everything above them. */
   readonly #counts: Float64Array;
   #sum = 0;
 

@@ -1,16 +1,16 @@
-// The stopwatch of one query: every moment belongs to the phase entered last, so the phases add up to the
-// whole. A phase may be entered again; its times add up.
+// Stopwatch of one query: every moment belongs to the phase entered last, so the phases add up to the total.
+// A phase may be entered several times.
 
-/** In the order in which a query goes through them; "open" only when the index was not loaded. */
+/** In order; "open" only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
 export type QueryPhase = (typeof QUERY_PHASES)[number];
 
 export class QueryTrace {
   /** Documents found, null while unknown. */
   found: number | null = null;
-  /** In how many shards the index lies; 0 while unknown. */
+  /** Number of shards in which the index lies; 0 while unknown. */
   shards = 0;
-  /** It was asked in other words than it was typed. */
+  /** The query was rephrased by understanding. */
   understood = false;
   readonly #ms: Record<QueryPhase, number> = {
     plan: 0,
@@ -25,7 +25,7 @@ export class QueryTrace {
   #phase: QueryPhase = "plan";
   #sinceMs: number;
 
-  /** Starts in the phase "plan". */
+  /** Starts in phase "plan". */
   constructor() {
     this.#startedMs = performance.now();
     this.#sinceMs = this.#startedMs;
@@ -38,7 +38,7 @@ export class QueryTrace {
     this.#phase = phase;
   }
 
-  /** Counts the time until now. What the getters tell is as of the last call. */
+  /** Counts the time until now. Getters return values as of the last call. */
   stop(): void {
     this.enter(this.#phase);
   }

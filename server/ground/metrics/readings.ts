@@ -1,22 +1,22 @@
-// What is measured when somebody asks, in contrast to what the recorder counts: the state of shards, indexes
-// and disk at a scrape. Plain data.
+// Values measured on demand, as opposed to those counted by the recorder: the state of shards, indexes and
+// disk at a scrape. Plain data.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 
 export interface ShardReading {
   readonly shard: number;
   /** It answered within the scrape's time limit. */
   readonly up: boolean;
-  /** How long a small question waited for its answer; null when it was not answered in time. */
+  /** Round trip of a small message; null if it was not answered in time. */
   readonly answerMs: number | null;
   /** Messages sent since the start. */
   readonly sent: number;
-  /** Seconds in which the thread's event loop was not waiting, since the thread's start; null while there is none. */
+  /** Active seconds of the thread's event loop since the thread's start; null while there is no thread. */
   readonly activeSeconds: number | null;
-  /** Messages sent to the thread or waiting for its restart, not answered yet. */
+  /** Unanswered messages, both sent to the thread and waiting for its restart. */
   readonly inside: number;
-  /** Of those: waiting for the restart. */
+  /** Those of them waiting for the restart. */
   readonly waiting: number;
-  /** Requests refused because too many were inside, since the start. */
+  /** Requests refused because of too many unanswered ones, since the start. */
   readonly refused: number;
   /** Unexpected ends of the thread since the start. */
   readonly restarts: number;
@@ -27,7 +27,7 @@ export interface IndexReading {
   readonly tenant: number;
   readonly documents: number;
   readonly generation: number;
-  /** Writes that have a generation which reads do not see yet. */
+  /** Writes whose generation is not visible yet. */
   readonly pendingWrites: number;
   /** Summed over the shards; null unless every shard answered. */
   readonly stats: IndexStats | null;
@@ -35,13 +35,13 @@ export interface IndexReading {
 
 export interface Readings {
   readonly shards: readonly ShardReading[];
-  /** Above this many messages inside a shard refuses more. */
+  /** Maximum number of unanswered messages of a shard. */
   readonly shardRequestsMax: number;
   /** The largest indexes. */
   readonly indexes: readonly IndexReading[];
-  /** Documents of all indexes that are not listed; null when all are. */
+  /** Documents of all unlisted indexes; null if all are listed. */
   readonly otherDocuments: number | null;
-  /** Indexes that are loaded, and how often one was loaded and unloaded since the start. */
+  /** Loaded indexes, and numbers of loads and unloads since the start. */
   readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
@@ -53,6 +53,6 @@ export interface Readings {
   }[];
   /** Bytes of finished replies that clients have not taken yet. */
   readonly unsentBytes: number;
-  /** Of the file system of the data directory; null when it cannot be told. */
+  /** Of the file system of the data directory; null if unknown. */
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }

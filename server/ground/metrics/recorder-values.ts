@@ -1,15 +1,18 @@
-// What the recorders of several threads have counted, as one. Values are plain: a number, or values under names or in a map, so
-// that they may be sent to another thread, and any two of one form can be added without knowing what they mean.
+// Merges the recorders of several threads. Values are plain: a number, or values under names or in a map, so
+// they can be sent to another thread, and any two of one form can be added without knowing their meaning.
 import type { Recorder } from "./recorder.js";
 
 export type RecorderValues = ReturnType<Recorder["values"]>;
 
-/** Of one recorder or more. */
+/** Sum of one or more recorders. */
 export function sumOf([first, ...others]: readonly [RecorderValues, ...RecorderValues[]]): RecorderValues {
   return others.reduce((sum, values) => added(sum, values) as RecorderValues, first);
 }
 
-/** What has no value in one of the two counts 0 there. The order is that of the first, then what only the second has. */
+/**
+ * A value missing from one of them counts as 0. The order is that of the first, followed by entries only the
+ * second has.
+ */
 function added(a: unknown, b: unknown): unknown {
   if (a === undefined) return b;
   if (b === undefined) return a;
@@ -24,19 +27,19 @@ function added(a: unknown, b: unknown): unknown {
 }
 
 /**
- * The values that other threads have told. Those of a thread that has ended are kept for ever, because a counter must not go
- * back; only what it was doing is over.
+ * Values reported by other threads. Those of a dead thread are kept, because a counter must not decrease;
+ * only its current activity is dropped.
  */
 export class ToldValues {
   readonly #living = new Map<number, RecorderValues>();
   #ended: RecorderValues[] = [];
 
-  /** All that a living thread has counted since its start. */
+  /** Everything a live thread has counted since its start. */
   told(thread: number, values: RecorderValues): void {
     this.#living.set(thread, values);
   }
 
-  /** The thread has ended. Another one may be told of under its number, which begins at 0. */
+  /** The thread has died. Its number may be reused by another one, which starts at 0. */
   ended(thread: number): void {
     const last = this.#living.get(thread);
     if (last === undefined) return;

@@ -1,5 +1,5 @@
-// What the server counts about itself while it works: numbers in memory since the start, cheap enough for
-// every request. Knows neither the library that prints them nor who calls.
+// What the server counts about itself: numbers in memory since the start, cheap enough for every request.
+// Knows neither the library that prints them nor its callers.
 import { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
 
@@ -10,10 +10,10 @@ const PHASE_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const;
 
-/** Methods with a label of their own. All others share one, so that no client can make new series. */
+/** Methods with a label of their own. All others share one, so that clients cannot create new series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** How documents came in. */
+/** How documents arrived. */
 export type DocumentSource = "batch" | "import" | "single" | "feed";
 
 /** Requests of one route template and method. */
@@ -28,25 +28,25 @@ interface DocumentMeter {
   bytes: number;
 }
 
-/** A cache counts here what it could answer. */
+/** Hits and misses of a cache. */
 export class CacheMeter {
   hits = 0;
   misses = 0;
 }
 
-/** What endpoints were asked to make vectors of. */
+/** What vectors were requested from endpoints for. */
 export const EMBEDDING_PURPOSES = ["query", "document"] as const;
 export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 
-/** Requests to endpoints that make vectors. */
+/** Requests to embedding endpoints. */
 export class EmbeddingMeter {
   requests = 0;
   failures = 0;
-  /** Whose vectors came. */
+  /** Texts that got vectors. */
   texts = 0;
-  /** Texts of documents that the server refused while it took others. */
+  /** Document texts that the endpoint refused while it accepted others. */
   refused = 0;
-  /** Queries that did without a vector because it did not come, or not in time. */
+  /** Queries answered without a vector because it did not arrive in time. */
   missed = 0;
   readonly durations = new DurationHistogram(REQUEST_BOUNDS);
 
@@ -65,21 +65,21 @@ export class EmbeddingMeter {
 
 export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
 
-/** What the query log has taken. */
+/** Rows taken by the query log. */
 export class LogMeter {
   rows = 0;
-  /** Rows that were not logged because the disk takes none. */
+  /** Rows not logged because the disk refused them. */
   dropped = 0;
 }
 
-/** Reads of small indexes that the HTTP thread tried to do itself. */
+/** Reads of small indexes attempted on the HTTP thread itself. */
 export class LocalReadMeter {
   answered = 0;
-  /** They were asked of the shards. */
+  /** Reads passed on to the shards. */
   left = 0;
 }
 
-/** What the audit log has taken. */
+/** Lines taken by the audit log. */
 export class AuditMeter {
   lines = 0;
   /** Lines that could not be written. */
@@ -98,7 +98,7 @@ export class Recorder {
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
   ) as Record<QueryPhase, DurationHistogram>;
-  /** Of indexes that were not loaded. */
+  /** Openings of indexes that were not loaded. */
   readonly openings = new DurationHistogram(PHASE_BOUNDS);
   readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
@@ -106,9 +106,9 @@ export class Recorder {
     single: { accepted: 0, rejected: 0, bytes: 0 },
     feed: { accepted: 0, rejected: 0, bytes: 0 },
   };
-  /** Runs of data sources that are over, by their status. */
+  /** Finished runs of data sources, by status. */
   readonly feedRuns = new Map<string, number>();
-  /** Reads that this thread has sent to shards by itself, by the shard's number; those of the owner are counted by its pool. */
+  /** Reads that this thread sent directly to shards, by shard number; the owner's are counted by its pool. */
   readonly shardReads = new Map<number, number>();
   slowQueries = 0;
   understoodQueries = 0;
@@ -128,7 +128,7 @@ export class Recorder {
     this.requestsInFlight++;
   }
 
-  /** `route` is the template of the route table, never the path that was sent. */
+  /** `route` is the template from the route table, never the actual path. */
   requestFinished(method: string, route: string, status: number, ms: number): void {
     this.requestsInFlight--;
     const meter = this.#requests.get(route)?.get(method) ?? this.#meter(method, route);
@@ -136,7 +136,7 @@ export class Recorder {
     meter.durations.observe(ms / 1000);
   }
 
-  /** A query was answered; its trace is stopped. */
+  /** To be called for an answered query with its stopped trace. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
     if (trace.understood) this.understoodQueries++;
@@ -151,7 +151,7 @@ export class Recorder {
     meter.rejected += rejected;
   }
 
-  /** Bytes of documents as they arrived, decompressed. */
+  /** Bytes of documents as received, decompressed. */
   documentBytes(source: DocumentSource, bytes: number): void {
     this.documents[source].bytes += bytes;
   }
@@ -160,11 +160,11 @@ export class Recorder {
     this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
   }
 
-  /** What has been counted up to now, as a copy that another thread may be sent (recorder-values.ts). */
+  /** A copy of everything counted so far, which can be sent to another thread (recorder-values.ts). */
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {
-      /** How long this thread was not waiting. */
+      /** Time this thread was not waiting. */
       activeSeconds: performance.eventLoopUtilization().active / 1000,
       queryLog: { ...this.queryLog },
       audit: { ...this.audit },

@@ -1,16 +1,19 @@
-// Which addresses a request may go to when a tenant named the host: global unicast ones, and what the operator
-// allows besides. Everything else (the machine itself, its network, a cloud's metadata service) is refused.
-// Judges addresses and URLs; must not resolve a name or open a connection.
+// Addresses that requests to a tenant's host may go to: global unicast ones, and whatever else the operator
+// allows. Everything else (the machine itself, its network, a cloud's metadata service) is refused. Judges
+// addresses and URLs; must not resolve names or open connections.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AddressRules {
-  /** Every address is allowed. */
+  /** Allow every address. */
   readonly allowPrivate: boolean;
-  /** Host names and addresses that are allowed wherever they lead. */
+  /** Host names and addresses allowed wherever they lead. */
   readonly allowHosts: readonly string[];
 }
 
-/** IPv4 that is not global unicast (IANA's registry of special-purpose addresses), and Azure's metadata service. */
+/**
+ * IPv4 that is not global unicast (IANA's registry of special-purpose addresses), and Azure's metadata
+ * service.
+ */
 const REFUSED_IPV4 = networks("ipv4", [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -30,10 +33,13 @@ const REFUSED_IPV4 = networks("ipv4", [
   "240.0.0.0/4",
 ]);
 
-/** The only IPv6 that is global unicast. An IPv4 address inside IPv6 (mapped, compatible, NAT64) lies outside of it. */
+/** The only global unicast IPv6. IPv4 addresses inside IPv6 (mapped, compatible, NAT64) lie outside of it. */
 const GLOBAL_IPV6 = networks("ipv6", ["2000::/3"]);
 
-/** Parts of 2000::/3 that are not: protocols such as Teredo, documentation (twice), and 6to4, which hides an IPv4 address. */
+/**
+ * Exceptions within 2000::/3: protocols such as Teredo, documentation (twice), and 6to4, which embeds an IPv4
+ * address.
+ */
 const REFUSED_IPV6 = networks("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
 function networks(family: "ipv4" | "ipv6", subnets: readonly string[]): BlockList {
@@ -45,7 +51,10 @@ function networks(family: "ipv4" | "ipv6", subnets: readonly string[]): BlockLis
   return list;
 }
 
-/** Whether `address` is global unicast. What is no address, or one of a zone such as fe80::1%eth0, is not. */
+/**
+ * True if `address` is global unicast. False for anything that is not an address, or has a zone such as
+ * fe80::1%eth0.
+ */
 export function isPublic(address: string): boolean {
   if (address.includes("%")) return false;
   const family = isIP(address);
@@ -53,7 +62,7 @@ export function isPublic(address: string): boolean {
   return family === 6 && GLOBAL_IPV6.check(address, "ipv6") && !REFUSED_IPV6.check(address, "ipv6");
 }
 
-/** Whether a request to `host` may connect to `address`, one of those that the host has. */
+/** True if a request to `host` may connect to `address`, one of the host's addresses. */
 export function mayConnect(host: string, address: string, rules: AddressRules): boolean {
   return isPublic(address) || isNamed(host, rules) || isNamed(address, rules);
 }
@@ -62,7 +71,7 @@ function isNamed(host: string, rules: AddressRules): boolean {
   return rules.allowPrivate || rules.allowHosts.some((allowed) => plainHost(allowed) === plainHost(host));
 }
 
-/** A host in its one spelling: `[::1]` and `0:0::1` are `::1`, `Shop.Example.` is `shop.example`. */
+/** A host in canonical form: `[::1]` and `0:0::1` become `::1`, `Shop.Example.` becomes `shop.example`. */
 export function plainHost(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   if (!isIPv6(bare) || bare.includes("%")) return bare.toLowerCase();
@@ -70,8 +79,9 @@ export function plainHost(host: string): string {
 }
 
 /**
- * Why a request to `url` is refused before any name is resolved, as the rest of a sentence that begins with the URL's
- * name ("url must be ..."), or null. A name that passes may still lead to a refused address: connectTo() checks that.
+ * Why a request to `url` is refused before resolving its name, as the rest of a sentence that starts with the
+ * URL's name ("url must be ..."), or null. A name that passes may still lead to a refused address, which
+ * connectTo() checks.
  */
 export function hostProblem(url: string, rules: AddressRules): string | null {
   if (!URL.canParse(url)) return "must be an absolute URL that begins with http:// or https://";

@@ -1,8 +1,8 @@
-// Opens a connection to the host of a URL that a tenant named, but only to an address that was checked: the name is
-// resolved here, and the very address that passed is the one connected to, so an answer of the name's server that
-// changes between check and connection gains nothing. A name may have refused addresses beside allowed ones (a network
-// with NAT64 adds some to every name): those are left out, and a name that has no other is refused.
-// Knows nothing of HTTP. Every request gets a connection of its own, so none is used for a name it was not checked for.
+// Opens a connection to the host of a tenant's URL, but only to a checked address: the name is resolved here,
+// and the connection goes to the very address that passed, so a DNS answer that changes between check and
+// connection gains nothing. A name may have refused addresses in addition to allowed ones (a network with
+// NAT64 adds some to every name); those are skipped, and a name with no other is refused. Knows nothing about
+// HTTP. Every request gets a connection of its own, so none is reused for a name it was not checked for.
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -13,18 +13,18 @@ import { type AddressRules, mayConnect, plainHost } from "./addresses.js";
 import { connectionFailure, nameFailure, silenceFailure } from "./failures.js";
 
 export interface Endpoint {
-  /** An IP address; the one and only that may be connected to. */
+  /** The only IP address that may be connected to. */
   readonly address: string;
   readonly port: number;
-  /** The name or address that the server's certificate must hold; null for a connection without TLS. */
+  /** Name or address that the server's certificate must contain; null for a connection without TLS. */
   readonly certifiedName: string | null;
 }
 
-/** The two ways in which a request touches the network. */
+/** The only ways in which a request uses the network. */
 export interface Network {
-  /** All addresses of a name, the preferred one first. */
+  /** All addresses of a name, preferred first. */
   resolve(name: string): Promise<readonly string[]>;
-  /** Begins to connect. The socket reports `connect` or, with TLS, `secureConnect`. */
+  /** Starts to connect. The socket emits `connect` or, with TLS, `secureConnect`. */
   connect(endpoint: Endpoint): Socket;
 }
 
@@ -32,12 +32,13 @@ export const INTERNET: Network = {
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
   connect: ({ address, port, certifiedName }) => {
     if (certifiedName === null) return connectTcp({ host: address, port });
-    // The certificate is checked against `servername`, and against `host` where that is empty: an address is no server name.
+    // The certificate is checked against `servername`, or against `host` if that is empty, because an address
+    // is not a server name.
     return connectTls({ host: address, port, servername: isIP(certifiedName) === 0 ? certifiedName : "" });
   },
 };
 
-/** Whom a request may reach, through what, and for how long it waits. */
+/** Rules, network access and time limit of a request. */
 export interface OutboundRoute {
   readonly rules: AddressRules;
   readonly network: Network;
@@ -45,10 +46,12 @@ export interface OutboundRoute {
   readonly signal: AbortSignal;
 }
 
-/** A name with more addresses than this is no better served by trying them all. */
+/** Trying more addresses of a name than this is pointless. */
 const ADDRESSES_TRIED_MAX = 8;
 
-/** An open connection to the URL's host, which the caller closes. Throws FeedError, or the signal's reason. */
+/**
+ * An open connection to the URL's host, which the caller closes. Throws FeedError, or the signal's reason.
+ */
 export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket> {
   const host = plainHost(url.hostname);
   const addresses = (await addressesOf(host, route))
@@ -63,7 +66,7 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
   let failure: unknown;
   for (const address of addresses) {
     const socket = route.network.connect({ address, port, certifiedName: isSecure ? host : null });
-    // An error may follow at once, before the request listens for it; without a listener it would end the thread.
+    // An error may follow before the request listens for it; without a listener it would end the thread.
     socket.on("error", () => undefined);
     try {
       const late = (): never => {

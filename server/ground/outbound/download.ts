@@ -1,7 +1,7 @@
-// One download over HTTP or HTTPS: the first answer, the tries again, and the body as one stream although connections
-// break. A body is taken up where it broke: from a server that can send the rest (Range), else by fetching it anew and
-// leaving out what the reader has, once its hash shows that it is the same.
-// Knows nothing of what the body holds, not even of its encoding: ranges count the bytes as sent.
+// One download over HTTP or HTTPS: the first answer, the retries, and the body as one stream even if
+// connections break. A broken body is resumed: with a range request if the server supports it, otherwise by
+// fetching it again and skipping what the reader has, once its hash shows that it is the same. Knows nothing
+// about the contents, not even their encoding: ranges count bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
@@ -13,11 +13,11 @@ import { type Clock, retryAfterMs, SYSTEM_CLOCK } from "./patience.js";
 import { type Credentials, follow } from "./redirects.js";
 
 export interface OutboundRules extends AddressRules {
-  /** Of the body as sent. */
+  /** Maximum bytes of the body as sent. */
   readonly bytesMax: number;
-  /** Of the whole download, the reader's own time included. */
+  /** Maximum duration of the whole download, including the reader's own time. */
   readonly msMax: number;
-  /** Until a connection is made, until the answer's head is there, and between two pieces of the body. */
+  /** Maximum wait for a connection, for the head of the answer, and between two pieces of the body. */
   readonly silenceMsMax: number;
   readonly redirectsMax: number;
 }
@@ -25,7 +25,7 @@ export interface OutboundRules extends AddressRules {
 export interface DownloadRequest {
   readonly url: string;
   readonly credentials: Credentials | null;
-  /** Validators of the earlier download; with one of them the answer may be that nothing has changed. */
+  /** Validators of the previous download; with them, the answer may be that nothing has changed. */
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly accept: string;
@@ -39,18 +39,21 @@ interface DownloadedBody {
   readonly contentEncoding: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Read once, to the end or until return(); either closes the connection. Throws FeedError, or the signal's reason. */
+  /**
+   * Read once, to the end or until return(), both of which close the connection. Throws FeedError, or the
+   * signal's reason.
+   */
   readonly chunks: AsyncIterableIterator<Uint8Array>;
-  /** Bytes of the body as sent that the reader has. */
+  /** Bytes of the body, as sent, consumed by the reader. */
   bytesRead(): number;
 }
 
-/** The pause before each try after the first. There are no more tries than pauses, however often a download breaks. */
+/** Pause before each retry. Their number limits the retries, however often a download breaks. */
 const PAUSES_MS = [2_000, 10_000];
 
 /**
- * Asks for `request.url` and resolves when the head of the answer is there. Throws FeedError, or the signal's reason.
- * The caller reads `chunks` or ends them by return().
+ * Requests `request.url` and resolves when the head of the answer has arrived. Throws FeedError, or the
+ * signal's reason. The caller reads `chunks` or ends them with return().
  */
 export async function download(
   request: DownloadRequest,
@@ -84,14 +87,14 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #route: OutboundRoute;
   readonly #untilMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Aborted by the outer signal, by the end of the time and by end(); then nothing is on its way any more. */
+  /** Aborted by the outer signal, by the time limit and by end(); then nothing is in flight. */
   readonly #ending = new AbortController();
   readonly #readHash = createHash("sha256");
-  /** The answer whose body is being read; null between a break and the next try. */
+  /** The answer whose body is being read; null between a break and the next attempt. */
   #answer: Answer | null = null;
-  /** The newest answer that began at the first byte: what a rest must belong to. */
+  /** The newest answer that began at the first byte; a resumed part must belong to it. */
   #whole: Answer | null = null;
-  /** Bytes of the whole body, once an answer has said so. */
+  /** Length of the whole body, once an answer has stated it. */
   #length: number | null = null;
   #canRange = true;
   #tries = 0;
@@ -119,7 +122,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     if (outerSignal.aborted) this.#abort();
   }
 
-  /** The first answer: 200, or 304 when a validator was sent. */
+  /** The first answer: 200, or 304 if a validator was sent. */
   open(): Promise<Answer> {
     const { etag, lastModified } = this.#request;
     const validators = {
@@ -159,7 +162,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined };
   }
 
-  /** Closes the connection and leaves no timer and no listener behind. */
+  /** Closes the connection and leaves no timer or listener behind. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -174,7 +177,10 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     this.#answer?.close();
   }
 
-  /** Repeats `step` after failures that may pass, as long as there are pauses left. Any other failure ends the download. */
+  /**
+   * Repeats `step` after transient failures, as long as there are pauses left. Any other failure ends the
+   * download.
+   */
   async #trying<T>(step: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -189,13 +195,16 @@ class Body implements AsyncIterableIterator<Uint8Array> {
           throw error;
         }
         this.#tries += 1;
-        // A pause that is cut short is followed by a try, which throws the signal's reason.
+        // An aborted pause is followed by an attempt, which throws the signal's reason.
         await this.#clock.pause(pauseMs, this.#ending.signal).catch(() => undefined);
       }
     }
   }
 
-  /** Null when there is no other try: the failure will not pass, the tries are used up, or the server asks for more time than is left. */
+  /**
+   * Null if there is no further attempt: the failure is permanent, the retries are used up, or the server
+   * asks for more time than is left.
+   */
   #pauseMsAfter(error: unknown): number | null {
     const usualMs = PAUSES_MS[this.#tries];
     if (!(error instanceof PassingError) || usualMs === undefined) return null;
@@ -203,7 +212,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return this.#clock.now() + pauseMs < this.#untilMs ? pauseMs : null;
   }
 
-  /** An answer with one of these statuses, whose body fits. */
+  /** An answer with one of these statuses and a body that fits. */
   async #ask(headers: Readonly<Record<string, string>>, statuses: readonly number[]): Promise<Answer> {
     const { url, credentials, accept } = this.#request;
     const all = { accept, "accept-encoding": "gzip, deflate", "user-agent": "Skein", ...headers };
@@ -232,7 +241,10 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return new FeedError("SK-DS-413", `the feed is larger than ${this.#rules.bytesMax} bytes`);
   }
 
-  /** Asks again for a body that broke; the first piece that the reader does not have, or null when it has them all. */
+  /**
+   * Requests a broken body again. Returns the first piece that the reader does not have, or null if it has
+   * everything.
+   */
   async #reopened(): Promise<Uint8Array | null> {
     const whole = this.#whole!;
     const range = this.#canRange ? rangeHeaders(whole, this.bytesRead) : null;
@@ -247,7 +259,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return answer.next();
   }
 
-  /** Leaves out of a new answer what the reader has, and makes sure that it is the same. */
+  /** Skips what the reader has in a new answer, after verifying that it is the same. */
   async #firstUnread(answer: Answer): Promise<Uint8Array | null> {
     for (const name of ["content-type", "content-encoding"]) {
       if (answer.header(name) !== this.#whole!.header(name)) throw changed();
@@ -269,14 +281,16 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** What asks for the bytes from `at` of just this body; null when the answer has no validator that vouches for single bytes. */
+/**
+ * Headers that request the bytes from `at` of exactly this body; null if the answer has no strong validator.
+ */
 function rangeHeaders(whole: Answer, at: number): Record<string, string> | null {
   const etag = whole.header("etag");
   const validator = etag?.startsWith('"') ? etag : whole.header("last-modified");
   return at === 0 || validator === null ? null : { range: `bytes=${at}-`, "if-range": validator };
 }
 
-/** Length of the body whose bytes from `at` to its end `rest` brings; null when `rest` is anything else than that. */
+/** Total body length if `rest` is the range from `at` to the end, otherwise null. */
 function lengthWithRest(whole: Answer, rest: Answer, at: number): number | null {
   const [, first, last, total] =
     /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(rest.header("content-range") ?? "") ?? [];

@@ -1,14 +1,16 @@
-// One GET request and its answer on one connection, which ends with them. The reader's pace is the connection's: what is
-// not read stays with the server. Node's own HTTP client does it because it can be handed a connection that was checked, and
-// because a server that resets the connection while the reader is slow gives it an error; undici 7 throws an assertion
-// then that nobody can catch.
-// Knows nothing of redirects, tries or what the body holds.
+// One GET request and its answer on one connection, which ends with them. The reader sets the pace: what is
+// not read stays with the server. Uses Node's own HTTP client because it accepts a checked connection, and
+// because it reports an error if a server resets the connection while the reader is slow; undici 7 throws an
+// uncatchable assertion in that case. Knows nothing about redirects, retries or contents.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";
 import { connectionFailure, PassingError, silenceFailure } from "./failures.js";
 
-/** Sends the request and waits for the head of the answer, which the caller closes. Throws FeedError, or the signal's reason. */
+/**
+ * Sends the request and waits for the head of the answer, which the caller closes. Throws FeedError, or the
+ * signal's reason.
+ */
 export async function exchange(
   url: URL,
   headers: Readonly<Record<string, string>>,
@@ -22,9 +24,9 @@ export async function exchange(
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
-    // Stays for the errors that come when nobody waits for one any more.
+    // Stays attached for errors that arrive when nobody is waiting.
     request.on("error", reject);
-    // An answer that switches to another protocol closes the request and is no error.
+    // An answer that switches protocols closes the request without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
   });
   request.end();
@@ -42,7 +44,7 @@ export async function exchange(
 
 /** The answer to a request: its head, and its body piece by piece. */
 export class Answer {
-  /** What was asked for, after redirects. */
+  /** The requested URL, after redirects. */
   readonly url: URL;
   readonly status: number;
   readonly #request: ClientRequest;
@@ -64,13 +66,13 @@ export class Answer {
     return typeof value === "string" ? value : null;
   }
 
-  /** Bytes of the body by its head; null when the head does not say. */
+  /** Body length according to the head; null if not given. */
   get length(): number | null {
     const header = this.header("content-length");
     return header === null ? null : Number(header);
   }
 
-  /** The next piece of the body, null at its end. Throws FeedError where the connection ends first. */
+  /** The next piece of the body, null at its end. Throws FeedError if the connection ends early. */
   async next(): Promise<Uint8Array | null> {
     const { silenceMsMax, signal } = this.#route;
     const late = (): never => {

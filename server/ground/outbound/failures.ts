@@ -1,10 +1,10 @@
-// What a failed request is called: the code and the sentence of each way in which a name, a connection or TLS fails.
-// A sentence names the host and never more of a URL: user, path and query may hold secrets.
+// Codes and sentences for each way in which a name, a connection or TLS can fail. A sentence names the host
+// but no more of a URL: user, path and query may contain secrets.
 import { FeedError, type FeedErrorCode } from "../errors.js";
 
-/** A failure that may be gone when the request is tried again. */
+/** A transient failure that may succeed on retry. */
 export class PassingError extends FeedError {
-  /** How long the server wants to be left alone; null when it does not say. */
+  /** How long the server asks clients to wait; null if it does not say. */
   readonly afterMs: number | null;
 
   constructor(code: FeedErrorCode, message: string, cause?: unknown, afterMs: number | null = null) {
@@ -13,7 +13,7 @@ export class PassingError extends FeedError {
   }
 }
 
-/** Why a certificate is not believed, by the code that OpenSSL or Node.js gives. */
+/** Why a certificate is not trusted, by error code of OpenSSL or Node.js. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "has expired",
   CERT_NOT_YET_VALID: "is not valid yet",
@@ -32,7 +32,7 @@ export function nameFailure(host: string, cause: unknown): PassingError {
   return new PassingError("SK-DS-523", `the name ${host} cannot be resolved`, cause);
 }
 
-/** Of an error that the connection to `host` met, before or after it was made. */
+/** For an error on the connection to `host`, before or after it was established. */
 export function connectionFailure(host: string, cause: unknown): FeedError {
   if (cause instanceof FeedError) return cause;
   const code = (cause as { code?: unknown } | null)?.code;
@@ -52,7 +52,7 @@ function broken(host: string, code: string): string {
   return `${host} broke the connection`;
 }
 
-/** `phase` says what the server did not do, for instance "accept the connection". */
+/** `phase` says what the server failed to do, for example "accept the connection". */
 export function silenceFailure(host: string, phase: string, ms: number): PassingError {
   return new PassingError("SK-DS-504", `${host} did not ${phase} within ${seconds(ms)}`);
 }

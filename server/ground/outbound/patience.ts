@@ -1,11 +1,11 @@
-// The clock, and how long to wait between two tries.
+// The clock, and pauses between attempts.
 import { setTimeout as timeout } from "node:timers/promises";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Waits; rejects when the signal ends the wait. */
+  /** Waits; rejects if the signal is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export const SYSTEM_CLOCK: Clock = {
   pause: (ms, signal) => timeout(Math.min(ms, TIMER_MS_MAX), undefined, { signal }),
 };
 
-/** Milliseconds of a Retry-After header, which holds seconds or a date; null when it says neither. */
+/** Milliseconds in a Retry-After header, which holds seconds or a date; null if it is neither. */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;

@@ -1,6 +1,6 @@
-// A GET request that follows redirects: every address on the way is checked like the first one, and credentials go only
-// to the origin (scheme, host and port) that they were given for.
-// Knows nothing of tries or of what the body holds.
+// A GET request that follows redirects: every address on the way is checked like the first one, and
+// credentials are sent only to the origin (scheme, host and port) that they were given for. Knows nothing
+// about retries or contents.
 import { FeedError } from "../errors.js";
 import { hostProblem } from "./addresses.js";
 import type { OutboundRoute } from "./connector.js";
@@ -13,7 +13,9 @@ export interface Credentials {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** The first answer that is no redirect; the caller closes it. Throws FeedError, or the signal's reason. */
+/**
+ * The first answer that is not a redirect; the caller closes it. Throws FeedError, or the signal's reason.
+ */
 export async function follow(
   start: string,
   credentials: Credentials | null,

@@ -1,21 +1,24 @@
-// The documents that a model is trained on: those with the smallest hashes of their ids, which is as good as drawing lots, and
-// the same for any number of shards and any order in which the documents came.
+// Selects the documents that a model is trained on: those with the smallest id hashes, which amounts to a
+// random sample and does not depend on the number of shards or the order of arrival.
 import { discardMemory } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
-/** The sample ends with the document that reaches this. */
+/** The sample ends with the document that reaches this size. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const DOCUMENTS_AT_ONCE = 200;
 
 export interface DocumentSample {
-  /** JSON texts, one behind the other, and where each ends. */
+  /** Concatenated JSON texts, and the end of each. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
 }
 
-/** Of the index as it is now, with only these members of the documents. It must stay open until the promise settles. */
+/**
+ * Samples the current index, keeping only these members of the documents. The index must stay open until the
+ * promise settles.
+ */
 export async function sampleDocuments(
   reads: Reads,
   vectors: VectorMessages,
@@ -46,13 +49,13 @@ export async function sampleDocuments(
       );
       for (const { seq } of some) {
         const text = fetched.get(seq)!;
-        if (text.length === 0 || bytes >= BYTES_MAX) continue; // it has died, or there is enough
+        if (text.length === 0 || bytes >= BYTES_MAX) continue; // it has died, or there are enough
         texts.push(text);
         bytes += text.length;
       }
     }
     const sample = joined(texts, bytes);
-    discardMemory(bytes); // a training needs much of it
+    discardMemory(bytes); // training needs much memory
     return sample;
   } finally {
     readView.release();

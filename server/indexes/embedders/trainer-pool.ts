@@ -1,5 +1,5 @@
-// The thread of the trainer, which lives as long as a training: its memory is given back before vectors are made. The only file
-// that knows it.
+// The trainer's thread, which lives only for one training: its memory is released before vectors are made.
+// The only file that knows about the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -7,7 +7,7 @@ import { withDeadline } from "../../ground/jobs/deadline.js";
 import type { Logger } from "../../ground/log.js";
 import type { TrainingTask } from "./training-task.js";
 
-/** A training that takes longer is given up. */
+/** A training that takes longer is aborted. */
 const TASK_MS_MAX = 600_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
@@ -23,8 +23,8 @@ export class TrainerPool {
   }
 
   /**
-   * A model, one training after the other. Rejects when the thread fails, takes too long or the signal says so. Takes the sampled
-   * documents away.
+   * Trains a model, one at a time. Rejects if the thread fails, takes too long or the signal is aborted.
+   * Takes ownership of the sampled documents.
    */
   train(task: TrainingTask, signal: AbortSignal): Promise<Uint8Array> {
     this.#pool ??= this.#start();
@@ -37,7 +37,7 @@ export class TrainerPool {
     );
   }
 
-  /** Ends the thread. All trainings must have ended. */
+  /** Stops the thread. All trainings must have ended. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }

@@ -1,4 +1,4 @@
-// What the trainer's thread is told.
+// The task of the trainer's thread.
 
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
@@ -6,11 +6,11 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 export interface TrainingTask {
   readonly schema: BuildSchema;
   readonly fields: readonly TrainedSlot[];
-  /** JSON texts, one behind the other, and where each ends. */
+  /** Concatenated JSON texts, and the end of each. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly number: number;
   readonly termsMax: number;
-  /** The model before, to whose vectors the new ones are turned. */
+  /** The previous model, to whose vectors the new ones are aligned. */
   readonly previous: Uint8Array | null;
 }

@@ -1,4 +1,5 @@
-// What the coordinator tells and asks the shards about the making of vectors. Queries by vectors go through read views.
+// Messages between the coordinator and the shards about making vectors. Queries by vector go through read
+// views.
 
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import {
@@ -22,8 +23,8 @@ import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 
 /**
- * The index must be open; the shards in which it lies are numbered from 0 on. All methods reject with a SkeinError when a shard
- * refuses or ends.
+ * The index must be open; its shards are numbered from 0. All methods reject with a SkeinError if a shard
+ * refuses or dies.
  */
 export class VectorMessages {
   readonly #calls: ShardCalls;
@@ -34,14 +35,14 @@ export class VectorMessages {
     this.#indexes = indexes;
   }
 
-  /** Puts a model in force in these shards. */
+  /** Activates a model in these shards. */
   async setModel(uid: number, model: NumberedModel, shards: readonly number[]): Promise<void> {
     await Promise.all(
       shards.map((shard) => this.#ask(uid, shard, (data) => encodeModel(data, model), decodeEmptyReply)),
     );
   }
 
-  /** The model that a shard has, null when it has none. */
+  /** The model of a shard, null if it has none. */
   modelOf(uid: number, shard: number): Promise<NumberedModel | null> {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
@@ -52,15 +53,15 @@ export class VectorMessages {
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
   }
 
-  /** Documents of a shard that wait for a vector. */
+  /** Documents of a shard waiting for a vector. */
   pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
     const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
     return this.#ask(uid, shard, encode, decodePendingReply);
   }
 
   /**
-   * Vectors of documents of which the shard has told as one of so many. Waits while the index is being spread. Afterwards any shard may
-   * have them, and each takes those of its own.
+   * Sends vectors of documents listed by a shard when the index had `shards` shards. Waits while the index is
+   * being spread. Afterwards any shard may have the documents, and each takes its own.
    */
   async putVectors(shard: number, shards: number, request: PutVectorsRequest): Promise<void> {
     const state = this.#indexes.state(request.uid);

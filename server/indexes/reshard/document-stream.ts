@@ -1,5 +1,5 @@
-// All live documents of an index, read from the databases of its shards as one stream in the order of the sequence
-// numbers. Holds one page per shard.
+// Streams all live documents of an index from the databases of its shards, in order of sequence number. Holds
+// one page per shard.
 import {
   decodeStoredReply,
   encodeStored,
@@ -10,7 +10,7 @@ import type { Location } from "../../catalog/schema/placement.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { AskShard } from "./new-part.js";
 
-/** The bytes of all pages together. */
+/** Total bytes of all pages. */
 const PAGES_BYTES = 16 * 1024 * 1024;
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class DocumentStream {
   readonly #ask: AskShard;
   readonly #location: Location;
   #cursors: Cursor[] = [];
-  /** The generation of the newest shard. Known once the stream is open. */
+  /** Generation of the newest shard. Known once the stream is open. */
   generation = 0;
   maxSeq = 0;
 
@@ -43,7 +43,7 @@ export class DocumentStream {
     return pages.reduce((sum, page) => sum + page.liveDocs, 0);
   }
 
-  /** The document with the smallest sequence number of those not returned yet. Null at the end. */
+  /** The document with the smallest sequence number not returned yet. Null at the end. */
   async next(): Promise<MovedDocument | null> {
     let first: Cursor | null = null;
     for (const cursor of this.#cursors) {

@@ -1,7 +1,7 @@
-// The directories of a change of the number of shards, and what a start does with them. The step that decides is the new
-// number in the catalog: before it the old databases hold the data, after it the new ones do.
+// The directories used to change the number of shards, and how a start handles them. The decisive step is the
+// new number in the catalog: before it, the old databases are current, after it, the new ones.
 //
-//   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it, and those at home
+//   shards/       current           shards.new/plan.json   from, to, the indexes completed so far, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
@@ -20,11 +20,11 @@ const PLAN_VERSION_WITHOUT_HOME = 1;
 export interface ReshardPlan {
   readonly from: number;
   readonly to: number;
-  /** Uids of the indexes that need no more work. */
+  /** Uids of the completed indexes. */
   readonly done: readonly number[];
-  /** Those of them that lie in one of the new shards, their home. */
+  /** Those of them that lie in a single new shard, their home. */
   readonly home: readonly number[];
-  /** All indexes are done, and only the catalog's number is missing. */
+  /** All indexes are completed; only the catalog's number is missing. */
   readonly complete: boolean;
 }
 
@@ -37,8 +37,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Finishes the work of an earlier start that ended after the catalog had got the number `shards`, and deletes the databases
- * that were replaced. Requires that no shard is open.
+ * Finishes the work of an earlier start that ended after the catalog got the number `shards`, and deletes the
+ * replaced databases. No shard may be open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
@@ -60,8 +60,8 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
 }
 
 /**
- * What an unfinished change of the number of shards has left, one sentence for each. Throws an Error when the databases in
- * force are not in their place, because then only a start may touch anything.
+ * Leftovers of an unfinished change of the number of shards, one sentence each. Throws an Error if the
+ * current databases are not in place, because then only a start may touch anything.
  */
 export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
   const plan = await readPlan(dataDir);
@@ -82,12 +82,12 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
   return left;
 }
 
-/** Whether the catalog has the plan's number. Then the new databases are in force, wherever they lie. */
+/** True if the catalog has the plan's number. Then the new databases are current, wherever they are. */
 function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
-/** The plan to follow. It is the one that an earlier start began if that is the same change, else a new one in an empty directory. */
+/** The plan to follow: that of an earlier start for the same change, else a new one in an empty directory. */
 export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
   const begun = await readPlan(dataDir);
   if (begun !== null && begun.from === from && begun.to === to) return begun;
@@ -117,7 +117,7 @@ export async function discardNew(dataDir: string): Promise<void> {
   await rm(newShards(dataDir), { recursive: true, force: true });
 }
 
-/** The stored plan. Null when there is none, and also when it was cut short. Throws an Error for one of another version. */
+/** The stored plan. Null if there is none or it is truncated. Throws an Error if it has another version. */
 async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   const path = join(newShards(dataDir), PLAN_FILE);
   let content: unknown;
@@ -128,7 +128,7 @@ async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   }
   if (!isObject(content)) return null;
   const { version, from, to, done, home = [], complete } = content;
-  // Without it nobody knows which databases count, and they might be taken for what may be deleted.
+  // Otherwise nobody knows which databases count, and they might be deleted.
   if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
     throw new Error(`${path} was written by another version of Skein`);
   if (typeof from !== "number" || typeof to !== "number") return null;

@@ -1,5 +1,5 @@
-// The part of an index in a shard to which documents move. It is filled by messages of bounded size, of which a few are under way at
-// a time.
+// The part of an index in a shard that documents move to. Filled by messages of bounded size, a few of which
+// are in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
@@ -7,7 +7,7 @@ import type { Message } from "../../fleet/threads/shard-pool.js";
 
 export type AskShard = (shard: number, request: Message) => Promise<Uint8Array>;
 
-/** The bytes of the documents in one message, of which one segment is made. */
+/** Bytes of documents per message, which becomes one segment. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
 
@@ -20,7 +20,7 @@ export class NewPart {
   #documents: MovedDocument[] = [];
   #bytes = 0;
 
-  /** The documents are visible from `generation` on. */
+  /** Documents are visible from `generation` on. */
   constructor(ask: AskShard, shard: number, uid: number, generation: number) {
     this.#ask = ask;
     this.#shard = shard;

@@ -1,4 +1,4 @@
-// Logs how far a redistribution is: at the beginning, every few seconds, after each index, and at the end.
+// Logs the progress of a redistribution: at the start, every few seconds, after each index, and at the end.
 import type { Logger } from "../../ground/log.js";
 
 const LINE_MS = 2_000;
@@ -19,7 +19,7 @@ export class ReshardProgress {
     this.#to = to;
   }
 
-  /** Adds an index with this many documents. `done` says that an earlier start has moved them. */
+  /** Adds an index with this many documents. `done`: an earlier start has moved them. */
   expect(documents: number, done: boolean): void {
     this.#expected += documents;
     if (done) this.#before += documents;

@@ -1,9 +1,9 @@
-// The manifest of a backup: its last file, and the only one that says that the others are whole. A directory
+// The manifest of a backup: its last file, and the only proof that the others are complete. A directory
 // without one is not a backup.
 //
 //   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
 //   <id>/analytics.skb                                     if something was ever logged
-//   <id>/manifest.json                                     what follows here, `checksum` over the rest
+//   <id>/manifest.json                                     this file, `checksum` over the rest
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export interface BackupFile extends BackupFileSums {
 
 export interface BackupManifest {
   readonly id: string;
-  /** ISO 8601 UTC: the moment that it shows. */
+  /** ISO 8601 UTC: the moment that the backup shows. */
   readonly createdAt: string;
   readonly shards: number;
   readonly indexes: number;
@@ -36,7 +36,7 @@ export interface BackupManifest {
   readonly files: readonly BackupFile[];
 }
 
-/** A backup that cannot be used; the message is one sentence for a person. */
+/** An unusable backup; the message is one sentence for people. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -70,7 +70,7 @@ export async function writeManifest(directory: string, manifest: BackupManifest)
   }
 }
 
-/** Throws BackupError: no backup, a newer one, a damaged manifest. */
+/** Throws BackupError for no backup, a newer one, or a damaged manifest. */
 export async function readManifest(directory: string): Promise<BackupManifest> {
   const path = join(directory, MANIFEST_FILE);
   let content: unknown;
@@ -91,12 +91,12 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   }
   const { checksum: stored, ...rest } = content;
   if (stored !== checksum(rest)) throw new BackupError(`${path} is damaged (checksum)`);
-  // The checksum says that this is what writeManifest wrote.
+  // The checksum proves that writeManifest wrote this.
   const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
   return { id, createdAt: created_at, shards, indexes, documents, files };
 }
 
-/** Reads every file of the backup. Throws BackupError for the first that is not as the manifest says. */
+/** Reads every file of the backup. Throws BackupError for the first one that differs from the manifest. */
 export async function checkFiles(directory: string, manifest: BackupManifest): Promise<void> {
   for (const { name, bytes, sha256 } of manifest.files) {
     let found: { bytes: number; sha256: string };

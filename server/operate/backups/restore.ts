@@ -1,8 +1,8 @@
-// A backup becomes a data directory, offline. Everything is checked, then built beside what is there, then put
-// in its place: whatever moment the process ends at, there is the old or the new data, and the next start of a
-// server or of a restore goes on.
+// Turns a backup into a data directory, offline. Everything is checked, then built beside the existing data,
+// then swapped in. If the process dies at any moment, there is either the old or the new data, and the next
+// start of a server or of a restore continues.
 //
-//   <data>/restore.new     being built; worth nothing
+//   <data>/restore.new     being built; disposable
 //   <data>/restore.swap    complete; its parts replace those of the data directory
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -24,14 +24,14 @@ import {
 
 const NEW = "restore.new";
 const SWAP = "restore.swap";
-/** The catalog comes last: it is what makes a directory of data out of the rest. */
+/** The catalog comes last: it is what turns the rest into a data directory. */
 const PARTS = ["shards", "analytics", "catalog"];
-/** What an interrupted change of the number of shards may have left of the data that is replaced. */
+/** Leftovers of an interrupted change of the number of shards in the replaced data. */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
 /**
- * Restores the backup in `directory` into `dataDir`. With `force` the data there is replaced. `report` gets a
- * line per step. Throws BackupError; the data directory is as it was then.
+ * Restores the backup in `directory` into `dataDir`. With `force`, replaces existing data. Calls `report`
+ * with a line per step. Throws BackupError, having left the data directory unchanged.
  */
 export async function restoreBackup(
   directory: string,
@@ -57,7 +57,7 @@ export async function restoreBackup(
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
     }
-    // Without logs in the backup those of other indexes must not stay, so an empty directory takes their place.
+    // If the backup has no logs, an empty directory replaces those of other indexes.
     await mkdir(join(building, "analytics"));
     if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
       report("restoring the query logs");
@@ -77,7 +77,7 @@ export async function restoreBackup(
   return manifest;
 }
 
-/** Puts a complete restore into its place; to be called before anything in the data directory is opened. */
+/** Swaps in a complete restore; must be called before anything in the data directory is opened. */
 export async function finishRestore(dataDir: string): Promise<void> {
   const swap = join(dataDir, SWAP);
   if (!existsSync(swap)) return;
@@ -94,8 +94,8 @@ export async function finishRestore(dataDir: string): Promise<void> {
 }
 
 /**
- * What an unfinished restore has left, a sentence each. Throws an Error when the data directory is partly the old and
- * partly the restored data: only a start or a restore may touch anything then.
+ * Leftovers of an unfinished restore, one sentence each. Throws an Error if the data directory is a mix of
+ * old and restored data, because then only a start or a restore may touch anything.
  */
 export function unfinishedRestore(dataDir: string): string[] {
   if (existsSync(join(dataDir, SWAP))) {
@@ -108,7 +108,7 @@ export function unfinishedRestore(dataDir: string): string[] {
   return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
 }
 
-/** Makes sure that nobody else works on the directory. */
+/** Makes sure that nobody else uses the directory. */
 async function claim(dataDir: string): Promise<() => Promise<void>> {
   try {
     return await lockDataDir(dataDir, "skein restore");
