@@ -170,7 +170,13 @@ async function bundle() {
   });
   const fresh = join(DIST, ".programs");
   rmSync(fresh, { recursive: true, force: true });
-  await programs.write({ dir: fresh, chunkFileNames: "chunks/[name].js", sourcemap: true, keepNames: true });
+  await programs.write({
+    dir: fresh,
+    chunkFileNames: "chunks/[name].js",
+    keepNames: true,
+    sourcemap: true,
+    sourcemapPathTransform: (source) => source.replace("../", ""), // the files move one folder up below
+  });
   await programs.close();
   // npm does this when it links the command, and not again when a build replaces the file.
   chmodSync(join(fresh, "server/cli/main.js"), 0o755);

@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../documents/formats/input-error.js";
+import { SourcePositions } from "../ground/source-positions.js";
 import { analyticsCommand } from "./commands/analytics.js";
 import { auditCommand } from "./commands/audit.js";
 import { backupCommand } from "./commands/backup.js";
@@ -84,7 +85,7 @@ async function run(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_FINE : EXIT_FAILED;
     process.stderr.write(`skein: ${messageOf(error)}\n`);
     if (!speaksToUser(error) && process.env.SKEIN_DEBUG !== undefined && error instanceof Error) {
-      process.stderr.write(`${error.stack}\n`);
+      process.stderr.write(`${new SourcePositions().shownIn(String(error.stack))}\n`);
     }
     return EXIT_FAILED;
   }

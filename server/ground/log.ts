@@ -3,6 +3,7 @@
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "./log-levels.js";
+import { SourcePositions } from "./source-positions.js";
 
 export type { Logger } from "pino";
 
@@ -18,15 +19,23 @@ export function createLogger(
   onDropped: () => void = () => undefined,
   fileDescriptor = STANDARD_OUTPUT,
 ): Logger {
+  const positions = new SourcePositions();
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error) => withPositions(pino.stdSerializers.err(error), positions) },
     },
     new LineWriter(fileDescriptor, onDropped),
   );
+}
+
+/** What is logged of an error, which is only a text or a number if no error was thrown. */
+function withPositions(logged: unknown, positions: SourcePositions): unknown {
+  if (typeof logged !== "object" || logged === null || !("stack" in logged)) return logged;
+  return { ...logged, stack: positions.shownIn(String(logged.stack)) };
 }
 
 class LineWriter {
