@@ -26,7 +26,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 3,
       reporters: ["default"],
       teardownTimeout: 10_000,
-      setupFiles: "test/hang-guard.ts",
+      globalSetup: "test/build-when-stale.ts",
+      setupFiles: ["test/hang-guard.ts", "test/failed-tests.ts"],
       projects: [
         {
           extends: true,

@@ -8,9 +8,9 @@ import { Oracle } from "../oracle/engine.js";
 import type { Document, Schema } from "../oracle/segments/values.js";
 import { Fleet } from "./fleet.js";
 import type { Write } from "./generators.js";
+import { SEED } from "./seed.js";
 
 const DOCUMENTS = 2500;
-const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SCHEMA: Schema = {
   fields: [

@@ -17,8 +17,8 @@ import {
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
 import { effort } from "../effort.js";
 import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "../oracle/feed-run.js";
+import { SEED } from "./seed.js";
 
-const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 const SHARD_COUNTS = [1, 2, 3, 8];
 /** Stories that are told at the same time: they mostly wait for pieces to be sent on. */
 const TELLERS = 3;

@@ -2,9 +2,11 @@
 // oracle. On some of them an index begins in one shard and is spread over all of them in the middle of its story. Knows nothing of
 // where stories come from.
 import { expect } from "vitest";
+import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
 import type { Hit } from "../e2e/world/reply.js";
 import { effort } from "../effort.js";
+import { type FailureNote, noteForFailure } from "../failure-notes.js";
 import type { Oracle } from "../oracle/engine.js";
 import type { Answer, Query } from "../oracle/query.js";
 import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/segments/values.js";
@@ -12,6 +14,7 @@ import type { Settings } from "../oracle/settings.js";
 import { type SuggestInput, suggest } from "../oracle/suggest.js";
 import type { Change } from "./curation-generators.js";
 import type { Write } from "./generators.js";
+import { SEED } from "./seed.js";
 
 interface Shape {
   readonly shards: number;
@@ -21,24 +24,24 @@ interface Shape {
   readonly homeDocumentsMax?: number;
 }
 
-/** Up to so many documents stay at home on some server. Stories have up to 29 documents, but for those that are about more. */
+/** A home index has up to this many documents on some server. Stories have up to 29 documents, except those about more. */
 const HOME_DOCUMENTS_MAX = 24;
 /** Never reached. */
 const ALWAYS_HOME = 1_000_000;
 
-/** From 2 on, mostly few; those of a failed run stand in its message, and SKEIN_PROPERTY_HOME takes them again. */
-export function someHomeDocuments(most = HOME_DOCUMENTS_MAX): number {
-  const given = process.env.SKEIN_PROPERTY_HOME;
-  return given === undefined ? 2 + Math.floor((most - 1) * Math.random() ** 2) : Number(given);
+/** From 2 to `most`, mostly few. */
+export function someHomeDocuments(random: Random, most = HOME_DOCUMENTS_MAX): number {
+  return 2 + Math.floor((most - 1) * random.next() ** 2);
 }
 
-/** `homeDocumentsMost`: see someHomeDocuments. */
+/** Follow from the seed, as the stories do. `homeDocumentsMost`: see someHomeDocuments. */
 function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
+  const random = new Random(SEED);
   const homely = (shards: number): Shape => ({
     shards,
-    homeDocumentsMax: someHomeDocuments(homeDocumentsMost),
+    homeDocumentsMax: someHomeDocuments(random, homeDocumentsMost),
   });
-  const [first, second] = Math.random() < 0.5 ? [2, 3] : [3, 2];
+  const [first, second] = random.next() < 0.5 ? [2, 3] : [3, 2];
   const usual = [{ shards: 1 }, { shards: first }, homely(second), homely(8)];
   return effort(usual, [
     ...usual,
@@ -60,7 +63,7 @@ interface Wish {
   paths: string[];
 }
 
-export class Fleet {
+export class Fleet implements FailureNote {
   private indexes = 0;
   private readonly wishes = new Map<string, Wish[]>();
 
@@ -68,6 +71,11 @@ export class Fleet {
     private readonly servers: TestServer[],
     private readonly shapes: readonly Shape[],
   ) {}
+
+  /** What a failed test shows: all that it takes to repeat it. */
+  text(): string {
+    return `SKEIN_PROPERTY_SEED=${SEED} repeats this run, with servers of ${JSON.stringify(this.shapes)}`;
+  }
 
   static async start(shapes: readonly Shape[] = usualShapes()): Promise<Fleet> {
     const flags = ["--engine", "checked"];
@@ -325,6 +333,7 @@ export class Fleet {
   }
 
   everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
+    noteForFailure(this);
     return Promise.all(this.servers.map(act));
   }
 }

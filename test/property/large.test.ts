@@ -9,10 +9,10 @@ import { type Document, type Field, isText, type Json, type Schema } from "../or
 import type { Change } from "./curation-generators.js";
 import { Fleet } from "./fleet.js";
 import { NUMBERS, query, type Write } from "./generators.js";
+import { SEED } from "./seed.js";
 
 const DOCUMENTS = 2500;
 const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 400));
-const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SYLLABLES = [
   "ka",

@@ -8,8 +8,8 @@ import { QueryLog } from "../../server/query-log/store/query-log.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { effort } from "../effort.js";
 import { QueryLogTwin, type TwinSearch, type TwinWindow } from "../oracle/query-log.js";
+import { SEED } from "./seed.js";
 
-const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 const STORIES = effort(300, 10_000);
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;

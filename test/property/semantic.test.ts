@@ -8,9 +8,9 @@ import { effort } from "../effort.js";
 import { SemanticOracle } from "../oracle/semantic/semantic-oracle.js";
 import { Fleet } from "./fleet.js";
 import { queriesOf, settingsOf, type VectorStory, vectorStory, writesOf } from "./pushed-vectors.js";
+import { SEED } from "./seed.js";
 
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(3, 400));
-const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = effort(300_000, 86_400_000);
 
 let fleet: Fleet;
@@ -27,7 +27,7 @@ function parameters(numRuns: number): fc.Parameters<[VectorStory]> {
   return {
     numRuns,
     endOnFailure: effort(true, false),
-    ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+    seed: SEED,
   };
 }
 

@@ -1,10 +1,9 @@
 // The coach on a made-up shop with a real catalogue: what was planted is found, what only looks like it is not.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_SCHEMA, demoCatalogue } from "../../../server/cli/demo/catalogue.js";
+import { SEED } from "../../property/seed.js";
 import { expectStatus, TestServer } from "../world/harness.js";
 import { type Planted, SimulatedShop } from "./simulated-shop.js";
-
-const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 interface Recommendation {
   readonly id: number;

@@ -8,6 +8,8 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
+import { SourcePositions } from "../../../server/ground/source-positions.js";
+import { type FailureNote, noteForFailure } from "../../failure-notes.js";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
 import type { Transport } from "./transports.js";
@@ -48,6 +50,9 @@ export interface CallOptions {
   key?: string | null;
 }
 
+/** Of each server; shown when its test fails. */
+const LAST_LINES = 40;
+
 /** Servers that must not outlive the tests, however these end. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
@@ -60,6 +65,21 @@ function withHomes(config: unknown): unknown {
   return { ...others, limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, ...limits } };
 }
 
+/** The end of what a server has said on both of its streams. */
+class LastLines implements FailureNote {
+  readonly #lines: string[] = [];
+
+  add(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > LAST_LINES) this.#lines.shift();
+  }
+
+  text(): string {
+    if (this.#lines.length === 0) return "";
+    return `the server's last lines:\n${new SourcePositions().shownIn(this.#lines.join("\n"))}`;
+  }
+}
+
 export class TestServer {
   /** Known from the first launch on. */
   dataDir = "";
@@ -67,6 +87,7 @@ export class TestServer {
   readonly log: Record<string, unknown>[] = [];
   /** What the checked engine has said of broken assertions in all runs. */
   readonly brokenAssertions: string[] = [];
+  readonly lastLines = new LastLines();
   url = "";
   private process: ChildProcess | undefined;
   private contract: OpenApiContract | undefined;
@@ -98,7 +119,7 @@ export class TestServer {
 
   /** Starts the process, each time on the same data directory. Requires that it is not running. */
   async launch(): Promise<void> {
-    if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
+    noteForFailure(this.lastLines);
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
     const { shards = 2, frontEnds = FRONT_ENDS, http = "auto", logLevel = "info", env = {} } = this.options;
     const flags = [...this.configFlags(), ...(this.options.flags ?? [])];
@@ -148,16 +169,16 @@ export class TestServer {
 
   private listeningUrl(child: ChildProcess): Promise<string> {
     return new Promise((resolve, reject) => {
-      let output = "";
-      const fail = (why: string): void => reject(new Error(`the server did not start (${why}):\n${output}`));
+      const fail = (why: string): void =>
+        reject(new Error(`the server did not start (${why})\n${this.lastLines.text()}`));
       const timer = setTimeout(() => fail(`no answer in ${START_MS_MAX} ms`), START_MS_MAX);
       child.once("exit", (code, signal) => fail(`exit ${code ?? signal}`));
       onLines(child.stderr!, (line) => {
-        output += `${line}\n`;
+        this.lastLines.add(line);
         if (line.includes("assertion failed")) this.brokenAssertions.push(line);
       });
       onLines(child.stdout!, (line) => {
-        output += `${line}\n`;
+        this.lastLines.add(line);
         if (!line.startsWith("{")) return;
         const entry = JSON.parse(line) as Record<string, unknown>;
         this.log.push(entry);
@@ -194,6 +215,7 @@ export class TestServer {
 
   /** One HTTP exchange of which only the reply is checked: the request may be what no description allows. */
   async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+    noteForFailure(this.lastLines);
     const { body, headers = {}, key = ADMIN_KEY } = options;
     const bytes = bodyBytes(body);
     const [response, text] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
@@ -240,6 +262,7 @@ export class TestServer {
 
   /** A plain TCP connection to the server, for requests that no HTTP client would send. */
   socket(): Promise<Socket> {
+    noteForFailure(this.lastLines);
     return new Promise((resolve, reject) => {
       const socket = connect(this.port, "127.0.0.1", () => resolve(socket));
       socket.once("error", reject);

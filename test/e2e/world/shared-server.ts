@@ -17,7 +17,10 @@ export function sharedServer(
   const server = new TestServer(options);
   beforeAll(async () => {
     await server.launch();
-    await prepare(server);
+    await prepare(server).catch((error: Error) => {
+      error.message += `\n\n${server.lastLines.text()}`;
+      throw error;
+    });
   });
   afterAll(async () => {
     await server.close();

@@ -1,0 +1,15 @@
+// Adds to the error of a failed test what test/failure-notes.ts has about it.
+import { beforeEach } from "vitest";
+import { notesSince } from "./failure-notes.js";
+
+beforeEach(({ onTestFailed }) => {
+  const began = performance.now();
+  onTestFailed(({ task }) => {
+    const error = task.result?.errors?.[0];
+    if (error === undefined) return;
+    const note = notesSince(began)
+      .map((text) => `\n\n${text}`)
+      .join("");
+    error.message += note;
+  });
+});
