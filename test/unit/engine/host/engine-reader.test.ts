@@ -10,6 +10,7 @@ import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-pro
 import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { brokenAssertions } from "../../../broken-assertions.js";
 import { effort } from "../../../effort.js";
 import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../load-engine.js";
@@ -197,13 +198,16 @@ test("scratch that is too small ends the read, not the reader and not the engine
   expect(found(made.engine.search(made.snapshot, PROGRAM))).toBe(160);
 });
 
-test("a trap in a reader ends the reader alone", () => {
+test("a trap in a reader ends the reader alone", async () => {
   const made = catalogue(20);
   const { reader } = lent(made);
   made.engine.publish([{ generation: 1, address: 0xfffffff0 }]);
-  expect(() => reader.answer("search", 1, 1, PROGRAM, NEVER)).toThrow(
-    expect.objectContaining({ code: "trap" }),
+  const printed = await brokenAssertions(() =>
+    expect(() => reader.answer("search", 1, 1, PROGRAM, NEVER)).toThrow(
+      expect.objectContaining({ code: "trap" }),
+    ),
   );
+  expect(printed).toMatch(/assertion failed: an address lies inside what the arena has given out/);
   expect(() => reader.answer("search", 1, 1, PROGRAM, NEVER)).toThrow(
     expect.objectContaining({ code: "unusable" }),
   );

@@ -6,6 +6,7 @@ import { FOLD_UNICODE_AT } from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { brokenAssertions } from "../../../broken-assertions.js";
 import { analyse, foldValue } from "../../../oracle/words/analyse.js";
 import { loadEngine } from "../load-engine.js";
 
@@ -223,9 +224,12 @@ describe("a workbench", () => {
     expect(workbench.ready().memoryBytes()).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test("turns a trap into an EngineError and goes on with a new instance", () => {
+  test("turns a trap into an EngineError and goes on with a new instance", async () => {
     const instance = workbench.ready();
-    expect(() => instance.run((kernels) => kernels.analyse(0x10000000, 100))).toThrow(EngineError);
+    const printed = await brokenAssertions(() =>
+      expect(() => instance.run((kernels) => kernels.analyse(0x10000000, 100))).toThrow(EngineError),
+    );
+    expect(printed).toMatch(/assertion failed: an address lies inside what the arena has given out/);
     expect(instance.usable).toBe(false);
     expect(() => instance.input(new Uint8Array(1))).toThrow(/trapped before/);
     expect(terms("still here")).toEqual(["still", "here"]);

@@ -25,6 +25,7 @@ import {
   encodeSimilaritiesReply,
   type WeightedTerm,
 } from "../../../../../shards/protocol/vectors.js";
+import { brokenAssertions } from "../../../../broken-assertions.js";
 import { plainRecords } from "../../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { randomQuery, randomVector } from "../../../engine/vectors/random-vectors.js";
@@ -181,7 +182,8 @@ test("a query of more terms than there is scratch for is left to the shard, alon
 test("a trap in the model ends the reader", async () => {
   const world = new World();
   world.reader.takeModel(3, { ...world.embedder.lend(), model: 0xfffffff0 });
-  expect(await world.embed(SHOE)).toBeNull();
+  const printed = await brokenAssertions(async () => expect(await world.embed(SHOE)).toBeNull());
+  expect(printed).toMatch(/assertion failed: an address lies inside what the arena has given out/);
   expect(world.failed).toBe(1);
   expect(world.embedder.query(SHOE)).not.toBeNull();
 });
