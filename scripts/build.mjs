@@ -29,6 +29,8 @@ const PROGRAM_SOURCES = [
   "bench",
   "scripts",
   "test/e2e/world",
+  "test/effort.ts",
+  "test/failure-notes.ts",
   "test/fuzz",
   "test/torture",
   "test/oracle",

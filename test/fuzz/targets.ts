@@ -1,5 +1,6 @@
 // The fuzzing targets by name.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
+import { effort } from "../effort.js";
 import { feedTarget } from "./feed-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { interfaceTarget } from "./interface/interface-target.js";
@@ -30,7 +31,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),
   understanding: async () => understandingTarget(),
-  interface: () => interfaceTarget("auto", 1_500),
-  "interface-node": () => interfaceTarget("node", 300),
+  interface: () => interfaceTarget("auto", effort(800, 1_500)),
+  "interface-node": () => interfaceTarget("node", effort(200, 300)),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };

@@ -19,10 +19,10 @@ import { effort } from "../effort.js";
 import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "../oracle/feed-run.js";
 import { SEED } from "./seed.js";
 
-const SHARD_COUNTS = [1, 2, 3, 8];
+const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
 /** Stories that are told at the same time: they mostly wait for pieces to be sent on. */
 const TELLERS = 3;
-const STORIES = effort(4, 60);
+const STORIES = effort(3, 60);
 const SCHEMA = {
   fields: [
     { name: "title", type: "string" },

@@ -12,16 +12,15 @@ import { Fleet, someHomeDocuments } from "./fleet.js";
 import { story } from "./generators.js";
 import { SEED } from "./seed.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(4, 100));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(3, 100));
 const RANDOM = new Random(SEED);
 const FRONT_ENDS = [1, 2, 4];
 const SHAPES = effort(
   [
     { shards: 1, frontEnds: 1 },
-    { shards: 1, frontEnds: 2 },
     { shards: 2, frontEnds: 4, homeDocumentsMax: someHomeDocuments(RANDOM) },
     { shards: 3, frontEnds: 2, homeDocumentsMax: someHomeDocuments(RANDOM) },
-    { shards: 8, frontEnds: 4 },
+    { shards: 8, frontEnds: 2 },
   ],
   [1, 2, 3, 8].flatMap((shards) =>
     FRONT_ENDS.map((frontEnds, i) => {

@@ -12,7 +12,7 @@ import { NUMBERS, query, type Write } from "./generators.js";
 import { SEED } from "./seed.js";
 
 const DOCUMENTS = 2500;
-const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 400));
+const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 400));
 
 const SYLLABLES = [
   "ka",

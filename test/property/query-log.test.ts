@@ -10,7 +10,7 @@ import { effort } from "../effort.js";
 import { QueryLogTwin, type TwinSearch, type TwinWindow } from "../oracle/query-log.js";
 import { SEED } from "./seed.js";
 
-const STORIES = effort(300, 10_000);
+const STORIES = effort(150, 10_000);
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const START_MS = Date.parse("2026-03-01T21:30:00Z");

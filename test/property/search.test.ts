@@ -9,7 +9,7 @@ import { Fleet } from "./fleet.js";
 import { type Story, story } from "./generators.js";
 import { SEED } from "./seed.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(12, 800));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 800));
 /** A run that was asked for takes as long as it takes. */
 const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined && effort(true, false);
 const STORIES_MS_MAX = LIMITED ? 150_000 : Number.POSITIVE_INFINITY;

@@ -10,7 +10,7 @@ import { Fleet } from "./fleet.js";
 import { queriesOf, settingsOf, type VectorStory, vectorStory, writesOf } from "./pushed-vectors.js";
 import { SEED } from "./seed.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(3, 400));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(2, 400));
 const timeout = effort(300_000, 86_400_000);
 
 let fleet: Fleet;

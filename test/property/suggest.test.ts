@@ -9,7 +9,7 @@ import type { SuggestInput } from "../oracle/suggest.js";
 import { Fleet } from "./fleet.js";
 import { SEED } from "./seed.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 200));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(4, 200));
 const timeout = process.env.SKEIN_PROPERTY_RUNS === undefined ? 300_000 : 86_400_000;
 
 const SCHEMA: Schema = {

@@ -253,7 +253,7 @@ describe("reports", () => {
   test("are there after a kill", async () => {
     const id = await search("green hat");
     await sendEvents({ type: "click", document_id: "p2", query_id: id });
-    await sleep(STORED_MS);
+    await sleep(STORED_MS); // the promise is about time
     await server.stop("SIGKILL");
     await server.launch();
     expect(await report("queries")).toEqual([{ query: "green hat", count: 1, avg_results: 1, ctr: 1 }]);

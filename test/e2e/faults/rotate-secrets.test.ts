@@ -25,6 +25,12 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-rename": "new",
 };
 
+/** Where another change of the key follows, not only a start: in the usual run once for each key in force. */
+const CHANGED_AGAIN = effort<readonly Point[]>(
+  ["secrets.after-key", "catalog.after-batch"],
+  Object.keys(POINTS) as Point[],
+);
+
 const world = new World({ feeds: { allow_hosts: ["127.0.0.1"] }, ai: { allow_hosts: ["127.0.0.1"] } });
 const whole = join(world.place, "whole");
 const keyFile = join(world.dataDir, "secrets.key");
@@ -110,6 +116,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     // what fails after the batch was stored is told as a failure, but stays stored: as after a kill
     expect(readFileSync(keyFile, "utf8") === oldKey).toBe(POINTS[point] === "old");
 
+    if (!CHANGED_AGAIN.includes(point)) return;
     rmSync(world.dataDir, { recursive: true });
     cpSync(left, world.dataDir, { recursive: true });
     rmSync(left, { recursive: true });
@@ -124,8 +131,8 @@ test("changes the key, again and again; the old one opens nothing any more", asy
   for (let i = 0; i < 2; i++) {
     const { code, text } = await rotate();
     expect([code, text]).toEqual([0, expect.stringContaining("2 secrets are sealed with it")]);
-    await expectAllWell();
   }
+  await expectAllWell();
   const lines = readFileSync(keyFile, "utf8");
   expect(lines).toMatch(/^([0-9a-f]{64}\n){2}$/);
   expect(lines).not.toContain(oldKey.trim());

@@ -93,7 +93,7 @@ describe("a shard that dies", () => {
     await asking(everything, async (statuses) => {
       await eventually(async () => statuses.has(200), "somebody has an answer");
       for (let i = 0; i < 4; i++) {
-        await sleep(150);
+        await sleep(150); // some time under load
         await kill(i % SHARDS);
       }
       await eventually(async () => (await found()) === 300, "all shards answer again");
@@ -134,7 +134,7 @@ describe("a shard that dies", () => {
     };
     await meanwhile([writer], async () => {
       for (let i = 0; i < 4; i++) {
-        await sleep(150);
+        await sleep(150); // some time under load
         await kill(i % SHARDS);
       }
       const before = acknowledged.size;

@@ -2,6 +2,7 @@
 // that of a register: a read gives what the last write before it wrote, or one that was under way, and never less than a
 // read before it gave.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { expectStatus, TestServer } from "../world/harness.js";
 import { type Client, oneForEach, type Seen } from "./front-end-clients.js";
 
@@ -26,11 +27,19 @@ interface Done {
   readonly value: number;
 }
 
-describe.each([
-  [1, 2],
-  [3, 2],
-  [2, 4],
-])("with %i shards and %i front-ends", (shards, frontEnds) => {
+describe.each(
+  effort(
+    [
+      [1, 2],
+      [3, 3],
+    ],
+    [
+      [1, 2],
+      [3, 2],
+      [2, 4],
+    ],
+  ),
+)("with %i shards and %i front-ends", (shards, frontEnds) => {
   let server: TestServer;
   let clients: Client[];
 
@@ -55,7 +64,7 @@ describe.each([
     const reads: Done[] = [];
     let writing = true;
     const write = async (): Promise<void> => {
-      for (let value = 1; value <= 60; value++) {
+      for (let value = 1; value <= effort(40, 60); value++) {
         const begunMs = performance.now();
         const documents = IDS.map((id) => ({ id, name: "lamp", value }));
         const writer = clients[value % clients.length]!;

@@ -358,7 +358,7 @@ describe.each(SERVERS)("connections over %s", (_http, server) => {
   test("memory comes back", async () => {
     const large = JSON.stringify({ q: "x".repeat(500_000) });
     const round = async (): Promise<number> => {
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < effort(4, 10); i++) {
         await Promise.all(
           Array.from({ length: 20 }, () => server.raw("POST", "/v1/indexes/things/query", { body: large })),
         );

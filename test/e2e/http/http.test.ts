@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { effort } from "../../effort.js";
 import { ADMIN_KEY, eventually, MAIN, sleep, type TestServer } from "../world/harness.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 import type { Transport } from "../world/transports.js";
@@ -15,6 +16,9 @@ import type { Transport } from "../world/transports.js";
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ORIGIN = "https://shop.example";
 const NDJSON = { "content-type": "application/x-ndjson" };
+
+/** Documents of a kilobyte that come in one stream. */
+const STREAMED = effort(6_000, 20_000);
 
 const SERVERS = serverOverEachHttp(
   {
@@ -146,7 +150,7 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
 describe.each(SERVERS)("streams over %s", (_http, server) => {
   test("an import of many megabytes comes through a stream", async () => {
     const line = (id: number): string => `{"id":"s${id}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
-    const chunks = Array.from({ length: 200 }, (_, at) =>
+    const chunks = Array.from({ length: STREAMED / 100 }, (_, at) =>
       Buffer.from(Array.from({ length: 100 }, (_, i) => line(at * 100 + i)).join("")),
     );
     const reply = await chunkedPost(
@@ -155,8 +159,8 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
       chunks,
       NDJSON["content-type"],
     );
-    expect(JSON.parse(reply.text)).toMatchObject({ received: 20_000, succeeded: 20_000, failed: 0 });
-    expect((await server.query("things", { q: "streamed" })).json.found).toBe(20_000);
+    expect(JSON.parse(reply.text)).toMatchObject({ received: STREAMED, succeeded: STREAMED, failed: 0 });
+    expect((await server.query("things", { q: "streamed" })).json.found).toBe(STREAMED);
   });
 
   test("an export that is read slowly holds up nobody and is complete", async () => {
@@ -167,7 +171,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
         options,
         async (response) => {
           response.pause();
-          await sleep(300);
+          await sleep(300); // the reader is slow
           const others = await Promise.all(
             Array.from({ length: 10 }, () => server.query("things", { q: "thing" })),
           );
@@ -279,7 +283,7 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
     expect(await stopping).toBe(0);
     expect(server.log.at(-1)).toMatchObject({ msg: "stopped" });
     await server.launch();
-    expect((await server.query("things", { q: "streamed" })).json.found).toBe(20_000);
+    expect((await server.query("things", { q: "streamed" })).json.found).toBe(STREAMED);
   });
 });
 

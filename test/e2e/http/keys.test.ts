@@ -93,7 +93,7 @@ describe("a key", () => {
       const change = { expires_at: new Date(expires).toISOString() };
       return (await server.patch(`/v1/keys/${id}`, change)).status === 200;
     }, "the key is about to expire");
-    await sleep(expires + 10 - Date.now());
+    await sleep(expires + 10 - Date.now()); // time itself ends the key
     expect((await search("stock", key)).json).toMatchObject({
       code: "SK-SYS-401",
       error: expect.stringContaining("expired"),

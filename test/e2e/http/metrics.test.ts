@@ -124,7 +124,7 @@ describe.concurrent("metrics of slow and many", () => {
     const answered = await blocked.while(0, async () => {
       const query = server.query("shop", { q: "red shoe", highlight_fields: "title" });
       await server.holds(1);
-      await sleep(2 * SLOW_MS);
+      await sleep(2 * SLOW_MS); // what makes it slow
       return { query };
     });
     const reply = await answered.query;

@@ -331,7 +331,7 @@ describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
     const chunk = (text: string): boolean =>
       socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
     chunk('{"id":"a","must":"m","title":"caf');
-    await sleep(50);
+    await sleep(50); // the pauses are what the import meets
     chunk('é"}\n{"id":"b","must":"m"}\n{"id":"c"');
     await sleep(50);
     chunk(',"must":"m"}');

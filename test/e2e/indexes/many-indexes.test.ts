@@ -2,6 +2,7 @@
 // are loaded and unloaded, and every answer is that of a naive model; so it is after a kill, before which nothing
 // acknowledged is lost.
 import { describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
 import { readPrometheusText } from "../world/prometheus-text.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -9,7 +10,7 @@ import { sharedServer } from "../world/shared-server.js";
 const CLIENTS = 4;
 const INDEXES = 24;
 const LOADED_MAX = 5;
-const OPERATIONS = 80;
+const OPERATIONS = effort(50, 80);
 const WORDS = ["amber", "birch", "cobalt", "dune"] as const;
 const SCHEMA = {
   fields: [
@@ -148,7 +149,7 @@ describe("many indexes, few loaded", () => {
   });
 
   test("kill -9 while indexes are loaded and unloaded loses nothing that was acknowledged", async () => {
-    for (let round = 2; round < 4; round++) {
+    for (let round = 2; round < effort(3, 6); round++) {
       const clients = everyClient(OPERATIONS * 10, round);
       const openings = async () => (await metrics()).value("skein_index_openings_total") ?? 0;
       const before = await openings();

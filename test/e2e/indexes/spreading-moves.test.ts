@@ -177,7 +177,6 @@ describe("another number of shards", () => {
         [3, 20], // "some" is too large for its home
         [5, 200], // "many" comes home
         [4, 30], // "many" and "some" are spread in the move
-        [1, 30],
       ],
       [
         [3, 20],

@@ -134,7 +134,7 @@ describe("snapshots", () => {
     const maker = async () =>
       expectStatus(await server.post("/v1/indexes", { name: `made${made++}`, schema: { fields } }), 201);
     await meanwhile(new Array(8).fill(maker), async () => {
-      while (taken.length < 3) taken.push(await take(server));
+      while (taken.length < effort(2, 3)) taken.push(await take(server));
     });
     for (const { path } of taken) {
       const dataDir = fresh();

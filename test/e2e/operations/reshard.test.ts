@@ -87,14 +87,14 @@ describe("another number of shards", () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  test("1 -> 3 -> 2 -> 1 changes no answer, and writing goes on", async () => {
+  test("1 -> 3 -> 2 (-> 1) changes no answer, and writing goes on", async () => {
     let server = await start(1);
     await fill(server, "things", 1200);
     await fill(server, "others", 300);
     await server.createIndex("empty", SCHEMA);
     expectStatus(await server.delete("/v1/indexes/others/documents/d7"), 200);
     const indexes = ["things", "others", "empty"];
-    for (const shards of [3, 2, 1]) {
+    for (const shards of effort([3, 2], [3, 2, 1])) {
       const before = [];
       for (const index of indexes) before.push(await view(server, index));
       expect(await server.stop()).toBe(0);
@@ -130,7 +130,7 @@ describe("another number of shards", () => {
 
   test("kill -9 in the middle, again and again, loses nothing; so does going back", async () => {
     let server = await start(1);
-    for (const index of ["a", "b", "c"]) await fill(server, index, effort(800, 2500));
+    for (const index of ["a", "b", "c"]) await fill(server, index, effort(400, 2500));
     const before = [];
     for (const index of ["a", "b", "c"]) before.push(await view(server, index));
     await server.stop();

@@ -69,7 +69,7 @@ describe("restart", () => {
   test("kill -9 after an acknowledged batch loses nothing of it", async () => {
     await server.createIndex("killed", SCHEMA);
     let sent = 0;
-    for (let round = 0; round < effort(2, 10); round++) {
+    for (let round = 0; round < effort(1, 10); round++) {
       for (let i = 0; i < 4; i++) {
         expectStatus(
           await server.post("/v1/indexes/killed/documents/batch", { documents: documents(sent, 25) }),
@@ -88,7 +88,7 @@ describe("restart", () => {
   test("kill -9 in the middle of writing keeps every acknowledged document and whole batches per shard", async () => {
     await server.createIndex("torn", SCHEMA);
     let acknowledged = 0;
-    for (let round = 0; round < effort(2, 10); round++) {
+    for (let round = 0; round < effort(1, 10); round++) {
       const writer = async () => {
         const from = acknowledged;
         const reply = await server
@@ -160,7 +160,7 @@ describe("restart", () => {
 
   test("many restarts do not grow the files of an unchanged index", async () => {
     const first = await view(server, "kept");
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       await server.stop("SIGKILL");
       await server.launch();
     }

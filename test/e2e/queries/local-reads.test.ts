@@ -118,7 +118,7 @@ describe.concurrent.each([1, 3])("with %i shards", (shards) => {
           };
         }),
         async () => {
-          for (let round = 0; round < effort(60, 600); round++) {
+          for (let round = 0; round < effort(30, 600); round++) {
             const some = clients.map((client) => (round * 7 + client * 13) % DOCUMENTS);
             const documents = [...new Set(some)].map((number) => documentOf(number, ++sent[number]!));
             expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
@@ -161,7 +161,10 @@ describe.concurrent.each([1, 3])("with %i shards", (shards) => {
       await expectFound(100, 1);
 
       await readLocally(server);
-      await sleep(1_500); // unloaded
+      await eventually(async () => {
+        const scraped = readPrometheusText((await server.get("/metrics")).text);
+        return scraped.value("skein_indexes_loaded") === 0;
+      }, "the index is unloaded");
       await write(101);
       await expectFound(101, 1);
 

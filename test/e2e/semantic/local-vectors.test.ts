@@ -128,7 +128,7 @@ test("queries go on while documents, models and sources change, and find what th
     const similar = async () =>
       expectStatus(await server.post("/v1/indexes/shop/documents/8/similar", {}), 200);
     await meanwhile([...QUERIES.slice(0, 3).map(searcher), similar], async () => {
-      for (let round = 0; round < effort(6, 40); round++) {
+      for (let round = 0; round < effort(4, 40); round++) {
         const documents = Array.from({ length: 20 }, (_, i) => documentOf((round * 20 + i) % DOCUMENTS));
         expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
         const source = round % 3 === 2 ? "pushed" : "documents";

@@ -8,8 +8,9 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
-import { SourcePositions } from "../../../server/ground/source-positions.js";
-import { type FailureNote, noteForFailure } from "../../failure-notes.js";
+import { effort } from "../../effort.js";
+import { noteForFailure } from "../../failure-notes.js";
+import { LastLines, onLines } from "./last-lines.js";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
 import type { Transport } from "./transports.js";
@@ -50,9 +51,11 @@ export interface CallOptions {
   key?: string | null;
 }
 
-/** Of each server; shown when its test fails. */
-const LAST_LINES = 40;
-
+/** Pauses between two looks at a condition. */
+const POLL_MS_MIN = 5;
+const POLL_MS_MAX = 200;
+/** Pause of a client between two turns. */
+const CLIENT_PAUSE_MS = effort(5, 0);
 /** Servers that must not outlive the tests, however these end. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
@@ -63,21 +66,6 @@ function withHomes(config: unknown): unknown {
   if (typeof config !== "object" || config === null || Array.isArray(config)) return config;
   const { limits = {}, ...others } = config as { limits?: object };
   return { ...others, limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, ...limits } };
-}
-
-/** The end of what a server has said on both of its streams. */
-class LastLines implements FailureNote {
-  readonly #lines: string[] = [];
-
-  add(line: string): void {
-    this.#lines.push(line);
-    if (this.#lines.length > LAST_LINES) this.#lines.shift();
-  }
-
-  text(): string {
-    if (this.#lines.length === 0) return "";
-    return `the server's last lines:\n${new SourcePositions().shownIn(this.#lines.join("\n"))}`;
-  }
 }
 
 export class TestServer {
@@ -335,20 +323,27 @@ export function expectStatus(reply: Reply, status: number): void {
     throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
 }
 
-/** Polls until `check` is true; the limit is for machines that are busy with much else. */
+/**
+ * Polls until `check` is true, at first every few milliseconds, later with pauses of a tenth of the time waited so far.
+ * The limit is for busy machines.
+ */
 export async function eventually(
   check: () => Promise<boolean>,
   what: string,
   msMax = 150_000,
 ): Promise<void> {
-  const end = Date.now() + msMax;
+  const began = performance.now();
   while (!(await check())) {
-    if (Date.now() > end) throw new Error(`did not happen within ${msMax} ms: ${what}`);
-    await sleep(20);
+    const waited = performance.now() - began;
+    if (waited > msMax) throw new Error(`did not happen within ${msMax} ms: ${what}`);
+    await sleep(Math.min(Math.max(waited / 10, POLL_MS_MIN), POLL_MS_MAX));
   }
 }
 
-/** Each client takes its turn again and again while `work` is done. Throws the first error of any when all have ended. */
+/**
+ * Each client takes its turn again and again while `work` is done, in the usual run with short pauses that leave the
+ * processors to the work. Throws the first error of any when all have ended.
+ */
 export async function meanwhile(
   clients: readonly (() => Promise<unknown>)[],
   work: () => Promise<void>,
@@ -358,7 +353,10 @@ export async function meanwhile(
     working = false;
   });
   const asked = clients.map(async (turn) => {
-    while (working) await turn();
+    while (working) {
+      await turn();
+      await sleep(CLIENT_PAUSE_MS);
+    }
   });
   const failed = (await Promise.allSettled([worked, ...asked])).find(({ status }) => status === "rejected");
   if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
@@ -372,16 +370,6 @@ export function sleep(ms: number): Promise<void> {
 function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
   return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };
-}
-
-function onLines(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
-  let rest = "";
-  stream.setEncoding("utf8");
-  stream.on("data", (chunk: string) => {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) take(line);
-  });
 }
 
 function bodyBytes(body: unknown): Uint8Array | undefined {

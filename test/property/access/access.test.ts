@@ -10,7 +10,7 @@ import { SEED } from "../seed.js";
 import { STEPS, type Step } from "./steps.js";
 import { INDEXES, PLANS, Story } from "./story.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(10, 500));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 500));
 const timeout = effort(300_000, 86_400_000);
 const STEPS_MAX = 150;
 /** Within which all ends lie. */

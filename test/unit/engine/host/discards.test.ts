@@ -6,7 +6,7 @@ import { effort } from "../../../effort.js";
 
 const MODULE = new URL("../../../../dist/engine-wasm/host/runtime/discards.js", import.meta.url).href;
 const THREADS = 16;
-const ROUNDS = effort(3, 8);
+const ROUNDS = effort(2, 8);
 
 /** Lets go of 1 GiB, then lives until the collection has come. Resolves with the error that ended it, if any. */
 function discardInThread(): Promise<string | null> {

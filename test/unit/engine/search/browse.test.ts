@@ -108,8 +108,13 @@ for (const [name, values, sparse] of [
 
   test(`facets: ${name}`, () => {
     const pick = picker(values + sparse);
-    const documents = manyDocuments(5500, values, sparse, pick);
-    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [5000, 300]), (i) => i % 31 === 3);
+    const documents = manyDocuments(effort(2600, 5500), values, sparse, pick);
+    const catalogue = makeCatalogue(
+      module,
+      bench,
+      groupsOf(documents, [effort(2100, 5000), 300]),
+      (i) => i % 31 === 3,
+    );
     for (const filter of FILTERS) {
       for (const limit of filter === FILTERS[1] ? [0, 1] : [10]) {
         const facets = COUNTED.map((slot) => ({ slot, type: FIELDS[slot]!.code, limit }));

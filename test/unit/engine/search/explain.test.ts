@@ -141,7 +141,7 @@ test("explanations add up to the result", () => {
         }
       }
     }),
-    { numRuns: effort(100, 400) },
+    { numRuns: effort(60, 400) },
   );
   for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });

@@ -116,7 +116,7 @@ for (const uneven of [false, true]) {
     const pick = picker(uneven ? 2 : 1);
     const documents = Array.from({ length: ROWS }, (_, i) => document(i, uneven, pick));
     const catalogue = makeCatalogue(module, bench, groupsOf(documents, [4600, 600]), (i) => i % 17 === 3);
-    for (let round = 0; round < effort(24, 300); round++) {
+    for (let round = 0; round < effort(10, 300); round++) {
       const asked = program(pick);
       const answer = decodeSearchResult(
         catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),

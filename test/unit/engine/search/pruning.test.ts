@@ -150,7 +150,7 @@ test("no row that belongs among the best is left out", () => {
         check(made, { ...one, neighbours: neighbours(made, near([1, 5, 40, 600]), near) });
       }
     }),
-    { numRuns: effort(16, 400) },
+    { numRuns: effort(10, 400) },
   );
 });
 
@@ -167,7 +167,7 @@ test("queries of many words, also of more than a row has bits for", () => {
         check(made, { ...one, neighbours: neighbours(made, near([1, 5, 40]), near) });
       }
     }),
-    { numRuns: effort(8, 200) },
+    { numRuns: effort(5, 200) },
   );
 });
 

@@ -58,7 +58,7 @@ test("random programs on random catalogues", () => {
         check(catalogue, { ...program, neighbours: randomNeighbours(near) });
       }
     }),
-    { numRuns: effort(25, 600), examples: [[7, [], 15]] },
+    { numRuns: effort(15, 600), examples: [[7, [], 15]] },
   );
 });
 

@@ -166,7 +166,7 @@ test("damaged programs", () => {
     ...Array.from({ length: 4 }, () => [search, (p: Uint8Array) => engine.search(snapshot, p)] as const),
   ] as const;
   const outcomes = new Map<string, number>();
-  for (let i = 0; i < effort(2400, 4800); i++) {
+  for (let i = 0; i < effort(1200, 4800); i++) {
     const [good, run] = asked[i % asked.length]!;
     const whole = flip(good, pick, 0, good.length);
     const program = pick([whole, whole, whole.subarray(0, pick([...whole.keys()]))]);
@@ -207,7 +207,7 @@ test("damaged segments", () => {
   const healthy = Buffer.from(engine.search(goodSnapshot, search));
   const lists = Buffer.from(segment.buffer).readUInt32LE(L.SEG_LISTS);
   const outcomes = new Map<string, number>();
-  for (let i = 0; i < effort(250, 2000); i++) {
+  for (let i = 0; i < effort(150, 2000); i++) {
     const [from, to] = pick([
       [0, L.SEG_HEADER_BYTES],
       [lists, lists + 20000],

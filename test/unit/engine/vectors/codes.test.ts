@@ -62,7 +62,7 @@ test("codes are the signs of vector records", () => {
       other.attachFilledCodes(filled, at);
       expect(other.codesBytes(filled, count)).toEqual(stored);
     }),
-    { numRuns: effort(40, 400) },
+    { numRuns: effort(24, 400) },
   );
 });
 
@@ -132,7 +132,7 @@ test("codes are copied to the rows with the same sequence numbers", () => {
         expect(new Uint8Array(instance.view().subarray(b, b + bytes.length))).toEqual(bytes);
       },
     ),
-    { numRuns: effort(60, 600) },
+    { numRuns: effort(36, 600) },
   );
   expect(copied).toBeGreaterThan(100);
 });

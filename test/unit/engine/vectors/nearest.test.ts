@@ -124,7 +124,7 @@ test("the same as plain loops", () => {
         seen.cut += wanted > 0 && expected[wanted - 1]?.distance === expected[wanted]?.distance ? 1 : 0;
       }
     }),
-    { numRuns: effort(40, 400) },
+    { numRuns: effort(24, 400) },
   );
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3);
 });

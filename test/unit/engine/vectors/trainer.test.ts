@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { type TrainOptions, trainModel } from "../../../../engine-wasm/host/vectors/trainer.js";
+import { effort } from "../../../effort.js";
 import { readSegment } from "../../../oracle/segments/segment-reader.js";
 import { plainTermVectors, vocabulary } from "../../../oracle/vectors/lsa.js";
 import {
@@ -220,7 +221,7 @@ describe("a training", () => {
     const segment = segmentOf(pick, 150);
     const outcomes = new Set<string>();
     const places = Array.from({ length: segment.length }, (_, i) => i);
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < effort(80, 300); i++) {
       const bad = Buffer.from(segment);
       const at = pick([pick(places.slice(0, 64)), pick(places), pick(places)]);
       bad[at] = pick([bad[at]! ^ (1 << pick([0, 3, 7])), 0, 255]);

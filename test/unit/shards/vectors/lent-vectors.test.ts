@@ -140,7 +140,7 @@ async function story(seed: number, seen: Record<string, number>): Promise<void> 
   const toCome = await models(random);
   const some = (): number[] => Array.from({ length: random.from(1, 20) }, () => random.below(IDS));
   try {
-    for (let step = 0; step < effort(60, 200); step++) {
+    for (let step = 0; step < effort(40, 200); step++) {
       const ids = [...new Set(some())];
       const under: Promise<unknown>[] = [];
       switch (random.pick(["write", "write", "delete", "model", "policy", "put", "wait", "older"])) {

@@ -201,7 +201,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
         }
         await cluster.indexes.drop(uid);
       }),
-      { numRuns: effort(15, 300) },
+      { numRuns: effort(10, 300) },
     );
   });
 

@@ -196,7 +196,7 @@ describe("an end that comes early", () => {
     const { port } = resetting.address() as AddressInfo;
     const { chunks } = await bodyFrom(`http://127.0.0.1:${port}/`);
     await chunks.next();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 100)); // a reader that is slow
     await expect(
       (async () => {
         for await (const _ of chunks);
