@@ -4,7 +4,10 @@
 import { spawn } from "node:child_process";
 
 /** The steps of a lane run one after the other. In a fresh checkout both lanes take about as long. */
-const LANES = [["node scripts/build.mjs --if-stale"], ["npm run --silent typecheck", "npm run --silent lint"]];
+const LANES = [
+  ["node scripts/build.mjs --if-stale"],
+  ["npm run --silent typecheck", "npm run --silent lint"],
+];
 
 /** Resolves with the exit code. */
 function run(step) {
