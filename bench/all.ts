@@ -1,6 +1,6 @@
-// `npm run bench`: every measurement, one after the other, each as a process of its own so that none disturbs the
-// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, what a query costs beside the engine,
-// shards and clients, feeds, analytics, semantic search.
+// `npm run bench`: every measurement in turn, each in a process of its own so that none disturbs the next:
+// kernels, the catalogue over HTTP with memory and restart, a file of documents if given, the cost of a query
+// outside the engine, shards and clients, feeds, analytics, semantic search.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
@@ -42,7 +42,7 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   step("semantic/main.js", ["--seconds", seconds, "--shards", shards, ...common]);
 }
 
-/** Goes on after a failure: the other figures are still worth having; the exit code tells. */
+/** Continues after a failure: the other figures are still worth having, and the exit code reports it. */
 function step(program: string, args: readonly string[]): void {
   process.stdout.write(`\n$ node dist/bench/${program} ${args.join(" ")}\n`);
   const file = builtFile(`bench/${program}`);

@@ -1,5 +1,6 @@
-// `npm run bench:feeds`: feeds of each format read by a real server, beside the import of the same documents. Prints items a
-// second, processor time, memory and the latency of searches meanwhile, and writes it to bench/results.
+// `npm run bench:feeds`: a real server reads feeds of each format, compared with an import of the same
+// documents. Prints items per second, processor time, memory and the latency of concurrent searches, and
+// writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,15 +33,15 @@ interface Row {
   readonly name: string;
   readonly itemsPerSecond: number;
   readonly cpuSeconds: number;
-  /** Resident bytes above those just before: the most while it ran, and those that stay. */
+  /** Resident bytes above the level before: peak during the run, and remainder after it. */
   readonly peakBytes: number;
   readonly keptBytes: number;
-  /** Of searches in the index that is there from the beginning. */
+  /** Searches in an index that exists from the start. */
   readonly searches: Latencies;
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Searched all the time. */
+/** Searched throughout. */
 const SEARCHED = "searched";
 const IMPORTED = "imported";
 const SEARCHES_PER_SECOND = 20;
@@ -110,7 +111,7 @@ class FeedBench {
     return row;
   }
 
-  /** A first run into an empty index, and one in which nothing has changed. */
+  /** A first run into an empty index, and a second one without changes. */
   async feed(kind: string, url: string): Promise<Row[]> {
     await createIndex(this.#client, kind, this.#file.schema);
     const all = `/v1/indexes/${kind}/data-sources`;
@@ -136,7 +137,7 @@ class FeedBench {
     }
   }
 
-  /** `index`: what the work fills with all documents. */
+  /** `index`: the index that the work fills with all documents. */
   async measured(name: string, index: string | null, work: () => Promise<unknown>): Promise<Row> {
     const before = this.#server.memory()?.now ?? 0;
     let peak = before;

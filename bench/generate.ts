@@ -1,4 +1,5 @@
-// `node dist/bench/generate.js DOCUMENTS [SEED] > catalogue.jsonl` writes a generated catalogue, one document a line.
+// `node dist/bench/generate.js DOCUMENTS [SEED] > catalogue.jsonl` writes a generated catalogue, one document
+// a line.
 import { once } from "node:events";
 import { generateCatalogue } from "./catalogue/generate.js";
 

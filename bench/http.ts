@@ -1,5 +1,5 @@
-// End-to-end load: a server, a data file, a query mix; prints and writes what it measured.
-// `npm run bench:http -- --help` shows the options.
+// End-to-end load: a server, a data file, a query mix. Prints and writes the results. `npm run bench:http --
+// --help` shows the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -192,7 +192,7 @@ function resultName(workload: Workload, options: Options): string {
   return `${workload.name}-${parts.join("-")}`.replace(/[^\w.-]/g, "-").toLowerCase();
 }
 
-/** The import at full speed, with a few queries beside it. */
+/** An import at full speed, alongside a few queries. */
 async function load(
   target: Target,
   file: DocumentsFile,
@@ -239,7 +239,7 @@ async function measureMemory(
   }
 }
 
-/** A benchmark of empty answers would be worth nothing: look at some. */
+/** Samples the answers: a benchmark of empty answers would be worthless. */
 async function checkAnswers(target: Target, queries: readonly DrawnQuery[]): Promise<HttpResult["answers"]> {
   const found = await foundCounts(target, queries.slice(-ANSWERS_CHECKED));
   const empty = found.filter((n) => n === 0).length;

@@ -1,4 +1,4 @@
-// The machine card that goes with every result: without it a number means nothing.
+// The machine description attached to every result: without it a number means nothing.
 
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem, type } from "node:os";
@@ -11,7 +11,7 @@ export interface MachineCard {
   readonly node: string;
   /** ISO 8601 UTC. */
   readonly date: string;
-  /** The commit that was measured; "+changes" when the tree had some. */
+  /** The measured commit; "+changes" if the tree was dirty. */
   readonly commit: string;
   readonly command: string;
 }

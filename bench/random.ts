@@ -30,7 +30,10 @@ export class Random {
   }
 }
 
-/** Ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf; with a shift Mandelbrot). */
+/**
+ * Ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf; with a shift
+ * Mandelbrot).
+ */
 export class Zipf {
   readonly #cumulative: Float64Array;
 

@@ -1,4 +1,4 @@
-// Writes a result of `bench:http` twice: JSON for programs, Markdown for people.
+// Writes a result of `bench:http` as JSON for programs and as Markdown for people.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,9 +23,9 @@ export interface HttpResult {
     readonly serverCpuSeconds: number | null;
     readonly clientCpuSeconds: number;
   };
-  /** Until background merges had ended; null when not known. */
+  /** Until background merges ended; null if unknown. */
   readonly settledSeconds: number | null;
-  /** Of a few hundred queries of the mix: how many found nothing, and the median number found. */
+  /** For a few hundred queries of the mix: the number without results, and the median number of results. */
   readonly answers: { readonly checked: number; readonly empty: number; readonly medianFound: number };
   readonly alone: readonly KindAlone[];
   readonly mixed: readonly MeasuredLoad[];

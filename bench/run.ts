@@ -1,5 +1,5 @@
-// `npm run bench:micro`: every micro benchmark, the kernel beside its naive twin. Prints a table and writes it to
-// bench/results/micro.json and .md. Numbers to compare on one machine, not promises.
+// `npm run bench:micro`: every micro benchmark, the kernel beside its naive twin. Prints a table and writes
+// it to bench/results/micro.json and .md. Numbers to compare on one machine, not promises.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ for (const pair of [...microPairs(fixture), ...modelPairs(fixture), ...(await sc
 }
 report(rows);
 
-/** Median times. Throws when the two do not agree on the answer. */
+/** Median times. Throws if the two disagree on the answer. */
 async function measure(pair: Pair, milliseconds: number): Promise<Row> {
   const [fromKernel, fromNaive] = [pair.kernel(), pair.naive()];
   if (fromKernel !== fromNaive) {

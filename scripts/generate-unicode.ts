@@ -32,11 +32,13 @@ const BLOCK = 1 << FOLD_BLOCK_SHIFT;
 const ACCENT =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
-/** Kana voicing; vowel signs, tone marks and the like of scripts whose letters are tokens of their own. */
+/**
+ * Kana voicing, and vowel signs, tone marks and the like in scripts whose letters are tokens of their own.
+ */
 const VOICING =
   /[\u3099\u309a\uff9e\uff9f]|(?=\p{M})(?!\p{Default_Ignorable_Code_Point})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const APOSTROPHE = /['\u2019\u02bc]/u;
-/** Characters of scripts that are written without spaces. */
+/** Characters of scripts written without spaces. */
 const IDEOGRAPH =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?=\p{L})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const LETTER = /[\p{L}\p{M}]/u;
@@ -44,7 +46,7 @@ const NUMBER = /\p{N}/u;
 const WHITE_SPACE = /\p{White_Space}/u;
 const HANGUL = /[\uac00-\ud7a3]/u;
 
-/** Letters that Unicode does not decompose but readers take for their base letters. */
+/** Letters that Unicode does not decompose but readers equate with their base letters. */
 const SPECIAL = new Map([
   ["ß", "ss"],
   ["æ", "ae"],

@@ -1,5 +1,6 @@
-// `npm run bench:analytics`: what the query log costs a search, how fast events come in, how large a row is, how long reports over a
-// large log take, and how long the coach needs. Prints it and writes it to bench/results.
+// `npm run bench:analytics`: what the query log costs a search, the rate of events, the size of a row, the
+// duration of reports over a large log, and of an analysis by the coach. Prints the figures and writes them
+// to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,14 +40,14 @@ interface Timed {
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Its log is the large one; the other's is the coach's. */
+/** Has the large log; the other index's log is for the coach. */
 const SHOP = "shop";
 const COACHED = "coached";
 const COACH_DAYS = 30;
 const PEOPLE = 1_000_000;
 const TEXTS = 200_000;
 const ROUNDS = 20;
-/** V8 compiles the code of the log's thread meanwhile. */
+/** During these, V8 compiles the code of the log's thread. */
 const WARM_UP_ROUNDS = 10;
 const REPEATS = 20;
 const CLIENTS = 4;
@@ -167,7 +168,7 @@ class AnalyticsBench {
           await client.json("POST", `/v1/indexes/${SHOP}/events`, body);
       };
       await Promise.all(Array.from({ length: CLIENTS }, send));
-      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // they are all stored then
+      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // afterwards all events are stored
       const seconds = (performance.now() - started) / 1000;
       const events = EVENT_REQUESTS * EVENTS_PER_REQUEST;
       const micros = (((server.cpuSeconds() ?? 0) - cpu) * 1e6) / events;
@@ -177,7 +178,7 @@ class AnalyticsBench {
     });
   }
 
-  /** The same searches logged and not logged, in turns. */
+  /** Alternates the same searches with and without logging. */
   searches(seconds: number): Promise<string[]> {
     return this.#served(async (client, server) => {
       const drawn = drawQueries(this.#workload, this.#file.schema, this.#file.sample, 4_000);

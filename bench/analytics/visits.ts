@@ -1,4 +1,5 @@
-// A made-up query log: what visitors of a catalogue search over many days, written as the server would have written it.
+// A synthetic query log: what visitors of a catalogue search over many days, written as the server would have
+// written it.
 import { Chunk, encodeAnswered, HITS_MAX, NOBODY } from "../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../server/query-log/rows/query-ids.js";
 import { DAY_MS, HOUR_MS } from "../../server/query-log/rows/time.js";
@@ -11,7 +12,7 @@ export interface Visits {
   readonly log: number;
   readonly searches: number;
   readonly days: number;
-  /** At most: as many as the documents give. */
+  /** At most; limited by the documents. */
   readonly texts: number;
   readonly people: number;
   readonly untilMs: number;
@@ -29,7 +30,7 @@ const GOES_ON = 0.3;
 const IS_CLICKED = 0.25;
 const IS_BOUGHT = 0.1;
 
-/** Resolves with the number of rows, searches and events together. The documents must have an `id` and a `title`. */
+/** Resolves with the total number of rows, searches and events. Documents need an `id` and a `title`. */
 export async function writeVisits(
   location: string,
   { log, searches, days, texts, people, untilMs }: Visits,
@@ -79,14 +80,14 @@ export async function writeVisits(
   return rows;
 }
 
-/** 48 bits that look like those of a keyed hash, the same for the same person. */
+/** 48 bits that look like a keyed hash, fixed per person. */
 function hashOf(person: number): number {
   if (person === NOBODY) return NOBODY;
   const random = new Random(person);
   return random.below(2 ** 24) * 2 ** 24 + random.below(2 ** 24) + 1;
 }
 
-/** One to three words of a document's title, and the same documents each time; some texts find nothing. */
+/** One to three words of a document's title, always with the same documents; some texts have no results. */
 function askedTexts(documents: readonly SampleDocument[], count: number, random: Random): Asked[] {
   const asked = new Map<string, Asked>();
   for (let tries = count * 5; tries > 0 && asked.size < count; tries--) {

@@ -1,5 +1,5 @@
-// What the generated shop sells: departments with the names of their goods, and the words that titles and
-// descriptions are made of. Plain data; the first entry of a list is meant to be the most frequent one.
+// The assortment of the generated shop: departments with product names, and the words of titles and
+// descriptions. Plain data; the first entry of a list should be the most frequent.
 
 const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 

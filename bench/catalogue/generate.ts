@@ -1,12 +1,13 @@
-// A generated catalogue of any size, about 412 bytes of JSON a product: believable titles, brands, categories and
-// numbers; words of descriptions by Zipf's and Mandelbrot's law over a vocabulary that goes on as far as a language's.
+// A generated catalogue of any size, about 412 bytes of JSON per product: plausible titles, brands,
+// categories and numbers; description words follow the Zipf-Mandelbrot law over a vocabulary with a long tail
+// like that of a language.
 
 import { Random, Zipf } from "../random.js";
 import { COLOURS, DEPARTMENTS, FREQUENT_WORDS, MATERIALS, QUALITIES, SIZES, UNITS } from "./departments.js";
 
 const VOCABULARY = 150_000;
 const BRANDS = 3_000;
-/** Mandelbrot's two numbers as measured on English text. */
+/** The two parameters of the Zipf-Mandelbrot law as measured on English text. */
 const WORD_EXPONENT = 1.07;
 const WORD_SHIFT = 2.7;
 const DESCRIPTION_WORDS: readonly [number, number] = [8, 33];
@@ -52,7 +53,7 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
     const title = [brand, capital(QUALITIES[qualityRanks.draw(random)]!)];
     if (random.next() < 0.5) title.push(capital(random.pick(MATERIALS)));
     title.push(capital(good));
-    // A model's name is a word of the long tail, mostly one that few other products have.
+    // A model's name is a word of the long tail, which few other products share.
     if (random.next() < 0.35)
       title.push(capital(words[FREQUENT_WORDS.length + random.below(VOCABULARY >> 1)]!));
     title.push(variant(random, color));
@@ -77,7 +78,7 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
   }
 }
 
-/** How a product differs from its siblings: colour, size, or an amount. */
+/** The difference between a product and its siblings: colour, size, or an amount. */
 function variant(random: Random, color: string): string {
   const kind = random.next();
   if (kind < 0.4) return color;
@@ -85,7 +86,7 @@ function variant(random: Random, color: string): string {
   return `${random.from(1, 40) * 5} ${random.pick(UNITS)}`;
 }
 
-/** Different words by rank: the frequent ones real, the others invented and longer the rarer they are. */
+/** Distinct words by rank: the frequent ones are real, the others invented, and longer the rarer they are. */
 function vocabulary(random: Random): string[] {
   const words = new Set<string>([...FREQUENT_WORDS, ...QUALITIES, ...MATERIALS]);
   while (words.size < VOCABULARY) {

@@ -1,5 +1,6 @@
-// The bare HTTP server to compare with: a handler on what carries HTTP for Skein here, that reads a body, parses its JSON and
-// sends a fixed number of bytes. Run as a process of its own: `node baseline-server.js BYTES`; prints its address.
+// The bare HTTP server to compare with: a handler on the same HTTP transport as Skein's that reads a body,
+// parses its JSON and sends a fixed number of bytes. Runs in a process of its own, `node baseline-server.js
+// BYTES`, and prints its address.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,6 @@
-// The cost of HTTP itself: trivial queries on a small index beside a bare handler of the same HTTP library that parses the same
-// JSON and sends the same number of bytes, one after the other with the same client. The same query again and again is
-// answered from memory; queries with different filters are not.
+// The cost of HTTP itself: trivial queries on a small index, compared with a bare handler on the same HTTP
+// library that parses the same JSON and sends the same number of bytes, one after the other with the same
+// client. A repeated query is answered from the cache; queries with varying filters are not.
 
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -15,7 +15,7 @@ const INDEX = "bench-baseline";
 const DOCUMENTS = 100;
 const CLIENTS = 32;
 const BODY = { q: "*", per_page: 1, fields: ["id"] };
-/** More than are remembered when they come round. */
+/** More than the cache holds, so that they are never cached when they recur. */
 const DIFFERENT = 100_000;
 
 export interface Baseline {
@@ -29,7 +29,7 @@ export interface Side {
   readonly perSecond: number;
   /** null where there is no /proc. */
   readonly perCpuSecond: number | null;
-  /** Share that was answered from memory; null of the bare handler. */
+  /** Share answered from the cache; null for the bare handler. */
   readonly remembered: number | null;
 }
 
@@ -43,7 +43,7 @@ export async function measureBaseline(target: Target, seconds: number): Promise<
   const documents = Array.from({ length: DOCUMENTS }, (_, n) => ({ id: `d${n}`, title: `number ${n}`, n }));
   await client.json("POST", `/v1/indexes/${INDEX}/documents/batch`, { action: "upsert", documents });
   const path = `/v1/indexes/${INDEX}/query`;
-  // all documents pass
+  // All documents pass the filter.
   const request = (n: number): Buffer => requestBytes(url, path, key, { ...BODY, filter_by: `n:>=-${n}` });
   const connection = await Connection.open(url.hostname, Number(url.port));
   const { bodyBytes } = await connection.ask(request(0));

@@ -1,5 +1,5 @@
-// Sends a file of JSON lines as fast as the server takes it: requests of some thousand lines over a few connections,
-// the file's bytes as they are. Notes when which documents were acknowledged.
+// Sends a file of JSON lines as fast as the server accepts it: requests of a few thousand lines over several
+// connections, with the file's bytes unchanged. Records when documents were acknowledged.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -25,9 +25,9 @@ export interface ImportOutcome {
   readonly seconds: number;
   readonly documents: number;
   readonly rejected: number;
-  /** Requests that were answered with 429 or 503 and sent again. */
+  /** Requests answered with 429 or 503 and sent again. */
   readonly repeated: number;
-  /** Documents a second in each tenth of the import, by number of documents. */
+  /** Documents per second in each tenth of the import, by number of documents. */
   readonly tenths: readonly number[];
 }
 
@@ -61,8 +61,8 @@ export async function importFile(
 }
 
 /**
- * Documents a second in each tenth of the documents, between acknowledgements by straight lines. `acknowledged` holds
- * running totals in the order of time.
+ * Documents per second in each tenth of the documents, interpolating linearly between acknowledgements.
+ * `acknowledged` holds running totals in chronological order.
  */
 export function ratesByTenth(acknowledged: readonly Acknowledged[]): number[] {
   const total = acknowledged.at(-1)?.documents ?? 0;
@@ -80,7 +80,7 @@ export function ratesByTenth(acknowledged: readonly Acknowledged[]): number[] {
   return times.map((time, i) => (total / TENTHS / (time - (times[i - 1] ?? 0))) * 1000);
 }
 
-/** The file's bytes, cut behind every `count`-th line end. */
+/** The file's bytes, split after every `count` lines. */
 async function* linesOf(path: string, count: number): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {

@@ -1,5 +1,5 @@
-// One raw keep-alive HTTP connection: one request at a time, the whole request prepared as bytes, the answer only
-// measured. Costs a few microseconds a query, so that the client does not eat the server's cores.
+// One raw keep-alive HTTP connection: one request at a time, prepared as bytes; the answer is only measured.
+// Costs a few microseconds per query, so that the client does not use up the server's cores.
 
 import { connect, type Socket } from "node:net";
 
@@ -15,7 +15,7 @@ export class Connection {
   #pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null;
   #head: Buffer = Buffer.alloc(0);
   #status = 0;
-  /** Bytes of the answer still to come; -1 while its headers are not complete, Infinity for a chunked one. */
+  /** Remaining bytes of the answer; -1 while its headers are incomplete, Infinity if it is chunked. */
   #missing = -1;
   #bodyBytes = 0;
   #tail: Buffer = Buffer.alloc(0);
@@ -44,7 +44,10 @@ export class Connection {
     });
   }
 
-  /** Sends the request and resolves when its whole answer is here. Requires that none is running. Rejects once the connection is closed. */
+  /**
+   * Sends the request and resolves when the whole answer has arrived. No other request may be in flight.
+   * Rejects once the connection is closed.
+   */
   ask(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);

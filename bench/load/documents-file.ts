@@ -1,6 +1,6 @@
-// The documents of a workload as a file of JSON lines, made before anything is measured, so that reading and
-// generating cost the server nothing. Goes through the command line's own readers and schema inference; an even
-// sample is kept aside to draw queries from.
+// The documents of a workload as a file of JSON lines, prepared before measuring, so that reading and
+// generating do not burden the server. Uses the command line's own readers and schema inference. Keeps a
+// uniform sample to draw queries from.
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -25,7 +25,7 @@ export interface DocumentsFile {
   readonly path: string;
   readonly schema: InferredSchema;
   readonly documents: number;
-  /** Without the line ends. */
+  /** Without line ends. */
   readonly jsonBytes: number;
   readonly sample: readonly SampleDocument[];
 }
@@ -62,7 +62,7 @@ export async function writeDocuments(
   return { name: source.name, path, schema, documents: kept.offered, jsonBytes, sample: kept.parsed() };
 }
 
-/** An even sample of a stream of unknown length (reservoir sampling). */
+/** A uniform sample of a stream of unknown length (reservoir sampling). */
 class Reservoir {
   offered = 0;
   readonly #kept: Buffer[] = [];
@@ -87,7 +87,7 @@ class Reservoir {
   }
 }
 
-/** A line end inside JSON is never part of a string. */
+/** A line break in JSON is never part of a string. */
 function onOneLine(json: Uint8Array): Buffer {
   const line = Buffer.alloc(json.length + 1);
   line.set(json);

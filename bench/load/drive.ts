@@ -1,4 +1,5 @@
-// The closed loop: n connections, each sends its next query when the last one was answered. Records every latency.
+// A closed loop: each of n connections sends its next query when the previous one is answered. Records every
+// latency.
 
 import { Connection } from "./connection.js";
 
@@ -27,7 +28,7 @@ export interface LoadResult {
   readonly byKind: Readonly<Record<string, Latencies>>;
 }
 
-/** Over connections of its own: see `driveOver`. */
+/** Opens its own connections; see `driveOver`. */
 export async function drive(
   url: URL,
   queries: readonly PreparedQuery[],
@@ -45,7 +46,7 @@ export async function drive(
   }
 }
 
-/** Runs for `seconds`, going through the queries from number `from` round and round. */
+/** Runs for `seconds`, cycling through the queries from number `from`. */
 export async function driveOver(
   connections: readonly Connection[],
   queries: readonly PreparedQuery[],

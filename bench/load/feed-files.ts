@@ -1,5 +1,5 @@
-// The same documents as feeds of each format, in files, and a server on loopback that sends them: reading a file costs the
-// machine little beside what is measured.
+// The same documents as feed files of each format, and a loopback server that sends them: reading a file is
+// cheap compared with what is measured.
 
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 type Product = Readonly<Record<string, unknown>>;
 
 interface FeedKind {
-  /** What a data source calls it. */
+  /** Its name in data sources. */
   readonly format: string;
   readonly contentType: string;
   readonly head: (product: Product) => string;
@@ -52,7 +52,7 @@ export const FEED_KINDS: Readonly<Record<string, FeedKind>> = {
   },
 };
 
-/** Writes a file of each kind of the documents in `path`, one a line. */
+/** Writes a file of each kind with the documents in `path`, one per line. */
 export async function writeFeeds(path: string, kinds: readonly string[], folder: string): Promise<void> {
   const files = kinds.map((name) => ({
     kind: FEED_KINDS[name]!,

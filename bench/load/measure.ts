@@ -1,5 +1,5 @@
-// Query loads on a running server: every kind alone with one client, then the mix with the numbers of clients that the
-// workload names; with the server's CPU time and phases.
+// Query loads on a running server: each kind alone with one client, then the mix with the client counts of
+// the workload; with the server's CPU time and phases.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { median } from "../median.js";
@@ -10,13 +10,13 @@ import { meter, type Usage } from "./server-meter.js";
 import type { ServerProcess } from "./server-process.js";
 import type { Workload } from "./workload.js";
 
-/** What queries are sent to. */
+/** Where queries are sent. */
 export interface Target {
   readonly client: ApiClient;
   readonly url: URL;
   readonly key: string;
   readonly index: string;
-  /** null: not ours to look into. */
+  /** null: a server that we did not start. */
   readonly server: ServerProcess | null;
 }
 

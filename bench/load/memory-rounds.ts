@@ -1,5 +1,5 @@
-// Whether memory comes back: an index is created, filled and dropped again and again, and many small indexes live
-// side by side. Resident memory is read once the server had time to give back what it does not use.
+// Checks that memory is released: an index is repeatedly created, filled and dropped, and many small indexes
+// coexist. Resident memory is read after the server had time to release what it does not use.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -26,19 +26,19 @@ export interface ManyIndexes {
   readonly indexes: number;
   readonly documentsPerIndex: number;
   readonly seconds: number;
-  /** Of making and filling one: no more than one in twenty takes longer. */
+  /** 95th percentile of creating and filling one. */
   readonly slowFillMs: number;
   readonly before: Memory;
   readonly after: Memory;
-  /** Indexes that are loaded `after`. */
+  /** Indexes loaded `after`. */
   readonly loaded: number;
-  /** Milliseconds of the first query on indexes that were unloaded, ascending. */
+  /** Milliseconds of the first query on unloaded indexes, ascending. */
   readonly firstQueryMs: readonly number[];
-  /** Indexes that had to be loaded for these queries. */
+  /** Indexes loaded for these queries. */
   readonly openings: number;
-  /** From the start of another server on the same data to its first answer. */
+  /** From starting another server on the same data to its first answer. */
   readonly restartMs: number;
-  /** That server's memory and loaded indexes when it has looked at all of them. */
+  /** That server's memory and loaded indexes after it has checked all of them. */
   readonly restarted: Memory & { readonly loaded: number };
 }
 
@@ -61,8 +61,8 @@ export async function measureRounds(
 }
 
 /**
- * Indexes are asked in the order in which they were made: that is the order in which they are unloaded, so with more
- * than a server keeps each has to be loaded. `restart` starts another server on the same data and gives a client of it.
+ * Queries the indexes in order of creation, which is also the order of unloading, so with more indexes than a
+ * server keeps, each must be loaded. `restart` starts another server on the same data and returns a client.
  */
 export async function measureManyIndexes(
   client: ApiClient,

@@ -1,5 +1,6 @@
-// Queries at a steady pace beside other work, such as an import: one connection, a query each so many milliseconds;
-// besides the latency, the time since the query was due, so that a server that falls behind cannot hide it.
+// Queries at a steady pace alongside other work, such as an import: one connection, one query every few
+// milliseconds. In addition to the latency, measures the time since the query was due, so that a server that
+// falls behind cannot hide it.
 
 import { Connection } from "./connection.js";
 import { type Latencies, type PreparedQuery, summarise } from "./drive.js";
@@ -10,7 +11,7 @@ export interface PacedReads {
   readonly perSecond: number;
   /** Milliseconds from sending to the answer. */
   readonly latency: Latencies;
-  /** Milliseconds from when the query was due: more than the latency once the server does not keep up with the pace. */
+  /** Milliseconds since the query was due: more than the latency if the server falls behind. */
   readonly sinceDue: Latencies;
   /** Answers 429 and 503. */
   readonly refused: number;
@@ -38,7 +39,7 @@ export class PacedReader {
     return new PacedReader(perSecond, queries, await Connection.open(url.hostname, Number(url.port)));
   }
 
-  /** Ends with the query that is on its way. */
+  /** Ends after the query in flight. */
   async stop(): Promise<PacedReads> {
     this.#stopped = true;
     await this.#done;
@@ -61,7 +62,7 @@ export class PacedReader {
       const { status } = await connection.ask(this.queries[i % this.queries.length]!.request);
       const answered = performance.now();
       this.#times.push(answered - sent);
-      // A timer is exact to a millisecond: being late for that reason is not the server's time.
+      // A timer is accurate to a millisecond: lateness of the timer is not the server's.
       this.#timesSinceDue.push(answered - (wait > 0 ? sent : due));
       if (REFUSED.has(status)) this.#refused++;
       else if (status !== 200) this.#failed++;

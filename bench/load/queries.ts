@@ -1,5 +1,5 @@
-// Draws queries from documents: words that stand together in a field, values to filter by. The same documents,
-// mix and seed give the same queries.
+// Draws queries from documents: adjacent words of a field, and values to filter by. The same documents, mix
+// and seed give the same queries.
 
 import type { InferredSchema, SchemaField } from "../../server/documents/formats/infer.js";
 import { Random } from "../random.js";
@@ -59,7 +59,7 @@ function lexiconOf(documents: readonly SampleDocument[], fields: readonly Schema
   return { known: new Set(counts.keys()), frequent: long.slice(0, FREQUENT_WORDS).map(([word]) => word) };
 }
 
-/** The kind whose part of the shares, laid end to end, contains `at`. */
+/** The kind whose part of the cumulative shares contains `at`. */
 function pickKind(mix: readonly QueryKind[], at: number): QueryKind {
   let end = 0;
   for (const kind of mix) {
@@ -105,7 +105,7 @@ function drawBody(
   return body;
 }
 
-/** Up to `count` neighbouring words of one field, mostly of the first one that has text. */
+/** Up to `count` neighbouring words of one field, usually the first one with text. */
 function drawWords(
   document: SampleDocument,
   fields: readonly SchemaField[],
@@ -120,7 +120,7 @@ function drawWords(
   return words.slice(start, start + count);
 }
 
-/** One edit in the longest word, not at its first letter: the way people mistype. */
+/** One edit in the longest word, not at its first letter, as in typical typing errors. */
 function misspell(words: string[], known: ReadonlySet<string>, random: Random): void {
   let longest = 0;
   for (let i = 1; i < words.length; i++) if (words[i]!.length > words[longest]!.length) longest = i;
@@ -148,7 +148,7 @@ function cutLast(words: string[], random: Random): void {
     words[words.length - 1] = letters.slice(0, random.from(2, letters.length - 1)).join("");
 }
 
-/** A range around a number or a facet value of the document; null when it has neither. */
+/** A range around a number, or a facet value, of the document; null if it has neither. */
 function drawFilter(document: SampleDocument, schema: InferredSchema, random: Random): string | null {
   const usable = schema.fields.filter((field) => {
     const value = document[field.name];

@@ -1,5 +1,5 @@
-// What the bytes of an index are spent on: reads the segments of a stopped server's shards and adds up dictionary,
-// posting lists, positions and columns. The layout is that of docs/FORMATS.md.
+// Breaks down the bytes of an index: reads the segments of a stopped server's shards and adds up dictionary,
+// posting lists, positions and columns. docs/FORMATS.md has the layout.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { LevelStore } from "../../shards/storage/level-store.js";
 export interface SectionBytes {
   segments: number;
   rows: number;
-  /** A term of two segments counts twice. */
+  /** A term in two segments counts twice. */
   terms: number;
   /** Pairs of a term and a document in a field. */
   postings: number;
@@ -84,7 +84,7 @@ function addSegment(bytes: Uint8Array, sum: SectionBytes): void {
   sum.columns += word(SEG_BYTES) - dictionary - listsBytes;
 }
 
-/** The lists of all terms stand one behind the other, each with its lengths in front. */
+/** The lists of all terms are contiguous, each preceded by its lengths. */
 function walkLists(lists: Uint8Array): { postings: number; positions: number } {
   let at = 0;
   const varint = (): number => {

@@ -1,5 +1,5 @@
-// What a server used between two moments: CPU seconds from /proc, and what its /metrics page counts (phases of queries,
-// messages to shards, how busy its threads were).
+// What a server used between two moments: CPU seconds from /proc, and counters from its /metrics page (query
+// phases, messages to shards, how busy its threads were).
 
 import type { ApiClient } from "../../server/cli/api.js";
 import type { ServerProcess } from "./server-process.js";
@@ -14,24 +14,24 @@ export interface Usage {
   readonly queries: number;
   /** User and system time of all threads; null where there is no /proc. */
   readonly cpuSeconds: number | null;
-  /** Milliseconds a query, by phase. */
+  /** Milliseconds per query, by phase. */
   readonly phases: Readonly<Record<string, number>>;
-  /** Share of the searches that were answered from memory, without asking a shard. */
+  /** Share of the searches answered from the cache, without asking a shard. */
   readonly remembered: number;
-  /** Messages to all shards together, for each query. */
+  /** Messages to all shards per query. */
   readonly messagesPerQuery: number;
-  /** Share of the time in which the HTTP thread was not waiting. */
+  /** Share of the time in which the HTTP thread was busy. */
   readonly httpBusy: number;
-  /** The same of each shard's thread. */
+  /** The same for each shard's thread. */
   readonly shardsBusy: readonly number[];
-  /** Share of the time in which the HTTP thread collected garbage. */
+  /** Share of the time that the HTTP thread spent on garbage collection. */
   readonly httpGarbage: number;
 }
 
 /** Names with their labels, as printed, to values. */
 export type MetricsPage = ReadonlyMap<string, number>;
 
-/** Values of a page in Prometheus text form; the prefix of Skein's own names is left out. */
+/** Values of a page in Prometheus text format; drops the prefix of Skein's own names. */
 export function parseMetrics(text: string): MetricsPage {
   const page = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -49,7 +49,7 @@ export function total(page: MetricsPage, name: string): number {
   return sum;
 }
 
-/** Starts measuring; the returned function says what was used since. */
+/** Starts measuring; the returned function reports the use since. */
 export async function meter(client: ApiClient, server: ServerProcess | null): Promise<() => Promise<Usage>> {
   const before = await read(client, server);
   return async () => difference(before, await read(client, server));

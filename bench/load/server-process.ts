@@ -1,4 +1,4 @@
-// The server under test as a process of its own, with what it uses: CPU seconds, resident memory, disk.
+// The server under test in a process of its own, with its use of CPU, resident memory and disk.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -19,15 +19,15 @@ export interface ServerOptions {
   readonly dataDir: string;
   readonly adminKey: string;
   readonly shards: number | null;
-  /** Null, or absent: as many as the server takes by itself. */
+  /** Null or absent: the server's default. */
   readonly frontEnds?: number | null;
   readonly durability: string | null;
   readonly configFile?: string;
-  /** Where Node leaves CPU profiles of all threads at the end. */
+  /** Where Node writes CPU profiles of all threads at the end. */
   readonly profileDir?: string | null;
   /** More flags for Node. */
   readonly flags?: readonly string[];
-  /** Takes each line that the server prints. */
+  /** Called with each line that the server prints. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -43,7 +43,7 @@ export class ServerProcess {
     readonly url: URL,
   ) {}
 
-  /** Resolves when it listens. Throws with its output when it does not. */
+  /** Resolves when it listens. Throws with its output if it does not. */
   static start(options: ServerOptions): Promise<ServerProcess> {
     const profile =
       (options.profileDir ?? null) === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
@@ -67,7 +67,7 @@ export class ServerProcess {
     return ServerProcess.run(args, options.onLine);
   }
 
-  /** Any Node program that prints a line with `"url":"http..."` once it listens. */
+  /** Runs any Node program that prints a line with `"url":"http..."` once it listens. */
   static run(args: readonly string[], onLine?: (line: string) => void): Promise<ServerProcess> {
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -101,7 +101,7 @@ export class ServerProcess {
     return this.child.pid!;
   }
 
-  /** SIGTERM, then waits until it is gone. */
+  /** Sends SIGTERM and waits for the process to end. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       if (this.child.exitCode !== null || this.child.signalCode !== null) return resolve();
@@ -118,7 +118,10 @@ export class ServerProcess {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
-  /** Resident bytes now and at the highest, and what of now is no file in memory; null where there is no /proc. */
+  /**
+   * Resident bytes now and at the peak, and the part of the present ones not backed by files; null where
+   * there is no /proc.
+   */
   memory(): Memory | null {
     const status = readProc(this.child.pid, "status");
     if (status === null) return null;

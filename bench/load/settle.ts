@@ -1,10 +1,10 @@
-// Waiting until an index does no background work any more, so that what is measured next is measured alone.
+// Waits until an index has no background work, so that what follows is measured alone.
 
 import type { ApiClient } from "../../server/cli/api.js";
 
 const SECONDS_MAX = 300;
 const PAUSE_MS = 100;
-/** Threads with nothing to do collect their garbage within so long. */
+/** Idle threads collect their garbage within this time. */
 const COLLECTED_MS = 5_000;
 
 interface Stats {
@@ -19,8 +19,8 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
 }
 
 /**
- * The seconds until no shard merged or meant to any more; returns some seconds later, when garbage is collected, too. Null
- * when the statistics do not tell or it takes too long.
+ * Seconds until no shard was merging or about to; returns a few seconds later, when garbage has been
+ * collected too. Null if the statistics do not tell or it takes too long.
  */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
   const seconds = await merged(client, index);
@@ -28,7 +28,7 @@ export async function settle(client: ApiClient, index: string): Promise<number |
   return seconds;
 }
 
-/** The same without the seconds after it. */
+/** The same without the extra seconds. */
 export async function merged(client: ApiClient, index: string): Promise<number | null> {
   const started = performance.now();
   for (;;) {
@@ -40,7 +40,7 @@ export async function merged(client: ApiClient, index: string): Promise<number |
   }
 }
 
-/** Waits until every document has its vector and nothing is merged any more; at most some minutes. */
+/** Waits until every document has its vector and nothing is merging; at most a few minutes. */
 export async function embedded(client: ApiClient, index: string): Promise<void> {
   for (const started = performance.now(); performance.now() - started < SECONDS_MAX * 1000; ) {
     const { embedder, merging, maintenance_due: due = false } = await statsOf(client, index);

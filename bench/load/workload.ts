@@ -1,4 +1,4 @@
-// A workload as data: which documents, which queries in which shares, for how long. Read from bench/workloads.
+// A workload as data: documents, shares of queries, durations. Read from bench/workloads.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ export interface QueryKind {
   readonly words: readonly [number, number];
   /** Cut the last word short. */
   readonly prefix?: boolean;
-  /** Misspell one word, so that no document of the sample has it as it stands. */
+  /** Misspell one word, so that no document of the sample contains it. */
   readonly typo?: boolean;
-  /** Instead of words of a document: one of the words that the most documents have. */
+  /** Instead of words of a document, one of the words in the most documents. */
   readonly frequent?: boolean;
-  /** How many fields to count facets of. */
+  /** Number of fields to count facets of. */
   readonly facets?: number;
   /** Filter by a value of the document the words are from. */
   readonly filter?: boolean;
@@ -35,7 +35,7 @@ export interface Workload {
   readonly mix: readonly QueryKind[];
 }
 
-/** A file path, or the name of a file in bench/workloads without its ending. */
+/** A file path, or the name of a file in bench/workloads without its extension. */
 export function readWorkload(name: string): Workload {
   const path = name.endsWith(".json") ? name : join("bench/workloads", `${name}.json`);
   return JSON.parse(readFileSync(path, "utf8")) as Workload;

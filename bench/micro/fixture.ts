@@ -1,4 +1,4 @@
-// What every micro benchmark works on: a generated catalogue as one engine segment, and the same catalogue as
+// Input of every micro benchmark: a generated catalogue as one engine segment, and the same catalogue as
 // plain JavaScript structures for the naive twins.
 
 import {
@@ -61,7 +61,7 @@ export interface Fixture {
   readonly postings: ReadonlyMap<string, readonly NaivePosting[]>;
   readonly lengths: Uint32Array;
   readonly averageLength: number;
-  /** Description terms, most documents first. */
+  /** Description terms by descending document frequency. */
   readonly frequent: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export async function makeFixture(count: number): Promise<Fixture> {
   };
 }
 
-/** An inverted index the obvious way. Fills `lengths` with tokens per text. */
+/** A straightforward inverted index. Fills `lengths` with tokens per text. */
 export function naivePostings(texts: readonly string[], lengths: Uint32Array): Map<string, NaivePosting[]> {
   const postings = new Map<string, NaivePosting[]>();
   texts.forEach((text, row) => {

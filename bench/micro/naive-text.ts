@@ -1,4 +1,5 @@
-// Text the obvious way in JavaScript: folding with normalize and a regular expression, edit distance by table.
+// Straightforward text processing in JavaScript: folding with normalize and a regular expression, edit
+// distance by table.
 
 const TOKEN = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}+/gu;
@@ -8,7 +9,10 @@ export function naiveTokens(text: string): string[] {
   return text.toLowerCase().normalize("NFKD").replace(MARKS, "").match(TOKEN) ?? [];
 }
 
-/** Insertion, deletion, substitution and adjacent transposition, each once per place (optimal string alignment). */
+/**
+ * Insertion, deletion, substitution and adjacent transposition, each once per place (optimal string
+ * alignment).
+ */
 export function naiveDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,5 +1,5 @@
-// Micro benchmarks of vectors: the scan of a million codes without and with filters, exact cosines, vectors from outside. The vectors are
-// random: what is nearest means nothing, but costs as much as where it does.
+// Micro benchmarks of vectors: scanning a million codes with and without filters, exact cosines, vectors from
+// outside. The vectors are random: the results are meaningless, but cost as much as real ones.
 
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
@@ -38,7 +38,7 @@ export async function scanPairs(): Promise<Pair[]> {
   ];
 }
 
-/** The sum of the sequence numbers of the nearest rows among so many percent of all. */
+/** The sum of the sequence numbers of the nearest rows among `percent` of all. */
 function scanning(fixture: () => CodedRows, percent: number): Pair {
   const query = randomVector(new Random(2));
   const program = percentOfRows(percent);
@@ -79,7 +79,7 @@ function naiveDistances(words: Uint32Array, query: Float32Array): Uint16Array {
   return distances;
 }
 
-/** How many of the cosines are positive. */
+/** The number of positive cosines. */
 function comparing(workbench: Workbench): Pair {
   const random = new Random(3);
   const query = randomVector(random);
@@ -104,7 +104,10 @@ function comparing(workbench: Workbench): Pair {
   };
 }
 
-/** The largest number of a vector's record. The twin turns by the definition of the transform's butterflies, without signs. */
+/**
+ * The largest number of a vector's record. The twin computes the transform from its definition, without
+ * signs.
+ */
 function turning(workbench: Workbench): Pair {
   const vector = randomVector(new Random(4));
   return {

@@ -1,6 +1,6 @@
-// `npm run bench:model`: what a server with these costs of a query would do on machines of other sizes, by the queueing model.
-// The costs are those that `bench:road` measures: CPU of a query at its front-end, at each shard whatever its size, in the engines
-// of all shards together, and beside it.
+// `npm run bench:model`: predicts the performance of a server with given query costs on machines of other
+// sizes, by the queueing model. The costs are those measured by `bench:road`: CPU per query at the front-end,
+// at each shard regardless of its size, in the engines of all shards, and on helper threads.
 
 import { Command } from "commander";
 import { Random } from "../random.js";

@@ -1,6 +1,6 @@
-// A queueing model of the server on a machine of any number of cores. A query takes its front-end, then every shard that it
-// asks at once, then its front-end again; a thread takes one after the other, and needs a core for it. Queries arrive as a
-// Poisson process. What its threads' helpers do beside a query takes a core, too, but nobody waits for it.
+// A queueing model of the server on a machine with any number of cores. A query visits its front-end, then
+// all its shards at once, then its front-end again; a thread serves one at a time and needs a core for it.
+// Queries arrive as a Poisson process. Helper threads also use a core per query, but nobody waits for them.
 
 import { type Latencies, summarise } from "../load/drive.js";
 import type { Random } from "../random.js";
@@ -11,7 +11,7 @@ export interface Machine {
   readonly shards: number;
 }
 
-/** CPU seconds of a query, means. */
+/** Mean CPU seconds of a query. */
 export interface Costs {
   readonly frontEnd: number;
   /** At each shard; 0 for queries that ask none. */
@@ -19,17 +19,17 @@ export interface Costs {
   readonly beside: number;
 }
 
-/** A share of a query's work, done by one thread in one go. */
+/** A part of a query's work that one thread does without interruption. */
 interface Piece {
   readonly query: Query;
   readonly seconds: number;
-  /** Who goes on with the query; undefined where nobody waits. */
+  /** The next step of the query; undefined if nobody waits. */
   readonly next?: (query: Query) => void;
 }
 
 interface Query {
   readonly arrived: number;
-  /** What it costs as a multiple of the mean, for all of its pieces: a query that finds much does so in every shard. */
+  /** Cost as a multiple of the mean, for all its parts: a query with many results has many in every shard. */
   readonly weight: number;
   readonly frontEnd: Thread;
   unanswered: number;
@@ -37,7 +37,7 @@ interface Query {
 
 interface Thread {
   readonly waiting: Piece[];
-  /** It works, or waits for a core. */
+  /** Working, or waiting for a core. */
   isEngaged: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Running {
   readonly ends: number;
 }
 
-/** Queries a second that a machine's threads and cores can do at most, and what is then fully used. */
+/** Maximum queries per second that a machine's threads and cores can handle, and the bottleneck. */
 export function capacity(
   { cores, frontEnds, shards }: Machine,
   { frontEnd, shard, beside }: Costs,
@@ -61,8 +61,8 @@ export function capacity(
 }
 
 /**
- * Seconds from arrival to answer of so many queries, with exponential weights; the first tenth does not count. Arrivals a second
- * must be fewer than the capacity.
+ * Seconds from arrival to answer for a number of queries with exponential weights; ignores the first tenth.
+ * The arrival rate must be below the capacity.
  */
 export function simulate(
   machine: Machine,

@@ -1,9 +1,12 @@
-// The kinds of heavy work that a noisy tenant does beside a quiet one. Each is a few requests that are made before anything is
-// measured; a number inside of them changes every time they are sent, so that no answer of before serves again.
+// Kinds of heavy work of a noisy tenant next to a quiet one. Each is a few requests prepared in advance. A
+// number inside them changes each time they are sent, so that cached answers are useless.
 
 import { readFileSync } from "node:fs";
 
-/** A request as bytes. `patched` are the places of eight digits that are overwritten with a new number before each sending. */
+/**
+ * A request as bytes. `patched`: positions of eight digits that are overwritten with a new number before each
+ * sending.
+ */
 export interface HeavyRequest {
   readonly bytes: Buffer;
   readonly patched: readonly number[];
@@ -12,12 +15,12 @@ export interface HeavyRequest {
 export interface HeavyWork {
   readonly name: string;
   readonly why: string;
-  /** Connections that send one request after the other. */
+  /** Connections that send one request at a time. */
   readonly clients: number;
   requests(place: Place): HeavyRequest[];
 }
 
-/** Where the noisy tenant works, and the documents that it has. */
+/** Environment of the noisy tenant, and its documents. */
 export interface Place {
   readonly host: string;
   readonly key: string;
@@ -30,7 +33,7 @@ export interface Place {
   readonly words: readonly string[];
 }
 
-/** Name of the index that each of the two tenants has. */
+/** Name of both tenants' indexes. */
 export const INDEX = "goods";
 
 const CLAUSES = 10_000;

@@ -1,5 +1,6 @@
-// `npm run bench:neighbour`: how much slower one tenant's queries get while another tenant works hard. For each kind of heavy
-// work, rounds with and without it take turns within one run, because the machine may be busy with other things, too.
+// `npm run bench:neighbour`: how much slower one tenant's queries become while another tenant works hard. For
+// each kind of heavy work, rounds with and without it alternate within one run, because the machine's load
+// may vary.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -36,7 +37,7 @@ interface Options {
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const QUERIES_DRAWN = 20_000;
 const WARMUP_SECONDS = 3;
-/** Words of the sample that heavy filters and searches ask for, the most frequent first. */
+/** Words of the sample used by heavy filters and searches, most frequent first. */
 const WORDS = 2_000;
 
 const program = new Command("bench:neighbour")

@@ -1,5 +1,5 @@
-// The noisy tenant's clients, a process of their own, so that their work is not on the event loop that measures. Takes orders
-// from its parent: which work to prepare, when to begin and when to end.
+// The noisy tenant's clients, in a process of their own, so that their work is not on the measuring event
+// loop. Controlled by its parent: which work to prepare, when to start and when to stop.
 
 import { Connection } from "../load/connection.js";
 import { HEAVY_WORK, type HeavyRequest, type Place } from "./heavy-work.js";
@@ -9,7 +9,7 @@ export type Order =
   | { readonly order: "begin" }
   | { readonly order: "end" };
 
-/** What was sent since the beginning. */
+/** Requests since the start. */
 export interface NoisyRound {
   readonly answered: number;
   /** Answers 429 and 503. */
@@ -21,7 +21,7 @@ export interface NoisyRound {
 }
 
 const DIGITS = 8;
-/** A client that was refused waits as long as Retry-After asks at least. */
+/** Minimum wait after a refusal, as requested by Retry-After. */
 const REFUSED_PAUSE_MS = 1_000;
 
 let place: Place | null = null;
@@ -83,7 +83,7 @@ async function begin({ host }: Place): Promise<() => Promise<NoisyRound>> {
 function next(): Buffer {
   const { bytes, patched } = requests[sent++ % requests.length]!;
   if (patched.length === 0) return bytes;
-  const own = Buffer.from(bytes); // the one before may still be on its way
+  const own = Buffer.from(bytes); // the previous one may still be in flight
   const number = String(sent).padStart(DIGITS, "0");
   for (const at of patched) own.write(number, at, "latin1");
   return own;

@@ -1,5 +1,5 @@
-// The quiet tenant: one client, plain queries at a modest pace. Its own waiting is told apart from the server's: the delay of
-// its event loop is measured beside the latencies.
+// The quiet tenant: one client with plain queries at a modest pace. To distinguish its own delays from the
+// server's, it also measures the delay of its event loop.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Connection } from "../load/connection.js";
@@ -9,7 +9,7 @@ export interface QuietRound {
   readonly times: readonly number[];
   /** Answers that are not 200. */
   readonly failed: number;
-  /** How late this process's timers came, 99 % of them at most. */
+  /** 99th percentile of the lateness of this process's timers. */
   readonly loopDelayMs: number;
   readonly cpuSeconds: number;
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface QuietRound {
 
 const RESOLUTION_MS = 1;
 
-/** Sends queries for so many seconds, those from number `from` on, one after the other and at most `perSecond`. */
+/** Sends queries for `seconds`, starting with number `from`, one at a time and at most `perSecond`. */
 export async function quietRound(
   connection: Connection,
   queries: readonly Buffer[],

@@ -1,4 +1,4 @@
-// Writes a result of `bench:neighbour` twice: JSON for programs, Markdown for people.
+// Writes a result of `bench:neighbour` as JSON for programs and as Markdown for people.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { QuietRound } from "./quiet-client.js";
 
 export interface Round extends QuietRound {
   readonly serverCpuSeconds: number | null;
-  /** Of all processors of the machine, whoever used them. */
+  /** On all processors of the machine, by any process. */
   readonly machineBusySeconds: number | null;
   /** null: the round was alone. */
   readonly noisy: NoisyRound | null;
@@ -44,7 +44,7 @@ export function writeNeighbours(folder: string, name: string, result: NeighbourR
   return markdown;
 }
 
-/** A round with its latencies added up. */
+/** A round with its latencies summarised. */
 function briefly({ times, ...round }: Round): object {
   return { latency: summarise(times), ...round };
 }

@@ -1,4 +1,4 @@
-// Rounds of the quiet tenant's queries, alone and beside the noisy tenant's work in turn.
+// Alternating rounds of the quiet tenant's queries, alone and next to the noisy tenant's work.
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ export interface Pace {
 
 /** Between the end of heavy work and the next round alone. */
 const CALM_MS = 500;
-/** Between the beginning of heavy work and the round beside it. */
+/** Between the start of heavy work and the round next to it. */
 const BEGUN_MS = 300;
 
 export class Rounds {
@@ -73,7 +73,7 @@ export class Rounds {
     return reply;
   }
 
-  /** Deletes what the work has made and waits for merges and vectors. */
+  /** Deletes the results of the work and waits for merges and vectors. */
   async #calm(): Promise<void> {
     const client = new ApiClient(this.server.url.href, this.place.key, 4);
     const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };

@@ -1,10 +1,10 @@
-// Is one ranking better than another, and is the difference more than chance? Pure functions over the figures that
-// the same queries got under two rankings. Knows nothing of servers or files.
+// Tests whether one ranking is better than another, and whether the difference is significant. Pure functions
+// over figures of the same queries under two rankings. Knows nothing about servers or files.
 
 import { Random } from "../random.js";
 import { mean } from "./measures.js";
 
-/** One figure per query, in the order of the set's file, under both rankings. */
+/** One figure per query under both rankings, in the order of the set's file. */
 export interface PairedSet {
   readonly set: string;
   readonly before: readonly number[];
@@ -20,21 +20,21 @@ export interface Difference {
 
 export interface TestedDifference extends Difference {
   readonly queries: number;
-  /** How often chance alone makes a difference at least as large, in either direction. */
+  /** Probability that chance alone makes a difference at least as large, in either direction. */
   readonly p: number;
 }
 
 export interface Comparison {
   readonly sets: readonly (TestedDifference & { readonly set: string })[];
-  /** Every set counts the same. */
+  /** Weights every set equally. */
   readonly meanOfSets: Difference;
-  /** Every query counts the same, whatever set it is from. */
+  /** Weights every query equally, whatever its set. */
   readonly allQueries: TestedDifference;
   /** The set with the lowest difference. */
   readonly worst: { readonly set: string; readonly difference: number };
 }
 
-/** What is chosen by looking at one half of the queries can be checked on the other. */
+/** A choice based on one half of the queries can be verified on the other. */
 export interface HalvedComparison {
   readonly whole: Comparison;
   /** The first, third, fifth query of every set, and so on. */
@@ -43,10 +43,10 @@ export interface HalvedComparison {
 }
 
 const ROUNDS = 10_000;
-/** The same differences added up with other signs may miss each other by rounding. */
+/** The same differences added up with other signs may differ by rounding. */
 const ROUNDING = 1e-9;
 
-/** Requires at least one set, and at least two queries in every set. */
+/** Needs at least one set, and at least two queries in every set. */
 export function compareHalved(sets: readonly PairedSet[], seed: number): HalvedComparison {
   return {
     whole: compare(sets, seed),
@@ -55,7 +55,7 @@ export function compareHalved(sets: readonly PairedSet[], seed: number): HalvedC
   };
 }
 
-/** Requires at least one set, and at least one query in every set. */
+/** Needs at least one set, and at least one query in every set. */
 export function compare(sets: readonly PairedSet[], seed: number): Comparison {
   const compared = sets.map(({ set, before, after }) => ({ set, ...tested(before, after, seed) }));
   return {
@@ -76,10 +76,11 @@ export function compare(sets: readonly PairedSet[], seed: number): Comparison {
 }
 
 /**
- * The two-sided p value of a paired randomisation test (Smucker, Allan, Carterette 2007, "A comparison of statistical
- * significance tests for information retrieval evaluation"). If the two rankings were equally good, each query's
- * difference could as well have had the other sign. So the signs are flipped at random, and the share of the rounds
- * whose sum is at least as far from zero is counted. The observed signs count as one round, so p is never 0.
+ * The two-sided p value of a paired randomisation test (Smucker, Allan, Carterette 2007, "A comparison of
+ * statistical significance tests for information retrieval evaluation"). If the two rankings were equally
+ * good, each query's difference could as well have the other sign. So the signs are flipped at random, and
+ * the result is the share of rounds whose sum is at least as far from zero. The observed signs count as one
+ * round, so p is never 0.
  */
 export function randomisationTest(differences: readonly number[], random: Random, rounds = ROUNDS): number {
   const changed = differences.filter((one) => one !== 0);

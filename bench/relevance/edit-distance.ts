@@ -1,7 +1,7 @@
-// Distance between two words as docs/ranking.md defines it: optimal string alignment, in code points. The plain
-// textbook matrix, apart from the engine's automaton, so that the judge does not share the judged one's mistakes.
+// Edit distance as docs/ranking.md defines it: optimal string alignment, in code points. The plain textbook
+// matrix, separate from the engine's automaton, so that the judge does not share the engine's mistakes.
 
-/** Insertions, deletions, replacements and swaps of neighbours; no part is edited twice. */
+/** Insertions, deletions, substitutions and swaps of neighbours; nothing is edited twice. */
 export function editDistance(left: string, right: string): number {
   const a = [...left];
   const b = [...right];

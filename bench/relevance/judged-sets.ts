@@ -1,5 +1,5 @@
-// The judged sets of the public data folder: where they lie, which of their fields are text, and what plain BM25
-// reaches on them. Reads files; knows nothing of servers.
+// The judged sets of the public data folder: their location, their text fields, and the results of plain BM25
+// on them. Reads files; knows nothing about servers.
 
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,8 +19,9 @@ export interface JudgedSet {
 }
 
 /**
- * Baselines: README.md of the data folder, "Published and reproduced baselines": Lucene's BM25 formula, all text fields in one,
- * Porter stemmer, 33 stop words, linear gains, queries with at least one relevant document.
+ * Baselines: README.md of the data folder, "Published and reproduced baselines": Lucene's BM25 formula, all
+ * text fields in one, Porter stemmer, 33 stop words, linear gains, queries with at least one relevant
+ * document.
  */
 export const JUDGED_SETS: readonly JudgedSet[] = [
   {
@@ -65,7 +66,7 @@ export const JUDGED_SETS: readonly JudgedSet[] = [
   },
 ];
 
-/** The better of the two baselines, measure by measure: what a product's ranking has to reach. */
+/** The better of the two baselines, measure by measure: the target of a product's ranking. */
 export function targetOf(set: JudgedSet): BaselineFigures {
   const [a, b] = set.baselines;
   return [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.max(a[2], b[2])];
@@ -95,7 +96,7 @@ export function readQueries(data: string, set: JudgedSet): JudgedQuery[] {
     .filter((query) => [...query.judgments.values()].some((grade) => grade > 0));
 }
 
-/** Documents cut down to id and text fields. */
+/** Documents reduced to id and text fields. */
 export async function* readDocuments(data: string, set: JudgedSet): AsyncGenerator<Record<string, unknown>> {
   const path = join(data, set.name, "documents.jsonl.gz");
   if (!existsSync(path)) throw new Error(`no ${path}; --data names the folder with the judged sets`);

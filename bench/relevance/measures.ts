@@ -1,7 +1,8 @@
-// Measures of a ranking against judgments, as trec_eval defines them: pure functions over document ids, best
-// first. Knows nothing of servers or files. A gain is linear in the grade: grade 3 counts three times grade 1.
+// Measures of a ranking against judgments, as defined by trec_eval: pure functions over document ids, best
+// first. Knows nothing about servers or files. A gain is linear in the grade: grade 3 counts three times
+// grade 1.
 
-/** Grade by document id; a document that is not in it was not judged and counts as grade 0. */
+/** Grade by document id; a document not in it was not judged and counts as grade 0. */
 export type Judgments = ReadonlyMap<string, number>;
 
 export interface Measures {
@@ -15,7 +16,7 @@ export interface Measures {
 const NDCG_DEPTH = 10;
 const RECALL_DEPTH = 100;
 
-/** All measures of one query. Requires at least one relevant document. */
+/** All measures of one query. Needs at least one relevant document. */
 export function measure(ranking: readonly string[], judgments: Judgments): Measures {
   return {
     ndcg10: ndcg(ranking, judgments, NDCG_DEPTH),
@@ -39,7 +40,7 @@ export function ndcg(ranking: readonly string[], judgments: Judgments, depth: nu
   return discounted(gains) / discounted(ideal);
 }
 
-/** Mean of the precision at each relevant document; one that is missing from the ranking counts 0. */
+/** Mean of the precision at each relevant document; one missing from the ranking counts as 0. */
 export function averagePrecision(ranking: readonly string[], judgments: Judgments): number {
   let found = 0;
   let sum = 0;
@@ -64,7 +65,7 @@ export function relevantCount(judgments: Judgments): number {
   return count;
 }
 
-/** The mean of every measure over queries. Requires at least one. */
+/** The mean of every measure over queries. Needs at least one. */
 export function meanOf(all: readonly Measures[]): Measures {
   return {
     ndcg10: mean(all.map((one) => one.ndcg10)),
@@ -74,7 +75,7 @@ export function meanOf(all: readonly Measures[]): Measures {
   };
 }
 
-/** Requires at least one number. */
+/** Needs at least one number. */
 export function mean(all: readonly number[]): number {
   return all.reduce((sum, one) => sum + one, 0) / all.length;
 }

@@ -1,5 +1,5 @@
-// The word lists of the misspelling test: pairs of wrong and right words from the public lists, and ordinary words
-// from two catalogues to stand in the right words' way. Reads files; knows nothing of servers.
+// Word lists of the misspelling test: pairs of wrong and right words from public lists, and ordinary words
+// from two catalogues as distractors. Reads files; knows nothing about servers.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,21 +10,21 @@ export const PAIR_FILES = ["wikipedia.tsv", "aspell.tsv", "norvig-testset1.tsv"]
 
 export interface Misspelling {
   readonly wrong: string;
-  /** Every right word that the file gives for it within the distance. */
+  /** Every right word in the file within the distance. */
   readonly right: readonly string[];
 }
 
 export interface PairFile {
   readonly file: string;
   readonly pairs: number;
-  /** Misspellings with a right word within the distance, each once. */
+  /** Distinct misspellings with a right word within the distance. */
   readonly within: readonly Misspelling[];
-  /** Pairs that need more edits, and pairs that differ in case or accents only. */
+  /** Pairs that need more edits, and pairs that differ only in case or accents. */
   readonly beyond: number;
   readonly equal: number;
 }
 
-/** Words are compared as an index compares them: without case and accents. */
+/** Words are compared as in an index: without case and accents. */
 export function foldWord(word: string): string {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().normalize("NFC");
 }
@@ -46,7 +46,7 @@ export function readPairs(data: string, file: string, distanceMax: number): Pair
   return { file, pairs, within, beyond, equal };
 }
 
-/** The right words of all pairs of a file, also of those that need more edits. */
+/** The right words of all pairs of a file, including those that need more edits. */
 export function rightWords(data: string, file: string): string[] {
   const lines = readFileSync(join(data, "misspellings", file), "utf8")
     .trim()
@@ -54,7 +54,7 @@ export function rightWords(data: string, file: string): string[] {
   return lines.map((line) => foldWord(line.split("\t")[1]!));
 }
 
-/** The `count` words in most Debian package descriptions and city records, without those in `without`. */
+/** The `count` words in the most Debian package descriptions and city records, except those in `without`. */
 export async function ordinaryWords(
   data: string,
   count: number,

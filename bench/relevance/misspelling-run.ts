@@ -1,5 +1,5 @@
-// Asks a server for every misspelling and sees whether the right word comes first: an index of single words, one
-// document each, in which nothing but the spelling can decide. Default settings: two typos, prefixes on.
+// Queries a server with every misspelling and checks whether the right word comes first: an index of single
+// words, one document each, in which only the spelling can decide. Default settings: two typos, prefixes on.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { Random } from "../random.js";
@@ -26,10 +26,10 @@ export interface MisspellingResult {
     readonly pairs: number;
     readonly beyond: number;
     readonly equal: number;
-    /** Misspellings that are themselves indexed words; they are in no other figure. */
+    /** Misspellings that are indexed words themselves; excluded from all other figures. */
     readonly alsoWords: MisspellingShare;
   })[];
-  /** All files together, a misspelling in two of them once: why the right word was not first. */
+  /** All files together, without duplicates: why the right word was not first. */
   readonly failures: readonly {
     readonly kind: string;
     readonly count: number;
@@ -84,7 +84,7 @@ export async function runMisspellings(
   };
 }
 
-/** In an order of its own: among equals the newest document comes first, which must favour no kind of word. */
+/** In random order: among equals the newest document comes first, which must not favour any kind of word. */
 function shuffled(words: readonly string[], seed: number): string[] {
   const random = new Random(seed);
   const list = [...words];
@@ -101,7 +101,7 @@ function share(asked: readonly Misspelling[], rankings: readonly (readonly strin
   return { asked: asked.length, first: within(1), firstFew: within(FIRST_FEW) };
 }
 
-/** Null when a right word is first. */
+/** Null if a right word is first. */
 function failureKind({ wrong, right }: Misspelling, ranking: readonly string[]): string | null {
   const first = ranking[0];
   if (first !== undefined && right.includes(first)) return null;

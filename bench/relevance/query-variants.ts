@@ -1,18 +1,18 @@
-// The forms in which the queries of a set are asked, repeatable from a seed: as they stand, with a typing error, cut
-// down to a few words, and inside a sentence as a person would ask it. Knows nothing of servers.
+// Forms in which the queries of a set are asked, repeatable from a seed: unchanged, with a typing error, cut
+// down to a few words, and inside a sentence as people would ask it. Knows nothing about servers.
 
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import { Random } from "../random.js";
 import { ERROR_KINDS, mistype } from "./typing-error.js";
 
-/** Ways of changing a query. The seed of each follows from its place in this list, so a new one is appended. */
+/** Ways to change a query. Each one's seed depends on its position in this list, so only append. */
 const CHANGES = [...ERROR_KINDS, "short", "natural"] as const;
 export type Variant = "clean" | (typeof CHANGES)[number];
 
 const SHORTENED_WORDS_MIN = 3;
 const STOP_WORDS: ReadonlySet<string> = new Set(languageStopWords("en"));
 
-/** Sentences around a query. Most of them hold words that are no stop words and do not belong to the topic. */
+/** Sentences around a query. Most of them contain words that are neither stop words nor on topic. */
 const WRAPPINGS: readonly ((query: string) => string)[] = [
   (query) => `what is known about ${query}?`,
   (query) => `i am looking for ${query}`,
@@ -22,7 +22,7 @@ const WRAPPINGS: readonly ((query: string) => string)[] = [
   (query) => `we would like to see everything you have on ${query}`,
 ];
 
-/** All texts in one form. What becomes of them depends on the seed, the variant and the texts only. */
+/** All texts in one form. The result depends only on the seed, the variant and the texts. */
 export function variantTexts(texts: readonly string[], variant: Variant, seed: number): readonly string[] {
   if (variant === "clean") return texts;
   const random = new Random(seed + CHANGES.indexOf(variant));
@@ -39,8 +39,8 @@ export function variantTexts(texts: readonly string[], variant: Variant, seed: n
 }
 
 /**
- * Half of the words that are no stop words, rounded up, in their order. A text with fewer than three such words stays
- * as it is.
+ * Half of the words that are not stop words, rounded up, in order. A text with fewer than three such words
+ * stays unchanged.
  */
 export function shorten(text: string, random: Random): string {
   const words = text.split(/\s+/).filter(isTopicWord);
@@ -54,12 +54,12 @@ export function shorten(text: string, random: Random): string {
   return kept.join(" ");
 }
 
-/** The text inside one of the wrappings, without the punctuation at its end. */
+/** The text inside one of the wrappings, without trailing punctuation. */
 export function asSentence(text: string, random: Random): string {
   return random.pick(WRAPPINGS)(text.trim().replace(/[\s.?!]+$/, ""));
 }
 
-/** True for what has a letter or a digit and is no stop word, whatever punctuation stands around it. */
+/** True for a word with a letter or digit that is not a stop word, ignoring punctuation around it. */
 function isTopicWord(word: string): boolean {
   const bare = word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
   return bare !== "" && !STOP_WORDS.has(bare);

@@ -1,5 +1,5 @@
-// One index on a running server, as the measuring sees it: documents in, for each query text the ids out, best
-// first. Every request is what a client would send; nothing here knows how the server ranks.
+// One index on a running server, as the measurement sees it: documents in, and for each query the ids out,
+// best first. Every request is what a client would send; nothing here knows how the server ranks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -16,9 +16,9 @@ export type Mode = (typeof MODES)[number];
 
 export interface Asking {
   readonly mode: Mode;
-  /** At most so many documents are asked for. */
+  /** Maximum number of documents requested. */
   readonly depth: number;
-  /** False: the server does not try to understand the query. */
+  /** False: without query understanding. */
   readonly ai?: boolean;
 }
 
@@ -29,7 +29,7 @@ export class RankedIndex {
     readonly documents: number,
   ) {}
 
-  /** An index of `fields`, all text, holding every document. Throws when one of them is refused. */
+  /** An index of `fields`, all text, with every document. Throws if one of them is refused. */
   static async fill(
     client: ApiClient,
     name: string,
@@ -55,7 +55,7 @@ export class RankedIndex {
     return index;
   }
 
-  /** An index that the server holds already. */
+  /** An existing index. */
   static async open(client: ApiClient, name: string): Promise<RankedIndex> {
     const { records_count } = await readStats(client, name);
     const index = new RankedIndex(client, name, records_count);
@@ -73,7 +73,7 @@ export class RankedIndex {
     }
   }
 
-  /** Ids of the documents for the query as a user would type it, page by page. */
+  /** Ids of the documents for the query as typed by a user, page by page. */
   async rank(q: string, { mode, depth, ai }: Asking): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < depth; page++) {
@@ -91,7 +91,7 @@ export class RankedIndex {
     return ids.slice(0, depth);
   }
 
-  /** `rank` for all texts, a few at a time; answers in the order of the texts. */
+  /** `rank` for all texts, a few at a time; results in the order of the texts. */
   async rankAll(texts: readonly string[], asking: Asking): Promise<string[][]> {
     const rankings: string[][] = new Array(texts.length);
     let next = 0;

@@ -1,6 +1,5 @@
-// One typing error in one word of a query, repeatable from a seed: what a hurried person types. Knows the four
-// kinds of errors that typo tolerance promises to forgive; the first letter is left alone, as people mostly get it
-// right.
+// One typing error in one word of a query, repeatable from a seed. Knows the four kinds of errors that typo
+// tolerance promises to forgive; keeps the first letter, which people usually get right.
 
 import type { Random } from "../random.js";
 
@@ -11,8 +10,8 @@ const LONG_WORD_LETTERS = 5;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
 
 /**
- * `text` with one error in one of its words of five or more letters, or in its longest word if there is none. A
- * word without two different letters to swap gets a substitution instead. Null when no word has two letters.
+ * `text` with one error in one of its words of five or more letters, or in its longest word if there is none.
+ * A word without two different letters to swap gets a substitution instead. Null if no word has two letters.
  */
 export function mistype(text: string, kind: ErrorKind, random: Random): string | null {
   const candidates = wordsToHit(text);
@@ -21,7 +20,7 @@ export function mistype(text: string, kind: ErrorKind, random: Random): string |
   return text.slice(0, index) + mistypeWord(word, kind, random) + text.slice(index + word.length);
 }
 
-/** True when the word that `mistype` hits, whichever it picks, has at least so many letters. */
+/** True if the word changed by `mistype`, whichever it picks, has at least `letters` letters. */
 export function hitsWordOf(letters: number, text: string): boolean {
   const candidates = wordsToHit(text);
   return candidates.length > 0 && candidates.every((match) => match[0].length >= letters);
@@ -34,7 +33,7 @@ function wordsToHit(text: string): RegExpExecArray[] {
   return long.length > 0 ? long : words.filter((match) => match[0].length === longest);
 }
 
-/** Another word, one edit away, with the same first letter. Requires two letters. */
+/** Another word, one edit away, with the same first letter. Needs two letters. */
 export function mistypeWord(word: string, kind: ErrorKind, random: Random): string {
   const at = random.from(1, word.length - 1);
   switch (kind) {

@@ -1,5 +1,5 @@
-// Bytes that a server's threads allocate in V8's heaps, from the lines of --trace-gc: what a heap has more at the beginning of a
-// collection than at the end of the one before.
+// Bytes that a server's threads allocate in V8's heaps, from the output of --trace-gc: the growth of each
+// heap between the end of one collection and the start of the next.
 
 export const TRACE_FLAG = "--trace-gc";
 const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\].* ms: [^(]*?([\d.]+) \([\d.]+\) -> ([\d.]+) /;
@@ -14,7 +14,7 @@ export class AllocationCounter {
     return this.#mib * MIB;
   }
 
-  /** Lines that are about something else are passed over. */
+  /** Ignores unrelated lines. */
   read(line: string): void {
     const found = COLLECTION.exec(line);
     if (found === null) return;

@@ -1,14 +1,15 @@
-// Clients of one server whose connections stay open over all turns, as many at each front-end. The kernel deals connections
-// out at random, and a front-end does not say that it has one, so the thread that a connection makes busy tells.
+// Clients of one server whose connections stay open throughout, the same number at each front-end. The kernel
+// distributes connections at random, and front-ends do not reveal theirs, so a connection's front-end is
+// found by the thread that it makes busy.
 
 import { Connection, requestBytes } from "../load/connection.js";
 import type { Target } from "../load/measure.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Refused before it gets to a shard or to the owner, so that only the front-end works. */
+/** Refused before it reaches a shard or the owner, so that only the front-end works. */
 const REFUSED = { q: 1 };
 const REQUESTS_TO_TELL = 60;
-/** Connections opened for each that is wanted, before it is given up that a front-end gets enough of them. */
+/** Maximum connections opened per wanted one, before giving up. */
 const OPENED_MAX = 15;
 
 export class Clients {
@@ -18,8 +19,8 @@ export class Clients {
   ) {}
 
   /**
-   * `each`: connections to each of the front-ends, or in all where `frontEnds` is null. Throws when the kernel deals too few to one of
-   * them.
+   * `each`: connections to each front-end, or in total if `frontEnds` is null. Throws if the kernel assigns
+   * too few to one of them.
    */
   static async open(
     { url, key, index }: Target,
@@ -30,7 +31,7 @@ export class Clients {
     const ping = requestBytes(url, `/v1/indexes/${index}/query`, key, REFUSED);
     const connections = new Map<number, Connection[]>();
     const count = frontEnds ?? 1;
-    // a connection may be put down to a thread that is no front-end, which does not get enough of them
+    // A connection may be attributed to a thread that is not a front-end, which does not get enough of them.
     const complete = (): Connection[][] => [...connections.values()].filter(({ length }) => length === each);
     for (let opened = 0; complete().length < count; opened++) {
       if (opened === count * each * OPENED_MAX)
@@ -46,24 +47,26 @@ export class Clients {
     return new Clients(complete(), ping);
   }
 
-  /** Groups of connections. */
+  /** Number of groups of connections. */
   get frontEnds(): number {
     return this.byFrontEnd.length;
   }
 
-  /** Those of some front-ends, of others each turn. */
+  /** Connections of some front-ends, different ones in each turn. */
   at(frontEnds: number, turn: number): Connection[] {
     const all = this.byFrontEnd.length;
     return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
   }
 
-  /** To be called within ten seconds, after which a server closes connections that rest. */
+  /** Must be called at least every ten seconds, after which a server closes idle connections. */
   keepOpen(): Promise<void> {
     return pingAll(this.byFrontEnd, this.ping);
   }
 }
 
-/** Null when other work of the server leaves it in doubt: each half of the requests made another thread busy. */
+/**
+ * Null if other work of the server makes it ambiguous: each half of the requests made another thread busy.
+ */
 async function threadOf(connection: Connection, pid: number, ping: Buffer): Promise<number | null> {
   const busiest: number[] = [];
   for (let half = 0; half < 2; half++) {

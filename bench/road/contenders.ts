@@ -1,5 +1,5 @@
-// Servers with the same documents: each build, with each number of threads, with its answers remembered and with nothing remembered; and
-// what takes turns, load on all or some of their front-ends.
+// Servers with the same documents: each build, each number of threads, with and without cached answers; and
+// the contenders that alternate, which put load on all or some of their front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,23 +12,23 @@ import { settle } from "../load/settle.js";
 import { AllocationCounter, TRACE_FLAG } from "./allocation-counter.js";
 import { Clients } from "./clients.js";
 
-/** A server that has the documents. */
+/** A server that has loaded the documents. */
 export interface StartedServer extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
-  /** Null: as many as it takes by itself. */
+  /** Null: the server's default. */
   readonly frontEnds: number | null;
 }
 
 /** Load on some front-ends of a server, or on all of them. */
 export interface Contender extends StartedServer {
   readonly clients: Clients;
-  /** Front-ends that get load in a turn. */
+  /** Number of front-ends under load in a turn. */
   readonly loaded: number;
 }
 
-/** Of a server; `frontEnds` null: as it comes. */
+/** Thread counts of a server; `frontEnds` null: the default. */
 export interface Threads {
   readonly shards: number;
   readonly frontEnds: number | null;
@@ -37,22 +37,22 @@ export interface Threads {
 export interface Wanted {
   readonly builds: readonly string[];
   readonly threads: readonly Threads[];
-  /** Servers that remember answers, too. */
+  /** Also test servers with cached answers. */
   readonly remembering: boolean;
-  /** The documents get vectors, as they do by default. */
+  /** The documents get vectors, as by default. */
   readonly vectors: boolean;
 }
 
 export interface Load {
-  /** Connections to each front-end; to all of a server that takes as many as it likes. */
+  /** Connections to each front-end, or in total for a server with the default number. */
   readonly clients: number;
-  /** Numbers of front-ends that get load, a contender each; null: all of them. */
+  /** Numbers of front-ends under load, one contender each; null: all of them. */
   readonly loaded: readonly number[] | null;
 }
 
 const INDEX = "bench";
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Too few for an answer. */
+/** Too small for an answer. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
 export async function startServers(

@@ -1,5 +1,5 @@
-// `npm run bench:road`: what a query costs on its way through the server, beside the engine: CPU by thread, wake-ups, messages,
-// bytes allocated. Builds of the server, or settings of one, take turns within one run.
+// `npm run bench:road`: the cost of a query on its way through the server, outside the engine: CPU by thread,
+// wake-ups, messages, bytes allocated. Builds of the server, or its settings, alternate within one run.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ interface Options {
   readonly out: string;
 }
 
-/** Kinds of queries, made of those of the catalogue's workload. */
+/** Kinds of queries, derived from the catalogue's workload. */
 const KINDS: Readonly<Record<string, (mix: Workload) => Workload>> = {
   mix: (mix) => mix,
   "plain words": (mix) => ({ ...mix, mix: mix.mix.filter(({ name }) => name === "words") }),

@@ -1,4 +1,5 @@
-// The same queries to each server in short turns, because the machine's speed changes within minutes. Warmed up in turns as well.
+// Sends the same queries to each server in short alternating turns, because the machine's speed changes
+// within minutes. Warm-up alternates too.
 
 import { driveOver, type PreparedQuery } from "../load/drive.js";
 import { prepare } from "../load/measure.js";
@@ -8,17 +9,17 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** By as many queries each turn begins further on. */
+/** Each turn starts this many queries further on. */
 const QUERIES_A_TURN = 97;
 
 export interface TurnOptions {
   readonly turns: number;
   readonly seconds: number;
-  /** Of turns of each server that do not count. */
+  /** Seconds of uncounted turns per server. */
   readonly warmSeconds: number;
 }
 
-/** Of one server; means of a query. */
+/** Cost on one server; means per query. */
 export interface RoadCost {
   readonly name: string;
   readonly queries: number;
@@ -79,7 +80,8 @@ async function takeTurn(
 ): Promise<Turn> {
   const connections = clients.at(loaded, turn);
   const from = turn * QUERIES_A_TURN;
-  await driveOver(connections, load, seconds / 4, from); // what the other servers' turns have thrown out of the caches
+  // Refills the caches that other servers' turns evicted.
+  await driveOver(connections, load, seconds / 4, from);
   const stopThreads = threadsMeter(server.pid);
   const stop = await meter(client, server);
   const allocated = allocation.bytes;

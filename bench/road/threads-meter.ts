@@ -1,4 +1,4 @@
-// What the threads of a server use, from /proc: CPU time, and how often each of them slept until something woke it.
+// What the threads of a server use, from /proc: CPU time, and how often each was woken up.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -10,15 +10,15 @@ interface Thread {
 }
 
 export interface ThreadsUsage {
-  /** CPU milliseconds of each thread: the main thread, then the others from the busiest on. */
+  /** CPU milliseconds per thread: the main thread, then the others, busiest first. */
   readonly cpuMs: readonly number[];
-  /** The thread that used most. */
+  /** The busiest thread. */
   readonly busiest: number;
   /** Of all threads together. */
   readonly wakeUps: number;
 }
 
-/** Starts measuring; the returned function says what was used since. Throws where there is no /proc. */
+/** Starts measuring; the returned function reports the use since. Throws where there is no /proc. */
 export function threadsMeter(pid: number): () => ThreadsUsage {
   const before = read(pid);
   return () => {

@@ -1,5 +1,5 @@
-// Rows with codes in one engine, for what scans them. The vectors are random: what is nearest means nothing, but costs as much
-// as where it does. `share` is a number below 100, so a range of it is a filter of so many percent.
+// Rows with codes in one engine, for scans. The vectors are random: the results are meaningless, but cost as
+// much as real ones. `share` is a number below 100, so a range of it filters that many percent.
 
 import { CODE_BYTES, FLAG_INDEX, TYPE_INT32, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -10,7 +10,7 @@ import { Random } from "../random.js";
 export interface CodedRows {
   readonly engine: Engine;
   readonly snapshot: number;
-  /** What the codes take of memory. */
+  /** Memory of the codes. */
   readonly codesBytes: number;
   /** The codes of all rows. */
   readonly words: Uint32Array;
@@ -46,13 +46,13 @@ export function shares(rows: number): Uint8Array {
   return Uint8Array.from({ length: rows }, () => random.below(PERCENT));
 }
 
-/** A search program that so many percent of the rows pass. */
+/** A search program that this percentage of the rows passes. */
 export function percentOfRows(percent: number): Uint8Array {
   const filter = { op: "intRange", slot: SLOT_SHARE, low: 0n, high: BigInt(percent - 1) } as const;
   return encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
 }
 
-/** Of length 1, about equally likely in every direction. */
+/** Of length 1, with approximately uniform direction. */
 export function randomVector(random: Random): Float32Array {
   const numbers = Array.from(
     { length: VECTOR_SIZE },

@@ -1,4 +1,4 @@
-// A file of lines cut into parts of as many lines each, and such files joined.
+// Splits a file of lines into equal parts, and joins such files.
 
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -6,7 +6,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 
-/** The parts' paths: `to` with their numbers. Lines are dealt in turns, so that the parts are alike. */
+/** Paths of the parts: `to` with numbers. Lines are dealt round-robin, so that the parts are similar. */
 export async function cutFile(path: string, to: string, parts: number): Promise<string[]> {
   const paths = Array.from({ length: parts }, (_, part) => `${to}-${part}.jsonl`);
   const files = paths.map((part) => createWriteStream(part));

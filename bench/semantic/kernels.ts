@@ -1,5 +1,5 @@
-// What vectors cost in the engine and in a shard's store, without a server: scanning codes, comparing stored vectors, training
-// a model, embedding documents and queries. Answers with lines of a table.
+// The cost of vectors in the engine and in a shard's store, without a server: scanning codes, comparing
+// stored vectors, training a model, embedding documents and queries. Returns lines of a table.
 
 import { join } from "node:path";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
@@ -31,7 +31,7 @@ const TRAINED_FIELDS = [
 ];
 const MIB = 2 ** 20;
 
-/** A scan of so many codes, whole and of a part of them. */
+/** A scan of `rows` codes, all and a part of them. */
 export async function scans(rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { engine, snapshot, codesBytes } = codedRows(module.engine(), module.workbench(), rows);
@@ -52,7 +52,7 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
   return lines;
 }
 
-/** Exact cosines of 400 documents at a time out of so many, read from the store and remembered. */
+/** Exact cosines of 400 documents at a time out of `rows`, read from the store and cached. */
 export async function comparisons(folder: string, rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const workbench = module.workbench();
@@ -97,7 +97,7 @@ export async function comparisons(folder: string, rows: number, milliseconds: nu
   }
 }
 
-/** Training on so many products, and vectors of products and of queries by that model. */
+/** Training on `documents` products, and vectors of products and of queries by that model. */
 export async function models(documents: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { segment, memoryBytes } = productsSegment(module, 0, documents);
@@ -149,7 +149,7 @@ export async function models(documents: number, milliseconds: number): Promise<s
   return lines;
 }
 
-/** A segment of generated products from number `from` on, and the memory that building it took. */
+/** A segment of generated products from number `from` on, and the memory needed to build it. */
 function productsSegment(
   module: EngineModule,
   from: number,

@@ -1,6 +1,6 @@
-// `npm run bench:semantic`: what vectors cost. Kernels alone for each number of rows, and a whole server for each number of
-// documents: imports, queries of each mode, keyword queries with and without vectors, memory. Prints it and writes it to
-// bench/results.
+// `npm run bench:semantic`: the cost of vectors. Kernels alone for each number of rows, and a whole server
+// for each number of documents: imports, queries in each mode, keyword queries with and without vectors,
+// memory. Prints the figures and writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ function numbers(list: string): number[] {
     .filter((number) => number > 0);
 }
 
-/** So many products are made, or the file has the documents. */
+/** A number of products to generate, or a file with the documents. */
 function dataOf(served: string): [name: string, data: Workload["data"]][] {
   const count = Number(served);
   if (Number.isNaN(count)) return [[`the documents of \`${basename(dirname(served))}\``, { file: served }]];

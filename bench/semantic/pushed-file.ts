@@ -1,4 +1,4 @@
-// A file of documents with a member `embedding` each, made of a file without. The numbers are random and short, about 3 KiB a
+// Adds a member `embedding` to each document of a file. The numbers are random and short, about 3 KiB per
 // document.
 
 import { createReadStream, createWriteStream } from "node:fs";
@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { Random } from "../random.js";
 
-/** Vectors come round: making new ones for each document would take longer than importing them. */
+/** Vectors repeat: generating one for each document would take longer than importing them. */
 const VECTORS = 500;
 const DIGITS = 3;
 

@@ -1,5 +1,6 @@
-// What vectors cost a server: imports with and without them in turns, queries of each mode over HTTP, keyword queries on
-// copies of an index with vectors and without, memory after a restart. Answers with lines of a table.
+// The cost of vectors on a server: alternating imports with and without them, queries in each mode over HTTP,
+// keyword queries on copies of an index with and without vectors, memory after a restart. Returns lines of a
+// table.
 
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,12 +23,15 @@ import { type Running, stop } from "./running.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
-/** Of the documents. A model is trained on half of them; with those measured it has too few more to be trained again. */
+/**
+ * Parts of the documents. A model is trained on half of them; the measured ones are too few to trigger
+ * another training.
+ */
 const PARTS = 12;
 const LEARNED_PARTS = 6;
 const MEASURED_PARTS = 5;
 const IMPORT_ROUNDS = 6;
-/** The second index without is the control. */
+/** The second index without vectors is the control. */
 const KEYWORD_SOURCES = ["documents", "none", "none"] as const;
 const QUERIES_DRAWN = 4_000;
 const WARM_QUERIES = 300;
@@ -35,11 +39,11 @@ const POLL_MS = 200;
 const MIB = 2 ** 20;
 const DATA = "data";
 
-/** Of one import. */
+/** Cost of one import. */
 interface Spent {
   seconds: number;
   cpuSeconds: number;
-  /** With all merges that it causes. */
+  /** Including all merges that it causes. */
   settledCpuSeconds: number;
 }
 
@@ -88,8 +92,9 @@ class ServedBench {
   }
 
   /**
-   * Each round has new indexes and begins with the first source or with the last one, since when large segments are merged
-   * depends on which index came first. Imports are long: at their beginning V8 compiles what it dropped while the server was idle.
+   * Each round has new indexes and alternates the order of the sources, because the timing of large merges
+   * depends on which index came first. Imports are long: at their start V8 recompiles what it dropped while
+   * the server was idle.
    */
   imports(): Promise<string[]> {
     const { sources } = this.#options;
@@ -117,7 +122,7 @@ class ServedBench {
     });
   }
 
-  /** The model is trained on the first documents; the others are measured. */
+  /** Trains the model on the first documents, and measures the others. */
   async #importRound(
     client: ApiClient,
     server: ServerProcess,
@@ -167,7 +172,7 @@ class ServedBench {
     return files;
   }
 
-  /** One client, each mode for itself, on the documents' own model. */
+  /** One client, each mode separately, on the documents' own model. */
   modes(): Promise<string[]> {
     return this.#served(async (running) => {
       const target = { ...running, index: "documents" };
@@ -212,7 +217,7 @@ class ServedBench {
     );
   }
 
-  /** Of the process after a restart and the same number of queries of one index. */
+  /** Memory of the process after a restart and the same number of queries on one index. */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
       this.#served(async (running) => {
@@ -290,7 +295,7 @@ async function embedBy(client: ApiClient, index: string, source: string): Promis
   await client.json("PATCH", `/v1/indexes/${index}/settings`, { embedder: { source } });
 }
 
-/** Every document has its vector, if it is to have one, and nothing is merged any more. */
+/** Resolves when every document that should have a vector has one, and nothing is merging. */
 async function ready(client: ApiClient, index: string): Promise<void> {
   for (;;) {
     const { source, state, pending } = await embedderOf(client, index);

@@ -1,17 +1,18 @@
-// How long a piece of work takes in this process: the median of many runs, and CPU time, which other processes disturb less.
+// Duration of a piece of work in this process: the median of many runs, and CPU time, which is less sensitive
+// to other processes.
 
 import { median } from "../median.js";
 
 export interface Timed {
   readonly medianMs: number;
-  /** User and system time of all threads, each run. */
+  /** User and system time of all threads, per run. */
   readonly cpuMs: number;
 }
 
 const WARM_UP_RUNS = 5;
 const RUNS_MIN = 5;
 
-/** Repeats the work for so long, after a few runs in which V8 compiles. */
+/** Repeats the work for `milliseconds`, after a few runs that let V8 compile. */
 export function timed(work: () => void, milliseconds: number): Timed {
   for (let run = 0; run < WARM_UP_RUNS; run++) work();
   const times: number[] = [];

@@ -1,5 +1,5 @@
-// The soak's load: a fixed number of documents that are replaced, changed, deleted and brought back all the time, in
-// an index that is swapped now and then, under queries. The amount of data stays the same, so memory must too.
+// The soak's load: a fixed number of documents is continually replaced, changed, deleted and restored, in an
+// index that is swapped now and then, under queries. The amount of data stays constant, so memory must too.
 
 import { generateCatalogue } from "../catalogue/generate.js";
 import { Random } from "../random.js";
@@ -13,7 +13,7 @@ const QUERY_CONNECTIONS = 3;
 const STATUS_NO_ANSWER = 0;
 
 export class SoakLoad {
-  /** Milliseconds of each query since the last look. */
+  /** Milliseconds of each query since the last sample. */
   #latencies: number[] = [];
   queries = 0;
   writes = 0;
@@ -98,7 +98,7 @@ export class SoakLoad {
     if (status < 200 || status > 299) throw new Error(`${method} ${path} was answered with ${status}`);
   }
 
-  /** The status; 0 when no answer came. */
+  /** The status; 0 if there was no answer. */
   async #send(method: string, path: string, body: string): Promise<number> {
     try {
       const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };

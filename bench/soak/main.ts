@@ -1,5 +1,6 @@
-// `npm run soak -- --minutes 30 [--seed S] [--shards N]`: mixed load on a real server for a long time; samples memory,
-// open handles and latency, draws them, and ends with exit code 1 when the second half holds more than the first.
+// `npm run soak -- --minutes 30 [--seed S] [--shards N]`: mixed load on a real server for a long time.
+// Samples memory, open handles and latency, charts them, and exits with code 1 if they grow in the second
+// half.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

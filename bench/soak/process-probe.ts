@@ -1,4 +1,4 @@
-// What a process holds at a moment, read from /proc: resident memory and open file descriptors.
+// Resources held by a process, from /proc: resident memory and open file descriptors.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Held {
@@ -6,7 +6,7 @@ export interface Held {
   readonly handles: number;
 }
 
-/** Throws where there is no /proc, or when the process is gone. */
+/** Throws where there is no /proc, or if the process is gone. */
 export function heldBy(pid: number): Held {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const kib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);

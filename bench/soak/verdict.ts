@@ -1,5 +1,5 @@
-// Whether a soak's samples grow: the second half against the end of the first, both as medians, so that a peak says
-// nothing. And their chart in characters.
+// Decides whether a soak's samples grow, comparing medians of the second half and of the end of the first, so
+// that a peak does not matter. Also charts them in characters.
 
 import { median } from "../median.js";
 
@@ -21,14 +21,14 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Resident memory may be so much larger at the end: 10 % and a collector's mood. */
+/** Resident memory may be this much larger at the end: a margin for garbage collection. */
 const RESIDENT_SHARE = 0.1;
 const RESIDENT_MIB = 32;
-/** LevelDB opens and closes tables as it likes. */
+/** LevelDB opens and closes tables at will. */
 const HANDLES = 16;
 const BARS = "▁▂▃▄▅▆▇█";
 
-/** Compares the last quarter with the second. Requires at least four samples. */
+/** Compares the last quarter with the second. Needs at least four samples. */
 export function judge(samples: readonly Sample[], failed: number): Verdict {
   const quarter = samples.length >> 2;
   const of = (from: number, name: "residentMiB" | "handles"): number =>
@@ -49,7 +49,7 @@ export function judge(samples: readonly Sample[], failed: number): Verdict {
   return { residentBefore, residentAfter, handlesBefore, handlesAfter, problems };
 }
 
-/** One line: the values over time, lowest to highest. */
+/** One line: values over time, scaled from lowest to highest. */
 export function chartLine(name: string, values: readonly number[], width = 60): string {
   const step = Math.max(1, values.length / width);
   const columns = Array.from({ length: Math.min(width, values.length) }, (_, i) =>

@@ -22,7 +22,9 @@ export type IndexCommand =
   | { readonly type: "index.dropped"; readonly uid: number }
   /** The index's documents are now spread. `home` is the number of those at home, which are to be dropped. */
   | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
-  /** The two indexes exchange their names. With `drop`, the one that had the first name is deleted instead. */
+  /**
+   * The two indexes exchange their names. With `drop`, the one that had the first name is deleted instead.
+   */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
   /** An index with what it takes over from another. Lists that are absent stay as they are. */
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists };
@@ -63,8 +65,8 @@ export function spreadIndex(state: IndexRecords, uid: number, home: number): App
 }
 
 /**
- * Requires that both indexes exist and belong to one tenant. Records that go with the data stand under the uids and stay
- * where they are. The names change, and records that stay with a name get the other uid.
+ * Requires that both indexes exist and belong to one tenant. Records that go with the data stand under the
+ * uids and stay where they are. The names change, and records that stay with a name get the other uid.
  */
 export function swapIndexes(
   state: IndexRecords,

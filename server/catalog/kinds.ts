@@ -1,5 +1,6 @@
-// The table of the kinds of records that the catalog keeps. The state, the commands, the stored form, copies and swaps
-// follow it. A kind is added with a file in records/ and its lines here. Backups take the whole catalog.
+// The table of the kinds of records that the catalog keeps. The state, the commands, the stored form, copies
+// and swaps follow it. A kind is added with a file in records/ and its lines here. Backups take the whole
+// catalog.
 import { type DataSource, SOURCE_KIND } from "./records/data-source.js";
 import { INCIDENT_KIND, type Incident } from "./records/incident.js";
 import { DROP_KIND, INDEX_KIND } from "./records/index-record.js";
@@ -37,7 +38,10 @@ export type OwnedRecords = {
   readonly [K in OwnedKind]: { readonly id: number; readonly index: number };
 };
 
-/** The next free ids, which are stored in this order in one record. An index has a uid and an id for clients. ON DISK. */
+/**
+ * The next free ids, which are stored in this order in one record. An index has a uid and an id for clients.
+ * ON DISK.
+ */
 export const COUNTERS = [
   "nextIndexUid",
   "nextIndexId",

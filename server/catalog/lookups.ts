@@ -1,4 +1,5 @@
-// What is looked up in the catalog's state by something else than an id: indexes by name, keys by the values that name them. Derived, never stored.
+// What is looked up in the catalog's state by something else than an id: indexes by name, keys by the values
+// that name them. Derived, never stored.
 import { type IndexRecord, isMade } from "./records/index-record.js";
 import type { KeyRecord } from "./records/key.js";
 

@@ -1,9 +1,12 @@
-// The records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and the commands
-// that are the same for every kind. Knows no kind by name.
+// The records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and
+// the commands that are the same for every kind. Knows no kind by name.
 import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
 
-/** Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records changes. */
+/**
+ * Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records
+ * changes.
+ */
 type Owned<T> = ReadonlyMap<number, readonly T[]>;
 type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
 
@@ -36,7 +39,9 @@ export function ownedBy<K extends OwnedKind>(
   return lists.get(uid) ?? NONE;
 }
 
-/** Makes the lists of each kind. Loosely typed because the compiler cannot follow a kind through the table. */
+/**
+ * Makes the lists of each kind. Loosely typed because the compiler cannot follow a kind through the table.
+ */
 export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
   return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
 }
@@ -106,7 +111,10 @@ export function exchangeNamed(state: OwnedState, uid: number, target: number) {
   return { owned, changes };
 }
 
-/** Replaces the lists of an index that are given. New records need new ids, so that no batch deletes and puts one key. */
+/**
+ * Replaces the lists of an index that are given. New records need new ids, so that no batch deletes and puts
+ * one key.
+ */
 export function replaceOwned(state: OwnedState, uid: number, given: OwnedLists): Applied<OwnedState> {
   const kinds = OWNED_KINDS.filter((kind) => given[kind] !== undefined);
   return {

@@ -1,6 +1,6 @@
-// The catalog's state and the one function that changes it. A command carries every id, time and generated value, so
-// applying the same commands always gives the same state. Each kind of record brings its own part of the state and its
-// own commands. Knows no database and no clock.
+// The catalog's state and the one function that changes it. A command carries every id, time and generated
+// value, so applying the same commands always gives the same state. Each kind of record brings its own part
+// of the state and its own commands. Knows no database and no clock.
 import {
   copyToIndex,
   deleteIndex,
@@ -26,7 +26,9 @@ export interface CatalogState extends IndexRecords, TenantRecords, KeyRecords, U
   readonly shards: number | null;
 }
 
-/** The part of the state that stands in one stored record. ON DISK - never reuse a name for something else. */
+/**
+ * The part of the state that stands in one stored record. ON DISK - never reuse a name for something else.
+ */
 export type Meta = Pick<CatalogState, "version" | "shards" | Counter>;
 
 export type Command =
@@ -56,7 +58,10 @@ export function metaOf(state: CatalogState): Meta {
   return { version: state.version, shards: state.shards, ...eachCounter((name) => state[name]) };
 }
 
-/** The state after the command, and the stored records that it changes. The same input always gives the same result. */
+/**
+ * The state after the command, and the stored records that it changes. The same input always gives the same
+ * result.
+ */
 export function apply(
   state: CatalogState,
   command: Command,

@@ -1,4 +1,5 @@
-// The thread of the coach, started by the first analysis and ended when there is none for a while. The only file that knows it.
+// The coach's thread, started by the first analysis and stopped when idle. The only file that knows about the
+// thread.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
@@ -8,7 +9,7 @@ import type { Analysis } from "./analyse.js";
 import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** An analysis that takes longer is given up. */
+/** An analysis that takes longer is aborted. */
 const TASK_MS_MAX = 300_000;
 const HEAP_MIB = 2048;
 const YOUNG_HEAP_MIB = 24;
@@ -24,7 +25,7 @@ export class CoachPool {
     this.#log = log;
   }
 
-  /** Runs an analysis; they run one after the other. Rejects when the thread fails, or takes too long. */
+  /** Runs an analysis, one at a time. Rejects if the thread fails or takes too long. */
   async analyse(
     task: Omit<CoachTask, "port">,
     answer: AnswerQuestion,
@@ -52,13 +53,13 @@ export class CoachPool {
           pool.run({ ...task, port }, { transferList: [port], signal: either }) as Promise<Analysis>,
       );
     } catch (error) {
-      throw failure ?? error; // the thread only says that a question has failed
+      throw failure ?? error; // the thread only reports that a question failed
     } finally {
       port1.close();
     }
   }
 
-  /** Ends the thread. All analyses must have ended. */
+  /** Stops the thread. All analyses must have ended. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }
@@ -66,7 +67,7 @@ export class CoachPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/coach/coach-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics closes no port
+      atomics: "disabled", // a thread that waits in Atomics does not close its ports
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,

@@ -1,14 +1,14 @@
-// What the thread of the coach is given, and what it asks while it works.
+// The task of the coach's thread, and the questions it asks while working.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";
 
 export interface CoachTask {
-  /** For questions, and for their answers. The thread closes it at its end. */
+  /** For questions and answers. The thread closes it at its end. */
   readonly port: MessagePort;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Of the index; null when it does not say. */
+  /** Language of the index; null if unspecified. */
   readonly language: string | null;
 }
 
@@ -24,13 +24,13 @@ export interface CoachAnswers {
   search: ShopAnswer;
 }
 
-/** From the thread of the coach. */
+/** From the coach's thread. */
 export interface AskedMessage {
   readonly number: number;
   readonly question: CoachQuestion;
 }
 
-/** To the thread of the coach. */
+/** To the coach's thread. */
 export type AnswerMessage =
   | { readonly number: number; readonly answer: CoachAnswers[CoachQuestion["kind"]] }
   | { readonly number: number; readonly failure: string };

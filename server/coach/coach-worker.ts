@@ -1,4 +1,4 @@
-// Entry of the thread of the coach: an analysis takes seconds, and neither searches nor the query log wait for it.
+// Entry of the coach's thread. An analysis takes seconds, and neither searches nor the query log wait for it.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { type Analysis, analyseLog } from "./analyse.js";
@@ -18,7 +18,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A shop behind a port. */
+/** A shop on the other side of a port. */
 class DistantShop implements Shop {
   readonly language: string | null;
   readonly #port: MessagePort;

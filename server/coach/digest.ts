@@ -1,5 +1,6 @@
-// What the miners need of a log, gathered in two passes over its rows: how often each text was searched; then, of the texts that
-// came several times, what was shown and clicked, and which searches people made after one that did not help them.
+// What the miners need from a log, collected in two passes over its rows: how often each text was searched;
+// then, for texts searched several times, what was shown and clicked, and which searches people made after
+// one that did not help.
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { EVENT_TYPES, NOBODY } from "../query-log/rows/journal.js";
 import { CLICKED, SUPERSEDED } from "../query-log/rows/marks.js";
@@ -8,21 +9,21 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 
-/** A search belongs to the one before it when the person makes it within this time. */
+/** Maximum time between a search and a follow-up by the same person. */
 const FOLLOWS_MS_MAX = 5 * 60_000;
-/** Rarer texts are not looked at. */
+/** Rarer texts are ignored. */
 const SEARCHES_MIN = 2;
-/** Hits of which it is known how often they were shown and clicked. */
+/** Number of hits with recorded impressions and clicks. */
 export const PLACES = 10;
 const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
 const NO_HITS = new Uint32Array(0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** How a document did in the searches for one text, by its place from 0 on. */
+/** Impressions and clicks of a document in the searches for one text, by position from 0. */
 export interface Exposure {
   readonly shown: number[];
   readonly clicks: number[];
-  /** Clicks in all places, deeper ones included. */
+  /** Clicks at all positions, including deeper ones. */
   clicksInAll: number;
 }
 
@@ -32,13 +33,13 @@ export interface TextDigest {
   searches: number;
   noResults: number;
   clicked: number;
-  /** Searches without a click that the same person followed with another search that had one. */
+  /** Searches without a click that the same person followed with one that had a click. */
   rescued: number;
   /** Of the last search. */
   found: number;
-  /** How many people searched it; searches of unknown people count each. */
+  /** Number of people who searched it; each search by an unknown person counts. */
   people: number;
-  /** By number of the document. */
+  /** By document number. */
   readonly documents: Map<number, Exposure>;
 }
 
@@ -47,26 +48,26 @@ export interface Step {
   readonly from: number;
   readonly to: number;
   people: number;
-  /** Of these, who clicked after the second search. */
+  /** Those of them who clicked after the second search. */
   helped: number;
 }
 
 export interface LogDigest {
-  /** Searches that count and events. */
+  /** Number of counted searches and events. */
   readonly rows: number;
   readonly searches: number;
   readonly clicked: number;
   readonly hasClicks: boolean;
-  /** By number; only those that were searched several times. */
+  /** By number; only texts searched several times. */
   readonly texts: ReadonlyMap<number, TextDigest>;
   readonly steps: readonly Step[];
-  /** Clicks for each time that a hit was shown, by its place from 0 on. */
+  /** Click-through rate by position from 0. */
   readonly clickRate: readonly number[];
 }
 
 /** A person. */
 interface Visitor {
-  /** Among all visitors. */
+  /** Index among all visitors. */
   readonly place: number;
   /** Of the last search. */
   at: number;
@@ -75,14 +76,14 @@ interface Visitor {
 }
 
 interface GatheredText extends TextDigest {
-  /** Among all texts. */
+  /** Index among all texts. */
   readonly place: number;
-  /** The hits that were shown last, and how often in a row. Most searches for a text show the same. */
+  /** The hits shown last, and how many times in a row. Most searches for a text show the same hits. */
   page: { readonly hits: Uint32Array; times: number };
 }
 
 interface GatheredStep extends Step {
-  /** Among all steps. */
+  /** Index among all steps. */
   readonly place: number;
 }
 
@@ -143,12 +144,12 @@ class Gathering {
   readonly #counts: ReadonlyMap<number, number>;
   readonly #clicks: ReadonlyMap<number, readonly LoggedClick[]>;
   readonly #texts = new Map<number, GatheredText>();
-  /** By the first text, then by the second. */
+  /** By first text, then by second. */
   readonly #steps = new Map<number, Map<number, GatheredStep>>();
   #stepCount = 0;
   /** By person. */
   readonly #visitors = new Map<number, Visitor>();
-  /** Places of visitors and of texts, of visitors and of steps that were counted. */
+  /** Pairs of visitors and texts, and of visitors and steps, already counted. */
   readonly #searched = new NumberPairs();
   readonly #stepped = new NumberPairs();
   readonly #shown = new Float64Array(PLACES);
@@ -239,7 +240,7 @@ class Gathering {
     return all === undefined ? [] : all.filter((click) => click.counter === counter);
   }
 
-  /** Counts what the first page showed, and each clicked document once. */
+  /** Counts impressions on the first page, and each clicked document once. */
   #expose(
     text: GatheredText,
     { hits: all, hitsFrom }: SearchBlock,
@@ -267,7 +268,7 @@ class Gathering {
     }
   }
 
-  /** Counts the hits that were shown last. */
+  /** Counts the hits shown last. */
   #countPage({ documents, page: { hits, times } }: GatheredText): void {
     for (const [place, document] of hits.entries()) {
       const { shown } = exposureOf(documents, document);
@@ -276,7 +277,7 @@ class Gathering {
     }
   }
 
-  /** A person's next search. */
+  /** Handles a person's next search. */
   #visit(visitor: Visitor, at: number, text: number, clicked: boolean): void {
     const before = { ...visitor };
     visitor.at = at;
@@ -309,7 +310,7 @@ class Gathering {
   }
 }
 
-/** The numbers from one place to before another are these. */
+/** True if `all` has exactly these numbers in [from, to). */
 function isAt(all: Uint32Array, from: number, to: number, numbers: Uint32Array): boolean {
   if (to - from !== numbers.length) return false;
   for (let i = 0; i < numbers.length; i++) if (all[from + i] !== numbers[i]) return false;

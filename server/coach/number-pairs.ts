@@ -1,17 +1,21 @@
-// A set of pairs of whole numbers, for millions of them: open addressing in one array instead of a text for each.
+// A set of pairs of whole numbers, for millions of them: open addressing in one array instead of a string per
+// pair.
 
 const PLACES_MIN = 1024;
-/** Numbers below these make a pair that a double holds exactly. */
+/** Below these limits a pair fits exactly into a double. */
 const FIRST_END = 2 ** 27 - 1;
 const SECOND_END = 2 ** 26;
 const SPREAD = [0x9e3779b1, 0x85ebca6b] as const;
 
 export class NumberPairs {
-  /** 0 is an empty place. */
+  /** 0 is an empty slot. */
   #places = new Float64Array(PLACES_MIN);
   #size = 0;
 
-  /** False when it was there. Throws RangeError for a first number of 2^27 - 1 or a second one of 2^26, and larger ones. */
+  /**
+   * Returns false if it was present. Throws RangeError for a first number >= 2^27 - 1 or a second one >=
+   * 2^26.
+   */
   add(first: number, second: number): boolean {
     if (first >= FIRST_END || second >= SECOND_END) throw new RangeError("the pair is too large");
     const pair = (first + 1) * SECOND_END + second;

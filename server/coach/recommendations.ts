@@ -1,4 +1,4 @@
-// Recommendations in the catalog: what an analysis saves, and what becomes of one that is applied or dismissed. Pure.
+// Recommendations in the catalog: saving the result of an analysis, and applying or dismissing one. Pure.
 
 import { ownedBy } from "../catalog/owned-records.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -8,9 +8,12 @@ import { SkeinError } from "../ground/errors.js";
 import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 
-/** A subject rests so long after somebody has decided about it, and a pending recommendation lives so long without renewal. */
+/**
+ * How long a subject rests after a decision about it, and how long a pending recommendation lives without
+ * renewal.
+ */
 const REST_MS = 30 * DAY_MS;
-/** Kept of one index; the oldest decided ones go first. */
+/** Kept per index; the oldest decided ones go first. */
 const KEPT_MAX = 1_000;
 
 export interface SavedAdvice {
@@ -19,8 +22,8 @@ export interface SavedAdvice {
 }
 
 /**
- * Saves the advice of an analysis. A pending recommendation about the same is renewed. Nothing is saved about a subject that
- * somebody has decided about lately.
+ * Saves the advice of an analysis. Renews a pending recommendation on the same subject. Skips subjects
+ * decided recently.
  */
 export function saveAdvice(
   state: CatalogState,
@@ -100,7 +103,7 @@ export function findRecommendation(
   throw new SkeinError("SK-AI-404", "there is no such recommendation");
 }
 
-/** What the recommendation is about, as clients see it. */
+/** The client's view of a recommendation. */
 export function recommendationView(
   { index: _index, created: _created, ...shown }: Recommendation,
   index: IndexRecord,
@@ -108,7 +111,7 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** What advice is about. */
+/** The subjects of advice. */
 class Subjects<T extends Advice = Advice> {
   readonly #language: string | null;
   readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];
@@ -122,7 +125,7 @@ class Subjects<T extends Advice = Advice> {
     this.#known.push({ advice, term, form: wordForm(wordsIn(term), this.#language) });
   }
 
-  /** The same kind of advice about the same term, also in another form or spelling. */
+  /** Advice of the same kind about the same term, or another form or spelling of it. */
   like(advice: Advice): T | undefined {
     const term = termOf(advice);
     const form = wordForm(wordsIn(term), this.#language);

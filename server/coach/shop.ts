@@ -1,37 +1,37 @@
-// What the coach asks about an index while it works: its log, and what it finds now. The coach runs on a thread of its own; who
-// answers is elsewhere.
+// Questions of the coach about an index: its log, and its current results. The coach runs on a thread of its
+// own; the answers come from elsewhere.
 import type { RuleDraft } from "../catalog/records/rule.js";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 
 export interface ShopHit {
   readonly id: string;
-  /** Values of the document's facet fields, as text. */
+  /** Facet values of the document, as text. */
   readonly facets: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ShopAnswer {
   readonly found: number;
   readonly hits: readonly ShopHit[];
-  /** The query as the index would spell it. */
+  /** The index's spelling of the query. */
   readonly corrections: readonly string[];
 }
 
 export interface ShopQuestion {
   readonly q: string;
-  /** Only the words themselves: no beginnings and no typing errors. */
+  /** Only the words themselves, without prefixes and typos. */
   readonly exact?: boolean;
-  /** A rule that is tried before it is proposed. */
+  /** A rule to try before it is proposed. */
   readonly rule?: RuleDraft;
 }
 
 export interface Shop {
-  /** ISO 639-1, null when the index does not say. */
+  /** ISO 639-1, null if unspecified. */
   readonly language: string | null;
   rows(fromMs: number, toMs: number): Promise<LogRows>;
-  /** Of the log's texts by their numbers. */
+  /** Texts of the log by number. */
   texts(numbers: readonly number[]): Promise<readonly string[]>;
-  /** Ids of documents by their numbers. */
+  /** Document ids by number. */
   documents(numbers: readonly number[]): Promise<readonly string[]>;
-  /** What the index finds now. Nothing is logged or counted. */
+  /** Current results of the index. Neither logged nor counted. */
   search(question: ShopQuestion): Promise<ShopAnswer>;
 }

@@ -1,9 +1,9 @@
-// The statistics behind the coach's advice.
+// Statistics behind the coach's advice.
 
 /**
- * How much two events go together beyond chance: the log-likelihood ratio of a 2x2 table (Dunning 1993). `both`: the first and
- * the second; `first` and `second`: each with or without the other; `all`: everything. 10.8 is chance once in a thousand. 0 when
- * they go together less than chance would have it.
+ * Association of two events: the log-likelihood ratio of a 2x2 table (Dunning 1993). `both`: both events;
+ * `first` and `second`: each one, with or without the other; `all`: everything. 10.8 corresponds to p =
+ * 0.001. 0 if they occur together less often than by chance.
  */
 export function likelihoodRatio(both: number, first: number, second: number, all: number): number {
   if (both * all <= first * second) return 0;
@@ -13,12 +13,12 @@ export function likelihoodRatio(both: number, first: number, second: number, all
   return 2 * (entropy(rows, all) + entropy(columns, all) - entropy(cells, all));
 }
 
-/** Times `all`, in nats. */
+/** Multiplied by `all`, in nats. */
 function entropy(counts: readonly number[], all: number): number {
   return counts.reduce((sum, count) => (count <= 0 ? sum : sum - count * Math.log(count / all)), 0);
 }
 
-/** The lower end of what a share may be when `part` of `whole` have been seen, with 97.5 % certainty (Wilson 1927). */
+/** Lower bound of a proportion after observing `part` of `whole`, with 97.5 % confidence (Wilson 1927). */
 export function shareAtLeast(part: number, whole: number): number {
   if (whole === 0) return 0;
   const z = 1.96;
@@ -28,7 +28,7 @@ export function shareAtLeast(part: number, whole: number): number {
   return (middle - spread) / (1 + (z * z) / whole);
 }
 
-/** How likely chance alone gives at least so many events where `expected` are expected (Poisson). */
+/** Probability of at least `count` events where `expected` are expected (Poisson). */
 export function chanceOfAtLeast(count: number, expected: number): number {
   let term = Math.exp(-expected);
   let below = 0;

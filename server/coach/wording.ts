@@ -1,5 +1,5 @@
-// A language model words what the miners found, and may drop what it takes for nonsense. It is told queries and counts, never a
-// document. It changes no payload.
+// Lets a language model word the miners' findings and drop implausible ones. It receives queries and counts,
+// never a document. It changes no payload.
 import type { Advice } from "../catalog/records/recommendation.js";
 import { SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
@@ -39,7 +39,7 @@ const ANSWER = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-AI-503" };
 
-/** Advice that the model does not mention stays as it is. Throws SK-AI-503. */
+/** Advice that the model does not mention stays unchanged. Throws SK-AI-503. */
 export async function wordAdvice(
   advice: readonly Advice[],
   endpoint: ChatEndpoint,

@@ -1,4 +1,4 @@
-// How two queries relate as texts: what of them differs, and whether that is only another spelling or another form of a word.
+// Compares two queries as texts: which words differ, and whether only in spelling or form.
 import { languageNumber, stem } from "../../engine-wasm/host/stemmer.js";
 
 /** The words of a normalised text. */
@@ -9,11 +9,11 @@ export function wordsIn(text: string): string[] {
 export interface Difference {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Words that both have, before and after what differs. */
+  /** Number of words in common, before and after the difference. */
   readonly shared: number;
 }
 
-/** What is left of two texts without the words at their beginning and their end that are the same. */
+/** The parts of two texts that remain after removing equal words at both ends. */
 export function differenceOf(before: readonly string[], after: readonly string[]): Difference {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -27,13 +27,13 @@ export function differenceOf(before: readonly string[], after: readonly string[]
   };
 }
 
-/** Words of one thing in another form: `shoe` and `shoes`. Without a language, English endings are taken off. */
+/** Reduces word forms: `shoe` and `shoes`. Without a language, removes English endings. */
 export function stemsOf(words: readonly string[], language: string | null): string[] {
   const number = languageNumber(language ?? "en");
   return words.map((word) => stem(number, word));
 }
 
-/** What texts have alike that say the same in another form. */
+/** What texts have in common that say the same in another form. */
 export interface WordForm {
   readonly joined: string;
   readonly stems: string;
@@ -43,7 +43,7 @@ export function wordForm(words: readonly string[], language: string | null): Wor
   return { joined: words.join(""), stems: stemsOf(words, language).sort().join(" ") };
 }
 
-/** The texts say the same in another form: other endings, or the same words in another order or joined. */
+/** True if the texts differ only in endings, word order or joined words. */
 export function areSameForm(a: WordForm, b: WordForm): boolean {
   return a.joined === b.joined || a.stems === b.stems;
 }
@@ -52,20 +52,20 @@ export function areForms(a: readonly string[], b: readonly string[], language: s
   return areSameForm(wordForm(a, language), wordForm(b, language));
 }
 
-/** Letters of a word of which one may be mistyped. */
+/** One typing error is allowed per this many letters. */
 const LETTERS_PER_ERROR = 4;
 const ERRORS_MAX = 2;
 
-/** One text may be the other with typing errors. */
+/** True if one text may be the other with typing errors. */
 export function areSpellings(a: string, b: string): boolean {
   const errors = Math.min(ERRORS_MAX, Math.floor(Math.max(a.length, b.length) / LETTERS_PER_ERROR));
   if (Math.abs(a.length - b.length) > errors) return false;
-  // An error puts in one letter and takes out one, at most.
+  // One error adds at most one letter and removes at most one.
   if (bitsOf(lettersOf(a) ^ lettersOf(b)) > errors * 2) return false;
   return distance(a, b) <= errors;
 }
 
-/** The letters of a text as bits; several share one. */
+/** The letters of a text as bits; several letters share one. */
 function lettersOf(text: string): number {
   let letters = 0;
   for (let i = 0; i < text.length; i++) letters |= 1 << text.charCodeAt(i);
@@ -78,7 +78,7 @@ function bitsOf(letters: number): number {
   return bits;
 }
 
-/** Letters that are changed, put in, left out or exchanged with their neighbour (optimal string alignment). */
+/** Number of substitutions, insertions, deletions and swaps of neighbours (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

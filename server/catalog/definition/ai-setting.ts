@@ -1,5 +1,5 @@
-// The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit each other. Knows
-// nothing of how a query is read.
+// The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit
+// each other. Knows nothing of how a query is read.
 import { isObject } from "../../ground/input/json-value.js";
 import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {

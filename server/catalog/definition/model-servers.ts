@@ -1,5 +1,6 @@
-// The servers of models that settings name, and their API keys. Settings never hold a key: it is taken out of a change, and
-// the record keeps it sealed, for its tenant and for the server that it was given for. Knows nothing of what is asked there.
+// The servers of models that settings name, and their API keys. Settings never hold a key: it is taken out of
+// a change, and the record keeps it sealed, for its tenant and for the server that it was given for. Knows
+// nothing of what is asked there.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
 import { type AddressRules, hostProblem } from "../../ground/outbound/addresses.js";
@@ -8,7 +9,10 @@ import { type AddressRules, hostProblem } from "../../ground/outbound/addresses.
 export const KEYED_SETTINGS = ["embedder", "ai"] as const;
 export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
-/** The part of an index record that keeps the API keys, sealed with the data directory's key for tenant and server. */
+/**
+ * The part of an index record that keeps the API keys, sealed with the data directory's key for tenant and
+ * server.
+ */
 export interface SealedKeys {
   readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
 }
@@ -38,8 +42,9 @@ export type NamedServers = { readonly [K in KeyedSetting]: NamedServer };
 type ServersOf = SealedKeys & { readonly settings: NamedServers };
 
 /**
- * The sealed keys that belong to the settings after a change. `before` is the record as it was, null when it is new. Throws
- * SK-IX-400 for a server that may not be named, and for one that would get a key which was given for another.
+ * The sealed keys that belong to the settings after a change. `before` is the record as it was, null when it
+ * is new. Throws SK-IX-400 for a server that may not be named, and for one that would get a key which was
+ * given for another.
  */
 export function sealedKeys(
   settings: NamedServers,

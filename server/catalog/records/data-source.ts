@@ -22,7 +22,9 @@ export interface DataSource {
   readonly field_map: Readonly<Record<string, string>>;
   readonly credentials: SealedCredentials | null;
   readonly enabled: boolean;
-  /** Where the items are: a JSON pointer or the path of an XML element. Null: the format's reader finds them. */
+  /**
+   * Where the items are: a JSON pointer or the path of an XML element. Null: the format's reader finds them.
+   */
   readonly items_path: string | null;
   readonly id_field: string | null;
   readonly delimiter: string | null;

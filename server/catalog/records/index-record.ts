@@ -1,5 +1,5 @@
-// The record of an index and its storage. index-commands.ts changes it, ../indexes.ts reads the bodies of requests.
-// Records are immutable: a change makes a new one.
+// The record of an index and its storage. index-commands.ts changes it, ../indexes.ts reads the bodies of
+// requests. Records are immutable: a change makes a new one.
 import type { FieldDefinition } from "../definition/schema.js";
 import { DEFAULT_SETTINGS, type SettingsOf } from "../definition/settings.js";
 import type { StoredKind } from "./kind.js";
@@ -17,15 +17,18 @@ export interface IndexRecord extends SettingsOf {
   /** Rises with every change that makes stored segments stale (fields, analysis settings). */
   readonly schemaVersion: number;
   readonly nextSlot: number;
-  /** Number of the query log if it is not the uid: swapping two indexes exchanges their logs along with their names. */
+  /**
+   * Number of the query log if it is not the uid: swapping two indexes exchanges their logs along with their
+   * names.
+   */
   readonly log?: number;
   /** Its documents lie in one shard, see schema/placement.ts. */
   readonly isHome?: true;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /**
-   * Some shards do not have the index yet, so nobody sees it. If the server stops at this point, the next start undoes
-   * the creation.
+   * Some shards do not have the index yet, so nobody sees it. If the server stops at this point, the next
+   * start undoes the creation.
    */
   readonly making?: true;
 }

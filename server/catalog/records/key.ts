@@ -1,4 +1,5 @@
-// API keys: the record, its storage, and its commands. server/access/tenants reads bodies and decides what a key may do.
+// API keys: the record, its storage, and its commands. server/access/tenants reads bodies and decides what a
+// key may do.
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 
 /** What a key may be for. `admin` includes all others. */

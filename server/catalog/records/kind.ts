@@ -8,7 +8,9 @@ export interface StoredKind {
   readonly counter: string | null;
   /** Owner of the records, which are deleted with it. */
   readonly of: "tenant" | "index" | null;
-  /** True if other records mean nothing without these: the catalog then refuses to open when one is damaged. */
+  /**
+   * True if other records mean nothing without these: the catalog then refuses to open when one is damaged.
+   */
   readonly vital: boolean;
   /** Name of these records in a copy of an index's settings. Null if they are never copied. */
   readonly copiedAs: string | null;

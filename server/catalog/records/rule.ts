@@ -1,5 +1,5 @@
-// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller knows what a filter or a
-// word is; server/question/curate knows what a rule does to a query.
+// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller knows what a
+// filter or a word is; server/question/curate knows what a rule does to a query.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -115,9 +115,10 @@ export interface RuleTexts {
 }
 
 /**
- * Reads a create body, or with `current` a PATCH body, whose conditions and effect are merged member by member; null
- * restores a default. A filter and conditions that were there before are not checked again. The schema may have changed
- * since then, and it must still be possible to switch such a rule off. Throws SK-RR-400.
+ * Reads a create body, or with `current` a PATCH body, whose conditions and effect are merged member by
+ * member; null restores a default. A filter and conditions that were there before are not checked again. The
+ * schema may have changed since then, and it must still be possible to switch such a rule off. Throws
+ * SK-RR-400.
  */
 export function readRule(
   body: unknown,
@@ -180,7 +181,9 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
   };
 }
 
-/** Checks that the effect has what its type needs, and no member that seems to select documents but does not. */
+/**
+ * Checks that the effect has what its type needs, and no member that seems to select documents but does not.
+ */
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;
   if (type === "pin") {

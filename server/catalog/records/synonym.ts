@@ -1,5 +1,5 @@
-// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and what clients see. Knows nothing of
-// how a query is expanded.
+// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and what clients see. Knows
+// nothing of how a query is expanded.
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { flag, list, oneOf, refuse, text } from "../../ground/input/readers.js";
@@ -47,8 +47,9 @@ export const SYNONYMS = object(
 export type SynonymDraft = Pick<SynonymGroup, "type" | "synonyms" | "root" | "enabled">;
 
 /**
- * Reads a create body, or with `current` a PATCH body; null restores a default. `hasWord` says whether the index's analyser
- * finds a word in a text. It is not asked again about entries that were there before. Throws SK-SY-400.
+ * Reads a create body, or with `current` a PATCH body; null restores a default. `hasWord` says whether the
+ * index's analyser finds a word in a text. It is not asked again about entries that were there before. Throws
+ * SK-SY-400.
  */
 export function readSynonyms(
   body: unknown,
@@ -84,7 +85,10 @@ export function synonymsView({ index: _index, ...shown }: SynonymGroup): Omit<Sy
   return shown;
 }
 
-/** The root of a one_way group: the given one, else the present one if it is still an entry, else the first entry. */
+/**
+ * The root of a one_way group: the given one, else the present one if it is still an entry, else the first
+ * entry.
+ */
 function rootOf(entries: readonly string[], wanted: string | null, given: boolean): string | null {
   return wanted !== null && (given || entries.includes(wanted)) ? wanted : (entries[0] ?? null);
 }

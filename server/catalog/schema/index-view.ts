@@ -1,4 +1,4 @@
-// What queries and writes need to know of an index record, derived once per record: fields by name and by
+// The parts of an index record that queries and writes need, derived once per record: fields by name and by
 // slot with their engine codes, the searchable fields with their weights, the schema as the shards get it.
 import {
   ANALYSIS_VERSION,
@@ -16,7 +16,7 @@ import type { FieldDefinition } from "../definition/schema.js";
 import type { IndexSettings } from "../definition/settings.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** More than an index's schema ever has. */
+/** More versions than an index's schema will ever have. */
 const SCHEMA_VERSIONS = 2 ** 20;
 
 export interface ViewField {
@@ -30,9 +30,9 @@ export interface ViewField {
   readonly index: boolean;
   readonly facet: boolean;
   readonly sort: boolean;
-  /** Words of a query are also found inside of the words of its text. */
+  /** Query words are also found inside longer words of its text. */
   readonly infix: boolean;
-  /** Number of the language its text is stemmed in, 0 for none. */
+  /** Number of the language used to stem its text, 0 for none. */
   readonly language: number;
 }
 
@@ -45,12 +45,12 @@ export interface WeightedField {
 export class IndexView {
   readonly #byName = new Map<string, ViewField>();
   readonly #bySlot = new Map<number, ViewField>();
-  /** Searched when a query names no fields. */
+  /** The fields searched by queries that name none. */
   readonly searchable: readonly WeightedField[];
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
   readonly defaultSort: ViewField | null;
-  /** Slots of the fields that hold part numbers. */
+  /** Slots of fields with part numbers. */
   readonly skuSlots: readonly number[];
   readonly brandSlot: number | null;
   readonly shardSchema: ShardSchema;
@@ -70,7 +70,7 @@ export class IndexView {
     this.skuSlots = skus.flatMap((name) => this.#byName.get(name)?.slot ?? []);
     this.brandSlot = brand === null ? null : (this.#byName.get(brand)?.slot ?? null);
     this.shardSchema = {
-      // a new way of analysing is a change of every index's schema
+      // A new version of the analyser counts as a schema change of every index.
       version: (ANALYSIS_VERSION - 1) * SCHEMA_VERSIONS + record.schemaVersion,
       fields: record.fields.map((definition) => ({
         slot: definition.slot,
@@ -91,7 +91,7 @@ export class IndexView {
     return this.#bySlot.get(slot);
   }
 
-  /** The weight the settings give a field: its own, or descending by the order of searchable attributes. */
+  /** The weight of a field in the settings: its own, or descending in the order of searchable attributes. */
   weightOf(field: ViewField): number {
     return this.searchable.find((entry) => entry.field === field)?.weight ?? 1;
   }
@@ -111,10 +111,10 @@ export function isSearchable(field: ViewField): boolean {
   return field.kind === "string" && field.index;
 }
 
-/** Records never change and a view follows from its record alone: one map serves everybody in a thread. */
+/** Records are immutable and a view depends only on its record, so one map serves the whole thread. */
 const views = new WeakMap<IndexRecord, IndexView>();
 
-/** The view of a record; records are immutable, so it is made once. */
+/** The view of a record, computed once. */
 export function viewOf(record: IndexRecord): IndexView {
   let view = views.get(record);
   if (view === undefined) {

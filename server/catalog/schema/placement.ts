@@ -1,10 +1,11 @@
-// Where the documents of an index lie: while it is small all of them in one shard, its home, because each further shard costs every
-// query about as much as the first; when it has grown in all shards, by the hashes of their ids. In the shards they have one
-// number at home and another one when they are spread, so that both can stand side by side while the index is spread.
+// Where the documents of an index lie: while it is small, all of them are in one shard, its home, because
+// each further shard costs every query about as much as the first. Once it has grown, they are spread over
+// all shards by the hashes of their ids. Documents have one number in the shards while at home and another
+// one when spread, so that both can coexist during the change.
 import type { Limits } from "../../ground/limits.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** The numbers of shards of the server. Of an index they are numbered from 0 on, in this order. */
+/** Numbers of shards of the server. An index numbers its shards from 0, in this order. */
 export type Places = readonly number[];
 
 export interface Location {
@@ -15,12 +16,12 @@ export interface Location {
 
 const HOME_BIT = 2 ** 31;
 
-/** The number in the shards of the documents of an index that is at home. */
+/** The number in the shards of an index's documents at home. */
 export function homeData(uid: number): number {
   return uid + HOME_BIT;
 }
 
-/** The numbers in the shards that documents of an index may have. */
+/** The numbers that an index's documents may have in the shards. */
 export function dataNumbers({ uid }: Pick<IndexRecord, "uid">): number[] {
   return isHomeData(uid) ? [uid] : [uid, homeData(uid)];
 }
@@ -34,7 +35,7 @@ export function uidOfData(data: number): number {
   return data % HOME_BIT;
 }
 
-/** Whether new indexes of a server with so many shards begin in one of them. */
+/** True if new indexes on a server with this many shards start in one of them. */
 export function startsAtHome(
   shards: number,
   { homeDocumentsMax }: Pick<Limits, "homeDocumentsMax">,
@@ -42,7 +43,7 @@ export function startsAtHome(
   return shards > 1 && homeDocumentsMax > 1;
 }
 
-/** Which of the shards of an index owns a document. */
+/** The shard of an index that owns a document. */
 export function shardOf(hash: bigint, shards: number): number {
   return Number(hash >> 32n) % shards;
 }
@@ -63,7 +64,7 @@ export class Locations {
     return { data: uid, places: this.all };
   }
 
-  /** Wherever there may be documents of an index, or of a number of documents at home. */
+  /** Everywhere that documents of an index, or with a given number at home, may be. */
   every(data: number): Location[] {
     return isHomeData(data) ? [this.home(uidOfData(data))] : [this.spread(data), this.home(data)];
   }

@@ -1,10 +1,10 @@
-// Remembers the tokens of short texts that were analysed lately, for all indexes of a thread. Queries share their words, and a
-// call into the engine for each word of each query costs ten times as much. It has two halves: what is used moves to the
-// young one, and when that is full the old one is dropped.
+// Caches the tokens of recently analysed short texts, for all indexes of a thread. Queries share their words,
+// and calling the engine for each word costs ten times as much. The cache has two halves: a used entry moves
+// to the young one, and when that is full, the old one is dropped.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "./text-analyser.js";
 
-/** Longer texts are no words. */
+/** Longer texts are not words. */
 const UNITS_MAX = 32;
 const TEXTS_MAX = 8_192;
 
@@ -12,7 +12,7 @@ export class RecentTokens {
   #young = new Map<string, readonly Token[]>();
   #old = new Map<string, readonly Token[]>();
 
-  /** The same analyser, with a memory of what `tokens` says. */
+  /** The same analyser with cached `tokens`. */
   remembering(analyser: TextAnalyser): TextAnalyser {
     const { analysis } = analyser;
     const tokens = (text: string): readonly Token[] => {

@@ -1,4 +1,4 @@
-// The engine's analyser for one index, as queries and filters use it. Documents pass through the same code
+// The engine's analyser for one index, as used by queries and filters. Documents pass through the same code
 // in the shards, so the two cannot disagree.
 import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../records/index-record.js";
@@ -8,15 +8,15 @@ import type { IndexView } from "./index-view.js";
 export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
 
 export interface TextAnalyser {
-  /** How text is split: the same for analysers that find the same terms. */
+  /** How text is split: equal for analysers that produce the same terms. */
   readonly analysis: string;
-  /** Words and joined words, with where they are in the text (UTF-8 byte offsets). */
+  /** Words and joined words, with their UTF-8 byte offsets in the text. */
   tokens(text: string): readonly Token[];
   /** The terms of the words alone. */
   terms(text: string): string[];
   /** The form in which whole values are compared. */
   fold(text: string): Uint8Array;
-  /** Hash of a document id: its shard, and its key in id filters. */
+  /** Hash of a document id: determines its shard, and is its key in id filters. */
   hash(id: string): bigint;
 }
 

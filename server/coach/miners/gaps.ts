@@ -1,5 +1,5 @@
-// Gaps of the catalogue: what people search often and do not find, and for which they find nothing else either. Texts that say the
-// same in another form, or in another order, are one gap.
+// Gaps in the catalogue: frequent searches without useful results, after which people find nothing else
+// either. Texts that differ only in word forms or word order count as one gap.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
@@ -9,12 +9,17 @@ import { areSpellings, stemsOf, wordsIn } from "../words.js";
 
 const SEARCHES_MIN = 5;
 const PEOPLE_MIN = 3;
-/** Of the searches, without a result. */
+/** Minimum share of searches without a result. */
 const EMPTY_PART_MIN = 0.8;
-/** Of the searches, helped by the same other search: more, and it is no gap but another word for it. */
+/**
+ * Maximum share of searches rescued by the same other search: above it, this is not a gap but another word.
+ */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;
-/** A text that finds something is a gap when it is searched so often and has at most this part of the usual clicks. */
+/**
+ * A text with results is a gap if it has at least this many searches and at most this share of the usual
+ * clicks.
+ */
 const UNCLICKED_SEARCHES_MIN = 50;
 const UNCLICKED_RATE_PART = 0.25;
 const CHECKED_MAX = 200;
@@ -22,7 +27,7 @@ const NEAREST_MAX = 5;
 const EXAMPLES = 5;
 
 interface Group {
-  /** The most searched one first. */
+  /** Most searched first. */
   readonly texts: TextDigest[];
   searches: number;
   noResults: number;
@@ -31,7 +36,7 @@ interface Group {
   people: number;
 }
 
-/** `explained`: words that other advice is about. */
+/** `explained`: words covered by other advice. */
 export async function catalogGaps(
   digest: LogDigest,
   shop: Shop,
@@ -56,7 +61,7 @@ export async function catalogGaps(
   return advice;
 }
 
-/** Searches after which people were helped by one and the same other search, the most frequent one. */
+/** Searches after which people were helped by the same other search, for the most frequent one. */
 function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));
   const helped = new Map<number, number>();
@@ -116,7 +121,7 @@ function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Gr
   return groups;
 }
 
-/** Null when the index finds it by now, or knows how it is spelt. */
+/** Null if the index has results by now, or corrects the spelling. */
 async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promise<Advice | null> {
   const { searches, people, texts, rescued } = group;
   const query = (texts[0] as TextDigest).text;
@@ -148,7 +153,10 @@ async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promi
   };
 }
 
-/** Words of the query that the index has, how it would spell the others, and searched texts near them that have results. */
+/**
+ * Words of the query that the index has, its corrections of the others, and similar searched texts with
+ * results.
+ */
 async function nearestTerms(query: string, searched: SearchedWords, shop: Shop): Promise<string[]> {
   const nearest = new Set<string>();
   const missing: string[] = [];
@@ -168,11 +176,11 @@ async function nearestTerms(query: string, searched: SearchedWords, shop: Shop):
   return [...nearest].slice(0, NEAREST_MAX);
 }
 
-/** The words of the texts that find something. */
+/** Words of texts with results. */
 class SearchedWords {
-  /** The most searched first. */
+  /** Most searched first. */
   readonly #texts: readonly string[];
-  /** By word: places in `#texts`. */
+  /** By word: indexes into `#texts`. */
   readonly #places = new Map<string, number[]>();
 
   constructor({ texts }: LogDigest) {
@@ -188,7 +196,10 @@ class SearchedWords {
       }
   }
 
-  /** Texts with another spelling of one of the words, the most searched first. What has a word itself is found by its other words. */
+  /**
+   * Texts with another spelling of one of the words, most searched first. Texts that contain a word itself
+   * are found by its other words.
+   */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>
       words.some((word) => word !== other && areSpellings(word, other)) ? found : [],

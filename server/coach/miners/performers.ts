@@ -1,4 +1,4 @@
-// Top performers: texts whose searches are clicked much more often than those of other texts that are searched about as often.
+// Top performers: texts with a much higher click-through rate than other texts searched about as often.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, TextDigest } from "../digest.js";
@@ -6,9 +6,12 @@ import type { Shop } from "../shop.js";
 import { shareAtLeast } from "../statistics.js";
 
 const SEARCHES_MIN = 20;
-/** The click rate is at least so many times the usual one, with certainty. */
+/** Minimum ratio to the usual click-through rate, at the lower confidence bound. */
 const TIMES_MIN = 1.3;
-/** Texts with which a text is compared. Where there are fewer, all texts are the measure: among ten, five others that work very well are half. */
+/**
+ * Minimum number of texts to compare with. With fewer, all texts are used: among ten, five others that
+ * perform very well would be half.
+ */
 const PEERS_MIN = 20;
 const PERFORMERS_MAX = 20;
 const DOCUMENTS_MAX = 5;
@@ -48,7 +51,7 @@ export async function topPerformers(
   return advice;
 }
 
-/** The middle click rate of the other texts that are searched about as often: within the same doubling. */
+/** The median click-through rate of other texts searched about as often: within the same power of two. */
 function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
   const rateOf = ({ clicked, searches }: TextDigest): number => clicked / searches;
   const doublingOf = ({ searches }: TextDigest): number => Math.floor(Math.log2(searches));
@@ -67,7 +70,7 @@ function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number 
   };
 }
 
-/** The middle of sorted values of which one is left out; 0 when none is left. */
+/** The median of sorted values without one of them; 0 if none is left. */
 function middleWithout(sorted: Float64Array, value: number): number {
   const middle = (sorted.length - 1) >> 1;
   return sorted[sorted.indexOf(value) <= middle ? middle + 1 : middle] ?? 0;

@@ -1,10 +1,10 @@
-// Chances for the ranking: a text whose clicks go to documents that stand well below the top, although people see these less
-// often. A rule that lifts them is tried on the index before it is proposed: it must bring more clicks for the text by the click
-// model, and must not cost other texts any for which it fires as well.
+// Ranking opportunities: texts whose clicks go to documents well below the top, although fewer people see
+// these. A rule that lifts them is tried on the index before it is proposed: it must bring more clicks for
+// the text according to the click model, and must not cost other texts for which it fires.
 //
-// The click model: a hit is seen with a probability that depends on its place alone, and clicked when it is seen with one that
-// depends on the text and the document alone (the position-based model, Craswell et al. 2008). Places are weighed by the click rates
-// of the whole log, which never rise from one place to the next.
+// The click model: a hit is seen with a probability that depends only on its position, and a seen hit is
+// clicked with one that depends only on text and document (the position-based model, Craswell et al. 2008).
+// Positions are weighted by the click-through rates of the whole log, made non-increasing.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import type { RuleDraft } from "../../catalog/records/rule.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -14,26 +14,26 @@ import { chanceOfAtLeast } from "../statistics.js";
 import { wordsIn } from "../words.js";
 
 const CLICKS_MIN = 10;
-/** The first places from which no document has to be lifted. */
+/** Documents in the first positions need no lifting. */
 const TOP_PLACES = 3;
-/** A lifted document has so many times the clicks of what stands above it, seen as often. */
+/** A lifted document must get this many times the clicks of the ones above it, at equal visibility. */
 const BETTER_TIMES = 2;
 const LIFTED_CLICKS_MIN = 5;
-/** Chance gives a document so many clicks more rarely. Thousands of documents are looked at. */
+/** Maximum probability that its clicks are due to chance. Thousands of documents are tested. */
 const CHANCE_MAX = 0.0001;
 const LIFTED_MAX = 3;
-/** Clicks that the model must expect more, and that other texts may lose at most. */
+/** Minimum gain in clicks that the model must predict, and maximum loss of other texts. */
 const GAIN_MIN = 0.1;
 const LOSS_MAX = 0.02;
-/** Of other texts with so many clicks it is known what they would lose. */
+/** Other texts need this many clicks for an estimate of their loss. */
 const OTHER_CLICKS_MIN = 5;
 const OTHERS_MAX = 20;
 const CHECKED_MAX = 100;
-/** A click more or less than seen: what is known of a document that was hardly ever shown. */
+/** Strength of the prior for documents that were rarely shown. */
 const PRIOR_SHOWN = 5;
 const WEIGHTS = [3, 5, 10];
 
-/** How likely a document is to be clicked when it is seen. */
+/** Probability that a seen document is clicked. */
 type Appeal = (id: string) => number;
 
 export async function rankingOpportunities(digest: LogDigest, shop: Shop): Promise<Advice[]> {
@@ -54,7 +54,7 @@ function clicksOf({ documents }: TextDigest): number {
   return [...documents.values()].reduce((sum, { clicksInAll }) => sum + clicksInAll, 0);
 }
 
-/** By place from 0 on: how likely a hit there is to be seen, 1 for the first. */
+/** Probability that a hit is seen, by position from 0; 1 for the first. */
 function seenByPlace(clickRate: readonly number[]): number[] {
   const seen: number[] = [];
   for (let place = 0; place < PLACES; place++) {
@@ -66,7 +66,7 @@ function seenByPlace(clickRate: readonly number[]): number[] {
   return seen;
 }
 
-/** How often a document was seen by the model. */
+/** How often a document was seen according to the model. */
 function timesSeen({ shown }: Exposure, seen: readonly number[]): number {
   return shown.reduce((sum, times, place) => sum + times * (seen[place] as number), 0);
 }
@@ -80,7 +80,7 @@ function meanPlace({ shown }: Exposure): number {
   return times === 0 ? PLACES : shown.reduce((sum, count, place) => sum + count * place, 0) / times;
 }
 
-/** Documents below the top that attract clearly more than what stands above them; the best first. */
+/** Documents below the top that are clearly more attractive than those above them, best first. */
 function lifted(text: TextDigest, seen: readonly number[]): number[] {
   const all = [...text.documents].map(([number, exposure]) => {
     const [clicks, times] = [clicksSeen(exposure), timesSeen(exposure, seen) + PRIOR_SHOWN];
@@ -166,7 +166,7 @@ function clicksExpected(hits: readonly ShopHit[], appeal: Appeal, seen: readonly
   return hits.slice(0, PLACES).reduce((sum, { id }, place) => sum + appeal(id) * (seen[place] as number), 0);
 }
 
-/** Rules that may lift the documents, the most general first: what they have in common, then the documents themselves. */
+/** Rules that may lift the documents, most general first: common values, then the documents themselves. */
 function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[]): RuleDraft[] {
   const base = {
     conditions: { query_contains: [wordsIn(query).join(" ")] },
@@ -186,7 +186,7 @@ function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[
   return [...boosts, { ...base, name: `Coach: ${query}`, type: "pin", effect: { documents: ids } }];
 }
 
-/** Values of facet fields that several of the documents share, and that most hits above them do not have. */
+/** Facet values shared by several of the documents and absent from most hits above them. */
 function commonValues(
   ids: readonly string[],
   hits: readonly ShopHit[],
@@ -204,7 +204,7 @@ function commonValues(
     });
 }
 
-/** Null when another text for which the rule fires loses clicks. */
+/** Null if another text for which the rule fires loses clicks. */
 async function lossOfOthers(
   query: string,
   rule: RuleDraft,

@@ -1,6 +1,6 @@
-// Missing synonyms: people search a word, find little, search another word instead and click. When many do the same, beyond
-// chance, the two words mean the same to them. Typing errors, other forms of a word, narrower and wider searches and changes of
-// the subject are not synonyms.
+// Missing synonyms: people search for a word, find little, search for another word instead and click. If many
+// do so, significantly, the two words mean the same to them. Typing errors, other word forms, narrower and
+// wider searches and changes of subject are not synonyms.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
@@ -8,20 +8,20 @@ import type { Shop } from "../shop.js";
 import { likelihoodRatio } from "../statistics.js";
 import { areForms, areSpellings, differenceOf, wordsIn } from "../words.js";
 
-/** People who must have made the step and clicked. */
+/** Minimum number of people who made the step and clicked. */
 const PEOPLE_MIN = 3;
 const WORDS_MAX = 3;
-/** Of a word that the index does not have, and of one that it has. */
+/** Thresholds for a word that the index lacks, and for one that it has. */
 const UNKNOWN = { ratioMin: 10.8, shareMin: 0.15 };
 const KNOWN = { ratioMin: 20, shareMin: 0.25 };
-/** A word that the index has must help so much less than the other. */
+/** A word that the index has must help this much less than the other. */
 const CLICKED_PART_MAX = 0.5;
-/** From so many steps back, for each step forth, the words stand for each other. */
+/** If at least this share of the steps go back, the words are interchangeable. */
 const BACK_PART_MIN = 0.25;
 const CHECKED_MAX = 200;
 const EXAMPLES = 5;
 
-/** All steps in which the same words take the place of the same others. */
+/** All steps in which the same words replace the same other words. */
 interface Exchange {
   readonly before: string;
   readonly after: string;
@@ -31,7 +31,7 @@ interface Exchange {
 
 interface Candidate extends Exchange {
   readonly ratio: number;
-  /** Of the steps that begin with a search for the words. */
+  /** Share of the steps that begin with a search for the words. */
   readonly share: number;
   readonly searches: number;
 }
@@ -72,17 +72,17 @@ function exchangesIn({ steps, texts }: LogDigest, language: string | null): Map<
   return exchanges;
 }
 
-/** A single letter is what somebody began to type. */
+/** A single letter is unfinished input. */
 function isUnfinished(words: string): boolean {
   return /^[a-z\d]$/.test(words);
 }
 
-/** One has all words of the other: the search got narrower or wider. */
+/** One has all words of the other: the search became narrower or wider. */
 function isWider(a: readonly string[], b: readonly string[]): boolean {
   return a.every((word) => b.includes(word)) || b.every((word) => a.includes(word));
 }
 
-/** The most searched first. */
+/** Most searched first. */
 function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string, Exchange>): Candidate[] {
   const [begun, reached] = [new Map<number, number>(), new Map<number, number>()];
   let all = 0;
@@ -113,7 +113,7 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
     .sort((a, b) => b.searches - a.searches || b.ratio - a.ratio);
 }
 
-/** Asks the index whether the words are synonyms that it does not have. */
+/** Checks on the index that the words are synonyms it does not have yet. */
 async function confirm(
   candidate: Candidate,
   exchanges: ReadonlyMap<string, Exchange>,
@@ -131,7 +131,7 @@ async function confirm(
   if (now.corrections.some((correction) => areSpellings(correction, after))) return null;
   const ids = new Set(now.hits.map(({ id }) => id));
   const missed = target.hits.filter(({ id }) => !ids.has(id)).length;
-  if (now.found >= target.found && missed === 0) return null; // the words find each other already
+  if (now.found >= target.found && missed === 0) return null; // the words already find each other
   const back = exchanges.get(nameOf(after, before))?.helped ?? 0;
   const kind = own.found === 0 || back >= helped * BACK_PART_MIN ? "multi_way" : "one_way";
   return {
@@ -163,7 +163,7 @@ async function confirm(
   };
 }
 
-/** Searches for a word that the index has are clicked much less than those for the other word. */
+/** Searches for a word that the index has get far fewer clicks than those for the other word. */
 function helpsLess({ steps }: Candidate, { texts }: LogDigest): boolean {
   const rate = (numbers: readonly number[]): number => {
     const all = [...new Set(numbers)].flatMap((number) => texts.get(number) ?? []);
