@@ -1,5 +1,5 @@
-// Words that a query does not want: the documents that have them come behind others. None is hidden, because a document may well
-// have such a word to say that it lacks the thing.
+// Words that a query excludes softly: documents that contain them come after the others. None is hidden,
+// because a document may mention such a word to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -10,17 +10,20 @@ import { stemTerms } from "../words/variants.js";
 /** Doubles the relevance. */
 const LIFT = 10;
 
-/** One of them stands behind the rules of the shop, so that it decides about the documents that those leave alone. */
+/**
+ * One of these rules is appended to the shop's rules, so that it decides about documents which those leave
+ * alone.
+ */
 export interface AvoidingRules {
-  /** Puts the documents with one of the words behind all others. */
+  /** Puts documents with one of the words after all others. */
   readonly bury: SearchRule;
-  /** Puts the others before them, as far as they have as many of the query's words. */
+  /** Puts the other documents first, among those with equally many query words. */
   readonly lift: SearchRule;
 }
 
 /**
- * Rules about the documents that have one of the words, or one of the sequences of words, in one of the slots. Null when there
- * are none. Throws SkeinError SK-SE-400 when as many rules of the shop fire as a program can have.
+ * Rules about documents that have one of the words, or one of the sequences of words, in one of the slots.
+ * Null if there are none. Throws SkeinError SK-SE-400 if the shop's fired rules already fill the program.
  */
 export function avoidingRules(
   avoided: readonly string[],
@@ -43,7 +46,7 @@ export function avoidingRules(
   };
 }
 
-/** The terms as they are, and a single one also in its other forms. */
+/** The terms as they are, and for a single one also its other forms. */
 function spellingsOf(terms: readonly string[], languages: readonly number[]): (readonly string[])[] {
   if (terms.length === 0) return [];
   const [first] = terms as [string];

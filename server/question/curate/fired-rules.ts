@@ -1,5 +1,6 @@
-// Which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no longer fits the
-// schema is skipped and named in the log; its text is kept, so that it works again when the field is back.
+// Determines which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no
+// longer fits the schema is skipped and named in the log; its text is kept, so that it works again if the
+// field returns.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -14,20 +15,23 @@ import { parseFilter } from "../filter/filter-parser.js";
 import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
-/** What the fired rules do; `rules` in the order in which they decide, a pin keeping its documents from later ones. */
+/**
+ * Effects of the fired rules. `rules` are in the order in which they decide; a pin protects its documents
+ * from later ones.
+ */
 export interface FiredRules {
   readonly rules: readonly SearchRule[];
-  /** Hashes of the ids of pinned documents, best first. */
+  /** Id hashes of pinned documents, best first. */
   readonly pins: readonly bigint[];
 }
 
 export interface CompiledRule {
-  /** Terms of every entry of the condition. */
+  /** Terms of each entry of the condition. */
   readonly entries: readonly (readonly string[])[];
   readonly effect: SearchRule["effect"];
   readonly weight: number;
   readonly filter: readonly FilterOp[];
-  /** Of the ids of documents that the rule names. */
+  /** Id hashes of the documents that the rule names. */
   readonly hashes: readonly bigint[];
   /** Those of them that it pins. */
   readonly pins: readonly bigint[];
@@ -43,7 +47,7 @@ export function firedRulesOf(
 ): FiredRules {
   if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
-  // An entry without any term can never be in a query.
+  // An entry without terms can never be in a query.
   const fired = compiled
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
@@ -55,8 +59,8 @@ export function firedRulesOf(
 }
 
 /**
- * The rules that hide the same documents as all of them do, and have no other effect: a rule that lets a document be seen,
- * wherever it puts it, still keeps the document from those that come later.
+ * Reduces the rules to ones that hide the same documents and have no other effect. A rule that keeps a
+ * document visible, wherever it puts it, still protects the document from later rules.
  */
 export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
   if (!compiled.some(({ effect }) => effect === "hide")) return [];
@@ -71,13 +75,15 @@ function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRul
   return { effect, weight, filter: [...filter, ...documents, ...both] };
 }
 
-/** At the same priority the earlier one decides about a document. */
+/** At equal priority, the earlier type decides about a document. */
 const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
 
 export class RuleCompiler {
   readonly #limits: Limits;
   readonly #log: Logger;
-  /** As of the last view of its index: a change of one rule does not cost the others. */
+  /**
+   * Cached per rule, so editing one rule does not recompile the rest. Valid for the latest view of the index.
+   */
   readonly #known = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
 
   constructor(limits: Limits, log: Logger) {
@@ -85,7 +91,10 @@ export class RuleCompiler {
     this.#log = log;
   }
 
-  /** The enabled rules in the order in which they decide: highest priority first, then by type, then the lowest id. */
+  /**
+   * The enabled rules in the order in which they decide: highest priority first, then by type, then the
+   * lowest id.
+   */
   compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
     return rules
       .filter((rule) => rule.enabled)
@@ -101,7 +110,7 @@ export class RuleCompiler {
   }
 }
 
-/** Null when it is to be skipped. */
+/** Null if the rule must be skipped. */
 function compileRule(
   rule: RankingRule,
   view: IndexView,

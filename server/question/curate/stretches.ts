@@ -1,11 +1,11 @@
-// Which stretches of terms a query has: a suffix automaton of its terms, so that asking for one costs as many steps as
-// it has terms, however long the query is and however often it repeats itself. Searching the query's text for each entry
-// takes seconds at the limits: 41,000 entries of 100 terms that fit the rules of an index, 2,048 terms in a query.
+// Finds sequences of terms in a query: a suffix automaton of its terms, so that looking one up takes as many
+// steps as it has terms, however long and repetitive the query is. Searching the query for each entry would
+// take seconds at the limits: 41,000 entries of 100 terms in the rules of an index, 2,048 terms in a query.
 
 interface State {
   readonly next: Map<string, State>;
   readonly length: number;
-  /** The state of the longest ending that stands elsewhere too; null for the start. */
+  /** State of the longest suffix that also occurs elsewhere; null for the start. */
   link: State | null;
 }
 
@@ -17,7 +17,7 @@ export class Stretches {
     for (const term of terms) last = after(last, term);
   }
 
-  /** The terms stand in the query side by side, in this order. */
+  /** True if the query contains the terms, adjacent and in this order. */
   has(terms: readonly string[]): boolean {
     let state: State | undefined = this.#start;
     for (const term of terms) {
@@ -28,7 +28,7 @@ export class Stretches {
   }
 }
 
-/** The state of the whole text with one more term. */
+/** State of the whole text extended by one term. */
 function after(last: State, term: string): State {
   const whole: State = { next: new Map(), length: last.length + 1, link: null };
   let from: State | null = last;
@@ -37,7 +37,7 @@ function after(last: State, term: string): State {
   return whole;
 }
 
-/** The state of what `from` stands for followed by the term, with nothing longer in it. */
+/** State for exactly the text of `from` followed by the term. */
 function ending(from: State, term: string): State {
   const found = from.next.get(term) as State;
   if (found.length === from.length + 1) return found;

@@ -1,12 +1,13 @@
-// The tree of a filter. Both input shapes, the legacy string and the native object, produce it. Values are kept as text
-// with their position, because the meaning of a text depends on the field's type, which only filter-compile.ts knows.
-// `at` is the 0-based offset in UTF-16 code units of the filter text, or -1 for parts of a native filter.
+// The syntax tree of a filter, produced from both input forms: the legacy string and the native object.
+// Values are kept as text with their position, because their meaning depends on the field's type, which only
+// filter-compile.ts knows. `at` is the 0-based offset in UTF-16 code units of the filter text, or -1 for
+// parts of a native filter.
 
 export interface FilterLiteral {
   readonly text: string;
   /** Written in backticks (or given natively): never read as a range or a comparison. */
   readonly quoted: boolean;
-  /** A native number that may have been rounded when it was read; integer fields refuse it. */
+  /** A native number that may have been rounded when parsed; integer fields refuse it. */
   readonly rounded?: true;
   readonly at: number;
 }
@@ -18,7 +19,7 @@ export type FilterValue =
   | { readonly kind: "range"; readonly low: FilterLiteral; readonly high: FilterLiteral }
   | { readonly kind: "comparison"; readonly comparison: Comparison; readonly literal: FilterLiteral };
 
-/** `:` contains the words or equals the number, `:=` equals, `:!=` the complement of `:=`. */
+/** `:` contains the words or equals the number, `:=` equals, `:!=` is the complement of `:=`. */
 export type FilterOperator = ":" | ":=" | ":!=";
 
 export interface FilterClause {
@@ -26,19 +27,24 @@ export interface FilterClause {
   readonly field: string;
   readonly at: number;
   readonly operator: FilterOperator;
-  /** A document matches if it has any of these values. An empty list (native filters only) matches nothing. */
+  /**
+   * A document matches if it has any of these values. An empty list (native filters only) matches nothing.
+   */
   readonly values: readonly FilterValue[];
 }
 
 export interface FilterGroup {
   readonly kind: "and" | "or";
-  /** At least two nodes, except that an empty native object is an "and" without nodes, which matches everything. */
+  /**
+   * At least two nodes, except that an empty native object is an "and" without nodes, which matches
+   * everything.
+   */
   readonly children: readonly FilterNode[];
 }
 
 export type FilterNode = FilterClause | FilterGroup;
 
-/** What passes both; null passes everything. */
+/** Conjunction; null matches everything. */
 export function both(a: FilterNode | null, b: FilterNode | null): FilterNode | null {
   if (a === null || b === null) return a ?? b;
   return { kind: "and", children: [a, b] };

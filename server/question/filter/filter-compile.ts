@@ -1,5 +1,6 @@
-// Compiles a filter tree under a schema into postfix operations of the engine. The only place that knows what a value's
-// text means for a field's type. Knows nothing of queries, because exports and deletions by filter use it as well.
+// Compiles a filter tree under a schema to postfix operations of the engine. The only place that knows the
+// meaning of a value's text for each field type. Knows nothing about queries, because exports and deletions
+// by filter use it as well.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -13,13 +14,13 @@ import { readBounds, readDouble, readInteger } from "./numbers.js";
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** The operations without operands of their own. */
+/** Operations without operands of their own. */
 const ALL: FilterOp = { op: "all" };
 const NOT: FilterOp = { op: "not" };
 const AND: FilterOp = { op: "and" };
 const OR: FilterOp = { op: "or" };
 
-/** Operations that are made without a pause. */
+/** Operations compiled without a pause. */
 const OPERATIONS_A_STEP = 100;
 
 /** Compiles a filter; an empty list means "no filter". Throws SkeinError SK-SE-400. */
@@ -27,7 +28,7 @@ export function compileFilter(node: FilterNode | null, view: IndexView, analyser
   return finished(compilingOfFilter(node, view, analyser));
 }
 
-/** `compileFilter` in small steps, for a filter may have thousands of conditions. */
+/** `compileFilter` in small steps, because a filter may have thousands of conditions. */
 export function* compilingOfFilter(
   node: FilterNode | null,
   view: IndexView,
@@ -44,7 +45,10 @@ export function* compilingOfFilter(
   return out;
 }
 
-/** Compiles the conditions of a group in its own loop: a generator for each of thousands would be garbage. */
+/**
+ * Compiles the conditions of a group in its own loop, because a generator for each of thousands would be
+ * garbage.
+ */
 function* compileNode(
   node: FilterNode,
   view: IndexView,
@@ -158,7 +162,9 @@ function compileBool(value: FilterValue, field: ViewField): FilterOp {
   return { op: "intRange", slot: field.slot, low: bit, high: bit };
 }
 
-/** Equality takes integral literals only. Comparisons and ranges take decimals, which are rounded inwards. */
+/**
+ * Equality accepts only integer literals. Comparisons and ranges accept decimals, which are rounded inwards.
+ */
 function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): void {
   const [low, high] = integerBounds(value, field);
   if (low > high || low > INT64_MAX || high < INT64_MIN) {
@@ -170,7 +176,7 @@ function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): 
   out.push({ op: "intRange", slot: field.slot, low: from, high: to });
 }
 
-/** Both are inclusive, and beyond the range of an int64 if the value is. */
+/** Both bounds are inclusive, and outside int64 if the value is. */
 function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);

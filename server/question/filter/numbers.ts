@@ -1,28 +1,31 @@
-// Reads numeric literals of filters exactly: int64 beyond 2^53, and decimals that are compared with integer fields, must
-// not pass through a float. Knows only text and numbers.
+// Reads numeric literals of filters exactly: int64 values beyond 2^53, and decimals compared with integer
+// fields, must not pass through a float. Knows only text and numbers.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
-/** Longer literals are refused. No number of the service needs them, and BigInt does not parse in linear time. */
+/** Longer literals are refused. No number in the service needs them, and BigInt parsing is not linear. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
-/** A larger exponent leaves the range of int64 whatever digits a literal of that length has. */
+/** A larger exponent is outside int64 for any digits of a literal of that length. */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
-/** The integer that a decimal literal stands for in any spelling (`10`, `10.0`, `1e1`). Null when it is no integer. */
+/**
+ * The integer that a decimal literal denotes, however written (`10`, `10.0`, `1e1`). Null if it is not an
+ * integer.
+ */
 export function readInteger(text: string): bigint | null {
   const bounds = readBounds(text);
   return bounds === null || bounds.floor !== bounds.ceil ? null : bounds.floor;
 }
 
-/** The finite double of a decimal literal, else null. */
+/** The finite double of a decimal literal, otherwise null. */
 export function readDouble(text: string): number | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const value = Number(text);
   return Number.isFinite(value) ? value : null;
 }
 
-/** The integers around a decimal literal, exactly: floor <= value <= ceil. Null when it is no number. */
+/** The integers around a decimal literal, exactly: floor <= value <= ceil. Null if it is not a number. */
 export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const [, sign, whole = "", fraction = "", exponentText = "0"] = PARTS.exec(text) as RegExpExecArray;

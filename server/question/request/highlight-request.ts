@@ -1,5 +1,5 @@
-// From what was searched for to what is marked in the documents of the page. The shards find the places; here is
-// decided what each word of the query stands for.
+// Derives what to highlight in the documents of a page from what was searched. It decides what each query
+// word stands for; the shards find the places.
 import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
@@ -28,7 +28,7 @@ export function highlightRequest(
 function anywhere({ alternatives }: SearchWord): HighlightWord {
   const single = alternatives.filter(({ sequence }) => !sequence);
   const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
-  // Of a longer word only its beginning is marked, even where the word is searched by itself.
+  // Of a longer word only the beginning is marked, even if the word is also searched as it is.
   const isWhole = (one: SearchAlternative): boolean => isForm(one) && one.kind !== ALT_PREFIX;
   const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
     ...new Set(
@@ -50,7 +50,7 @@ function anywhere({ alternatives }: SearchWord): HighlightWord {
   };
 }
 
-/** A word that was only typed in quotes is marked only where its phrases stand. */
+/** A word that was only typed in quotes is marked only as part of its phrases. */
 function inPhrases({ words, phrases }: QueryText, i: number): HighlightWord {
   const term = words[i]?.terms[0] as string;
   return {

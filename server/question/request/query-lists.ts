@@ -1,9 +1,9 @@
-// What the readers of queries share: refusals and comma-separated lists.
+// Shared by the readers of queries: refusals and comma-separated lists.
 import { SkeinError } from "../../ground/errors.js";
 import type { InputRules } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
 
-/** The code of every refusal of a search. */
+/** Rules with the error code of searches. */
 export function queryRules(limits: Limits): InputRules {
   return { limits, code: "SK-SE-400" };
 }

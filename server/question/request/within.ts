@@ -1,5 +1,6 @@
-// The documents that a search token leaves its holder. Its filter stands beside the filter of every search. What else an answer
-// says of an index (its size, other spellings, values that queries may name) is then said of these documents.
+// The documents visible to the holder of a search token. The token's filter is added to that of every search.
+// Everything else that answers reveal about an index (its size, other spellings, values that queries may
+// name) is restricted to these documents too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -10,13 +11,16 @@ import { compileFilter } from "../filter/filter-compile.js";
 import { parseFilter } from "../filter/filter-parser.js";
 
 export interface Within {
-  /** The filter as the token has it. */
+  /** The filter as written in the token. */
   readonly text: string;
   readonly filter: FilterNode;
   readonly program: readonly FilterOp[];
 }
 
-/** Empty: every document, so null. Throws SK-SE-400 for a filter that does not fit the index: its holder then finds nothing. */
+/**
+ * Null for an empty filter, which allows every document. Throws SK-SE-400 for a filter that does not fit the
+ * index; the holder then finds nothing.
+ */
 export function readWithin(
   text: string,
   { view, analyser }: { readonly view: IndexView; readonly analyser: TextAnalyser },

@@ -1,4 +1,4 @@
-// Decides in which ways each word of a query may match, with their weights, and whether a word looks misspelt. It decides
+// Decides in which ways each query word may match, with their weights, and whether a word looks misspelt,
 // from the words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
 import {
   ALT_EXACT,
@@ -20,41 +20,52 @@ import type { LikelyTypo } from "./typos/noisy-channel.js";
 import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
-/** What a longer word is worth that begins with the word, and one longer by a letter when no document has the word itself. */
+/**
+ * Weight of a longer word that begins with the word, and of one longer by a letter if no document has the
+ * word itself.
+ */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
-/** Near terms with as many typos fall into so many groups. The last one holds all that are not among the likeliest. */
+/**
+ * Near terms with equally many typos are divided into this many groups. The last one holds all but the
+ * likeliest.
+ */
 const TYPO_GROUPS_MAX = 4;
-/** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
+/**
+ * Number of ways to cut a word that are searched. More for a part number, which may be cut anywhere and whose
+ * parts are rare.
+ */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that some document may have, and the most documents that may have it. */
+/** A variant that some document may have, with an upper bound on their number. */
 export interface FoundVariant {
   readonly variant: Variant;
   readonly frequency: number;
 }
 
-/** What the dictionary holds for one word. Frequencies are the largest count of one field. */
+/** What the dictionary has for one word. Frequencies are the largest count of one field. */
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
-  /** How many documents have the word or one that starts with it. */
+  /** Number of documents with the word or one that starts with it. */
   readonly literal: number;
-  /** The near terms that may have been meant, as noisy-channel.ts has chosen and ordered them. */
+  /** Near terms that may have been meant, as selected and ordered by noisy-channel.ts. */
   readonly typos: readonly LikelyTypo[];
   /** Longer terms that contain the word, in fields where these are searched. */
   readonly infixes: readonly InfixExpansion[];
 }
 
-/** Near terms that are worth the same. */
+/** Near terms of equal weight. */
 interface TypoGroup {
   readonly typos: number;
   readonly factor: number;
   readonly members: LikelyTypo[];
 }
 
-/** How many documents have the word in a form that is as good as the word. This decides whether it looks misspelt. */
+/**
+ * Number of documents with the word in a form as good as the word, which decides whether it looks misspelt.
+ */
 export function knownFrequency(
   i: number,
   { literal, infixes }: Pick<WordFindings, "literal" | "infixes">,
@@ -66,7 +77,7 @@ export function knownFrequency(
   return most;
 }
 
-/** Whether a document with the variant has the word in a form that is as good as the word. */
+/** True if a document with the variant has the word in a form as good as the word. */
 export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
   return !sequence && covers.includes(i);
 }
@@ -76,9 +87,10 @@ export function isMissing(frequency: number): boolean {
 }
 
 /**
- * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling gains
- * nothing from its rarity. Of a variant that covers several words each counts by its part of their weights, so that a
- * document that has them joined and apart gets no more than one that has them apart. Without anything in the dictionary a word has no alternatives and matches nothing.
+ * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling
+ * gains nothing from its rarity. If a variant covers several words, its weight is divided among them, so that
+ * a document with both the joined and the separate form gets no more than one with the separate form. A word
+ * without anything in the dictionary has no alternatives and matches nothing.
  */
 export function searchWords(
   words: readonly QueryWord[],
@@ -106,7 +118,10 @@ function repeated(alternatives: SearchAlternative[], count: number): SearchAlter
   return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
 }
 
-/** The weight of all forms of the word together if they are known, else of the word as written, else of what stands for it. */
+/**
+ * The weight of all forms of the word together if known, else of the word as written, else of its
+ * substitutes.
+ */
 function wordWeight(
   i: number,
   findings: WordFindings,
@@ -164,7 +179,7 @@ function ownAlternatives(
   return own;
 }
 
-/** The terms that are the word and one more letter, as far as they are listed. */
+/** The listed terms that are the word plus one letter. */
 function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
   return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
 }
@@ -214,10 +229,11 @@ function typoAlternatives(
   const likelier: LikelyTypo[] = [];
   return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
     likelier.push(...members);
-    // The documents of all likelier groups are counted too, so that being rare does not lift a less likely group.
+    // Documents of all likelier groups are included, so that rarity does not promote a less likely group.
     const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
     const whole = members.filter(({ isPrefix }) => !isPrefix);
-    // The stems stand apart from the words, since a document that has a word has its stem and would count it twice.
+    // Stems are kept apart from the words, because a document with a word also has its stem and would count
+    // it twice.
     const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
     return forms
       .filter((terms) => terms.length > 0)
@@ -236,7 +252,7 @@ function typoAlternatives(
 /** Keeps only the ways to cut a word whose parts are most frequent. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
   const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
-  if (all.length <= SPLITS_MAX) return variants; // as many are kept of one word
+  if (all.length <= SPLITS_MAX) return variants; // this many are kept per word
   const splits = new Map<string, FoundVariant[]>();
   for (const found of all) {
     const words = found.variant.covers.join();
@@ -256,7 +272,7 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** Of the terms with as many typos those that cost the same, up to the last group. Keeps the order of likelyTypos. */
+/** Groups terms with equally many typos by cost, up to the last group. Keeps the order of likelyTypos. */
 function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];
   let ranked = 0;

@@ -1,11 +1,11 @@
-// Remembers which ways to cut a word some document may have, for one index and one generation. There are ten ways to cut a
-// word, and most are found nowhere: a word that is known needs neither be cut nor have its pieces looked up. Like the cache
-// of expansions it has two halves, and what was not used for longest goes first.
+// Caches the ways to cut a word that occur in some document, for one index and one generation. There are ten
+// ways to cut a word, and most occur nowhere: a cached word needs neither cutting nor lookups of its pieces.
+// Has two halves with LRU eviction, like the cache of expansions.
 
 /** Terms that some document may have side by side. */
 export interface FoundCut {
   readonly terms: readonly string[];
-  /** The most documents that may have them. */
+  /** Upper bound on the number of documents with them. */
   readonly frequency: number;
 }
 
@@ -17,7 +17,7 @@ export class CutsCache {
   #young = new Map<string, readonly FoundCut[]>();
   #old = new Map<string, readonly FoundCut[]>();
 
-  /** Null when it is not known. `slots`: of the queried fields. */
+  /** Null if not cached. `slots`: those of the queried fields. */
   get(slots: readonly number[], term: string): readonly FoundCut[] | null {
     const key = keyOf(slots, term);
     const young = this.#young.get(key);
@@ -45,7 +45,7 @@ export class CutsCache {
   }
 }
 
-/** A term has no space. */
+/** Terms contain no spaces. */
 function keyOf(slots: readonly number[], term: string): string {
   return `${slots.join()} ${term}`;
 }

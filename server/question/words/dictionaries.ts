@@ -1,5 +1,5 @@
-// What the dictionaries of all shards say about words, as one dictionary of the whole index would say it. It adds the
-// answers up, ranks the typos, and does not ask again for what it remembers of a generation.
+// The answers of all shards' dictionaries about words, combined into those of one dictionary of the whole
+// index. Adds the answers up, ranks the typos, and reuses what is cached for a generation.
 import type { CompanyProgram } from "../../../engine-wasm/host/programs/company-program.js";
 import type { CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/programs/expand-program.js";
@@ -11,10 +11,10 @@ import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
 import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./typos/ranked-typos.js";
 
-/** The shards' dictionaries as of one generation. */
+/** The shards' dictionaries at one generation. */
 export interface DictionaryShards {
   readonly generation: number;
-  /** Remembered answers. When it is null, the shards are asked for everything. */
+  /** The cache of answers. Null: ask the shards for everything. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
   /** One answer per shard. */
@@ -27,15 +27,15 @@ export class Dictionaries {
   readonly #shards: DictionaryShards;
   readonly #typosMax: number;
 
-  /** `typosMax` is how many typos are kept of each word. It must be the same number for all queries of an index. */
+  /** `typosMax`: typos kept per word. Must be the same for all queries of an index. */
   constructor(shards: DictionaryShards, typosMax: number) {
     this.#shards = shards;
     this.#typosMax = typosMax;
   }
 
   /**
-   * The answers to the program's words. `suspects` is called only when a shard has to be asked. What the shards say about
-   * suspects is remembered, not returned.
+   * The answers for the program's words. `suspects` is called only if a shard must be asked. The shards'
+   * answers about suspects are cached, not returned.
    */
   async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const { generation, expansions, trace } = this.#shards;
@@ -50,13 +50,13 @@ export class Dictionaries {
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
   }
 
-  /** What is remembered of cut words; null when nothing is. It is not before the first look-up of a generation. */
+  /** The cache of cut words; null if nothing is cached, as before the first lookup of a generation. */
   get cuts(): CutsCache | null {
     const { generation, expansions } = this.#shards;
     return expansions?.cuts(generation) ?? null;
   }
 
-  /** In how many documents words stand together. Such answers are not remembered. */
+  /** Numbers of documents in which words occur together. Not cached. */
   async company(program: CompanyProgram): Promise<CompanyResult> {
     this.#shards.trace?.enter("expand");
     return sumCompany(await this.#shards.company(program));

@@ -1,7 +1,7 @@
-// Remembers what the dictionaries answered about single words, for one index and its latest generation. A newer
-// generation empties it. It keeps words, not queries, because queries share their words far more often than their
-// wording. The cache has two halves: an answer that is used moves to the young half, and when the young half is full the
-// old one is dropped. So the answers that were not used for longest go first.
+// Caches the dictionaries' answers about single words, for one index and its latest generation; a newer
+// generation empties it. It is keyed by word rather than by query, because queries share words far more often
+// than their whole text. The cache has two halves: a used answer moves to the young half, and when the young
+// half is full, the old one is dropped. So the least recently used answers go first.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -17,24 +17,27 @@ import {
   type ToldWords,
 } from "./typos/ranked-typos.js";
 
-/** How many words are kept in all. A query of three words asks for about fifty, because it asks for each way to cut them too. */
+/**
+ * Maximum number of words. A query of three words looks up about fifty, because it also looks up each way to
+ * cut them.
+ */
 const WORDS_MAX = 24_000;
-/** How many sets of queried fields are kept. Most indexes are asked in one or two. */
+/** Maximum number of sets of queried fields. Most indexes are queried with one or two. */
 const SLOT_LISTS_MAX = 32;
-/** How many listed terms all answers may have together. A term takes some 200 bytes. */
+/** Maximum number of listed terms in all answers. A term takes some 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
-/** What the dictionary of one set of fields holds apart from words. */
+/** Answers for one set of fields other than words. */
 type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new Map<string, Statistics>();
-  /** By the number of fields, the one answer that all words share which no field has. */
+  /** By number of fields: the shared answer for all words that no field has. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
   #youngWords = 0;
-  /** How many listed terms the young half has. */
+  /** Number of listed terms in the young half. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
   readonly #cuts = new CutsCache();
@@ -45,8 +48,8 @@ export class ExpansionCache {
   }
 
   /**
-   * The answer as far as it is known. Each word that has to be asked for is null, and so may be the statistics. `suspects`
-   * is called only when something is missing.
+   * The answer as far as it is cached. Words to look up are null, and so may be the statistics. `suspects` is
+   * called only if something is missing.
    */
   get(
     generation: number,
@@ -66,12 +69,12 @@ export class ExpansionCache {
     return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
   }
 
-  /** The cuts of words as of a generation; null when those of another one are remembered. */
+  /** The cuts of words at a generation; null if another generation is cached. */
   cuts(generation: number): CutsCache | null {
     return generation === this.#generation ? this.#cuts : null;
   }
 
-  /** Keeps an answer unless a newer generation has been seen. */
+  /** Caches an answer unless a newer generation has been seen. */
   put(generation: number, { slots, words, suspects = [] }: ExpandProgram, answer: ToldWords): void {
     if (generation < this.#generation) return;
     if (generation > this.#generation) {
@@ -97,7 +100,7 @@ export class ExpansionCache {
     });
   }
 
-  /** True when nothing more can be learned in advance: the word is no suspect, or its typos are known. */
+  /** True if nothing more can be learned in advance: the word is not a suspect, or its typos are cached. */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
     return (
@@ -147,18 +150,21 @@ export class ExpansionCache {
   }
 }
 
-/** Answers by the queried fields, then by what was asked of a word, then by the word. One key of all three would cost more to make. */
+/**
+ * Answers by queried fields, then by kind of question, then by word. One combined key would be more expensive
+ * to build.
+ */
 type Half = Map<string, Map<string, KnownWord>[]>;
 
 export interface KnownExpansions {
   readonly statistics: Statistics | null;
-  /** The answers in the order of the program's words. */
+  /** Answers in the order of the program's words. */
   readonly words: readonly (KnownWord | null)[];
-  /** What the shards have to be asked for. */
+  /** What must be asked of the shards. */
   readonly missing: ExpandProgram;
 }
 
-/** The words that are not known, and the suspects with those of their witnesses that are not known. */
+/** The words that are not cached, and the suspects, with their witnesses that are not cached. */
 function missingOf(
   { slots, words, suspects = [] }: ExpandProgram,
   known: readonly (KnownWord | null)[],
@@ -180,7 +186,7 @@ function documentsOf({ exact, prefix }: KnownWord): number {
   return Math.max(largest(exact ?? []), largest(prefix?.frequencies ?? []));
 }
 
-/** What is asked of a word, as a small number. */
+/** The kind of question about a word, as a small number. */
 function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): number {
   const inside = infix === undefined ? 0 : infix === "anywhere" ? 8 : 16;
   return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + inside + 24 * maxTypos;
@@ -190,7 +196,10 @@ function termsOf({ typos, prefix, infixes }: KnownWord): number {
   return (typos?.length ?? 0) + (prefix?.terms?.length ?? 0) + (infixes?.length ?? 0);
 }
 
-/** Whether the word was asked for whole and no document has it. This is frequent, because most ways to cut a word give no words. */
+/**
+ * True if the word was looked up as a whole and no document has it. Frequent, because most ways to cut a word
+ * yield no words.
+ */
 function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {
   const onlyExact = exact !== null && prefix === null && typos === null && infixes === null;
   return onlyExact && exact.every((frequency) => frequency === 0);

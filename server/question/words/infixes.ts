@@ -1,5 +1,5 @@
-// Words that are found inside of longer ones, in fields with `infix`: which words of a query are looked for in this way,
-// and what they match. Pure functions; docs/ranking.md has the reasons.
+// Words found inside longer ones, in fields with `infix`: which query words are searched in this way, and
+// what they match. Pure functions; docs/ranking.md has the reasons.
 import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
@@ -7,30 +7,32 @@ import type { SearchAlternative } from "../../../engine-wasm/host/programs/searc
 import type { QueryWord } from "./query-text.js";
 import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 
-/** Shorter words are not looked for inside of others, because they stand inside of too many. */
+/** Shorter words are not searched inside others, because too many contain them. */
 const INFIX_LETTERS_MIN = 3;
 /** An infix is worth less than the beginning of a longer word, and more than a misspelling. */
 const INFIX_FACTOR = 0.7;
-/** An infix counts as far from the word as a term with one typo does. */
+/** An infix counts as distant from the word as a term with one typo. */
 const INFIX_TYPOS = 1;
-/** With more terms than this, proximity leaves them out, because reading their positions would cost too much. */
+/** With more terms, proximity ignores them, because reading their positions would be too expensive. */
 const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 
-/** What to ask the dictionaries about a word; null for one that is not looked for inside of others. */
+/** The question to the dictionaries about a word; null if it is not searched inside others. */
 export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
   const [term, more] = terms as [string, string?];
   if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
-  // Terms that start with an unfinished word are found as completions of the word.
+  // Terms that start with an unfinished word are found as its completions.
   const infix = prefix ? "inside" : "anywhere";
   return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
 }
 
-/** At most how many documents have one of the terms: the largest sum of one field. */
+/** Upper bound on the number of documents with one of the terms: the largest sum of one field. */
 export function infixFrequency(infixes: readonly InfixExpansion[]): number {
   return largest(sumLists(infixes.map(({ frequencies }) => frequencies)));
 }
 
-/** One alternative, or none without infixes. `weight` is that of the word, `idf` that of the terms together. */
+/**
+ * One alternative, or none without infixes. `weight` is that of the word, `idf` that of the terms together.
+ */
 export function infixAlternatives(
   infixes: readonly InfixExpansion[],
   weight: number,

@@ -1,14 +1,15 @@
-// The parts of the text of a query: plain words, "quoted phrases", -excluded words and -"phrases". A quote opens a phrase only at the
-// start of a word and only if it is closed (15" is no phrase). A minus excludes only at the start of a word.
+// Splits the text of a query into plain words, "quoted phrases", -excluded words and -"phrases". A quote
+// opens a phrase only at the start of a word and only if it is closed (15" is not a phrase). A minus excludes
+// only at the start of a word.
 
-/** Places are UTF-16 code units. */
+/** Positions are in UTF-16 code units. */
 export interface QueryPart {
   readonly quoted: boolean;
   readonly excluded: boolean;
-  /** With its minus and quotes. */
+  /** Including minus and quotes. */
   readonly start: number;
   readonly end: number;
-  /** Without them. */
+  /** Excluding them. */
   readonly textStart: number;
   readonly textEnd: number;
 }

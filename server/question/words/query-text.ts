@@ -1,7 +1,7 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
-// query-parts.ts tells them apart. Emoji and other symbols are ignored beside words; alone they are words that no document has, because
-// the index does not hold them. All text goes through the engine's analyser. word-cuts.ts cuts scripts without spaces into
-// words.
+// query-parts.ts separates them. Emoji and other symbols are ignored next to words; alone they are words that
+// no document has, because the index does not contain them. All text goes through the engine's analyser.
+// word-cuts.ts splits text in scripts without spaces into words.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { queryParts } from "./query-parts.js";
@@ -9,51 +9,51 @@ import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {
-  /** One term, or the characters of a word in a script without spaces, which must stand together. */
+  /** One term, or the characters of a word in a script without spaces, which must be adjacent. */
   readonly terms: readonly string[];
   /** Terms that start with the word match as well. Only for words of one term. */
   readonly prefix: boolean;
-  /** Typos this word may have, 0..4. */
+  /** Allowed typos, 0..4. */
   readonly typosMax: number;
-  /** Typos this word may have when it is found in no form. Never fewer than `typosMax`. */
+  /** Allowed typos if the word is not found in any form. At least `typosMax`. */
   readonly typosAtLast: number;
-  /** The word stands only in quotes, so it is matched as it is. */
+  /** The word occurs only in quotes, so it is matched literally. */
   readonly quoted: boolean;
-  /** How often the word stands in the query. A repeated word counts more. */
+  /** Occurrences in the query. A repeated word counts more. */
   readonly count: number;
 }
 
-/** A plain token of the query where it was typed. */
+/** A plain token of the query, as typed. */
 export interface QueryToken {
   readonly term: string;
-  /** Number of the word it belongs to; -1 for a stop word that was left out. */
+  /** Number of its word; -1 for a stop word that was dropped. */
   readonly word: number;
 }
 
-/** Parts typed as one word with hyphens, dots or slashes between them, and the term that they make when joined. */
+/** Parts typed as one word with hyphens, dots or slashes between them, and the joined term. */
 export interface Compound {
   readonly term: string;
-  /** The numbers of the parts' words. */
+  /** Numbers of the parts' words. */
   readonly covers: readonly number[];
   readonly prefix: boolean;
 }
 
 export interface QueryText {
-  /** In the order of the query, each once. Empty for a query that browses. */
+  /** In query order, without duplicates. Empty for a query that browses. */
   readonly words: readonly QueryWord[];
-  /** Stretches of neighbouring tokens, broken by quotes and exclusions. */
+  /** Runs of neighbouring tokens, interrupted by quotes and exclusions. */
   readonly runs: readonly (readonly QueryToken[])[];
   readonly compounds: readonly Compound[];
   readonly phrases: readonly (readonly string[])[];
   readonly excludes: readonly (readonly string[])[];
-  /** All terms but the excluded ones, in the order of the query. */
+  /** All terms except excluded ones, in query order. */
   readonly terms: readonly string[];
 }
 
 export interface QueryTextRules {
   readonly prefix: boolean;
   readonly typos: TypoRule;
-  /** Folded stop words. They are left out of the query unless it has no other words. */
+  /** Folded stop words. They are dropped unless the query has no other words. */
   readonly stopWords: ReadonlySet<string>;
   /** Later words are ignored. */
   readonly wordsMax: number;
@@ -66,10 +66,10 @@ interface Part {
   readonly tokens: readonly Token[];
 }
 
-/** A word before stop words and repetitions are taken out. */
+/** A word before stop words and repetitions are removed. */
 type Entry = Omit<QueryWord, "count">;
 
-/** Tokens and compounds that name entries by number, until these have become words. */
+/** Tokens and compounds that refer to entries by number, until these have become words. */
 interface Draft {
   readonly entries: Entry[];
   readonly runs: QueryToken[][];
@@ -126,8 +126,9 @@ function analysedParts(q: string, analyser: TextAnalyser): Part[] {
 }
 
 /**
- * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither here nor in a
- * document, so nothing is found. That is wanted: somebody who types an emoji does not ask for the whole catalogue.
+ * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither
+ * here nor in a document, so nothing is found. That is intended: a person who types an emoji does not ask for
+ * the whole catalogue.
  */
 function symbolWords(parts: readonly Part[]): Entry[] {
   return parts
@@ -158,7 +159,7 @@ function addPlainPart(
     }
     draft.entries.push({
       terms,
-      // Korean particles follow their noun without a space, so the noun is a prefix of what is written.
+      // Korean particles follow their noun without a space, so the noun is a prefix of the written word.
       prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
       typosMax: single ? typosAllowed(term, rules.typos) : 0,
       typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
@@ -178,8 +179,8 @@ function addPlainPart(
 }
 
 /**
- * Makes words of entries. Stop words are left out unless nothing else remains. A repeated word stands once, at its first
- * place, with the most tolerant of its readings.
+ * Turns entries into words. Drops stop words unless nothing else remains. A repeated word is kept once, at
+ * its first position, with the most tolerant of its readings.
  */
 function eachOnce(
   entries: readonly Entry[],
@@ -209,7 +210,7 @@ function eachOnce(
   return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
 }
 
-/** A key for the word. A space can separate terms because terms hold no space. */
+/** A key for the word. Terms contain no spaces, so a space can separate them. */
 function keyOf({ terms }: Entry): string {
   return terms.length === 1 ? terms[0]! : terms.join(" ");
 }

@@ -1,5 +1,5 @@
-// The terms of the texts of ranking rules and synonym groups. A record of the catalog never changes, so its texts go
-// through the analyser once, and again only when the index splits text in another way.
+// Terms of the texts of ranking rules and synonym groups. A catalog record never changes, so its texts are
+// analysed once, and again only if the index splits text differently.
 
 import type { RankingRule } from "../../catalog/records/rule.js";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
@@ -10,10 +10,10 @@ interface KnownTerms {
   readonly terms: readonly (readonly string[])[];
 }
 
-/** Terms depend only on the record and the analysis, so one map serves everybody in a thread. */
+/** Terms depend only on the record and the analysis, so one map serves the whole thread. */
 const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
 
-/** The terms of each of the record's texts. Requires the same `texts` each time for the same record. */
+/** Terms of each of the record's texts. `texts` must be the same each time for the same record. */
 export function recordTerms(
   record: RankingRule | SynonymGroup,
   texts: readonly string[],

@@ -1,8 +1,8 @@
-// Stop words of the languages that have a stemmer: the only file that knows the library of lists (Orama's).
+// Stop words of the languages with a stemmer. The only file that knows the library of lists (Orama's).
 import { createRequire } from "node:module";
 import type { stopwords } from "@orama/stopwords/english";
 
-/** The library's name of each language by ISO 639-1 code. */
+/** The library's name of each language, by ISO 639-1 code. */
 const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ["ar", "arabic"],
   ["bg", "bulgarian"],
@@ -33,10 +33,10 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ["uk", "ukrainian"],
 ]);
 
-/** A list is loaded when somebody asks for it, and then kept by Node. */
+/** A list is loaded on first use, and then cached by Node. */
 const load = createRequire(import.meta.url);
 
-/** Stop words as they are written, not folded; none for a language that is not known. */
+/** Stop words as written, not folded; none for an unknown language. */
 export function languageStopWords(code: string): readonly string[] {
   const name = LANGUAGES.get(code);
   if (name === undefined) return [];

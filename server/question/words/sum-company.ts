@@ -1,8 +1,8 @@
-// Sums what all shards have counted for a company program into the counts of one shard with all documents.
+// Adds up the counts of all shards for a company program into those of one shard with all documents.
 import type { CandidateCompany, CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import { addAll } from "./sum-expansions.js";
 
-/** Requires at least one result, and that all are answers to one program. */
+/** Needs at least one result; all must be answers to one program. */
 export function sumCompany(results: readonly CompanyResult[]): CompanyResult {
   const first = results[0] as CompanyResult;
   return {

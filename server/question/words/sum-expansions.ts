@@ -1,4 +1,4 @@
-// Sums the dictionary answers of all shards into the answer that one shard with all documents would have given.
+// Combines the dictionary answers of all shards into the answer of one shard with all documents.
 import { INFIX_TERMS_LISTED, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
@@ -9,7 +9,7 @@ import type {
 } from "../../../engine-wasm/host/programs/expand-result.js";
 import { compareBytes } from "./typos/ranked-typos.js";
 
-/** Requires at least one result, and that all are answers to one program. */
+/** Needs at least one result; all must be answers to one program. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   const first = results[0] as ExpandResult;
   if (results.length === 1) return first;
@@ -26,7 +26,9 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   };
 }
 
-/** A sum only if all shards have looked up the near terms within the same number of typos. Otherwise there is no answer. */
+/**
+ * A sum only if all shards looked up near terms with the same maximum of typos; otherwise there is no answer.
+ */
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
   if (suspects.some((suspect) => suspect.maxTypos !== maxTypos)) return { maxTypos: 0, typos: [] };
@@ -57,8 +59,8 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
 }
 
 /**
- * The shortest terms of all shards. Such a term is among the shortest of every shard that has it, so every such shard has
- * sent its documents.
+ * The shortest terms of all shards. Such a term is among the shortest of every shard that has it, so every
+ * such shard has sent its documents.
  */
 function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
   return sumTerms(lists)
@@ -81,7 +83,7 @@ function sumTerms<T extends InfixExpansion>(lists: readonly (readonly T[])[]): T
   return [...byTerm.values()];
 }
 
-/** The lists, all of the same length, added up place by place. */
+/** Element-wise sum of lists of equal length. */
 export function addAll(lists: readonly (readonly number[])[]): number[] {
   const first = lists[0] ?? [];
   return first.map((_, i) => lists.reduce((sum, list) => sum + (list[i] ?? 0), 0));

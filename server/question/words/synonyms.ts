@@ -1,32 +1,38 @@
-// The synonym groups of an index as its queries read them: from a stretch of query terms to the entries that
-// may stand for it. Entries run through the same analyser as the query. Built once per set of groups.
+// The synonym groups of an index as queries use them: maps a sequence of query terms to the entries that may
+// replace it. Entries run through the same analyser as the query. Built once per set of groups.
 
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { recordTerms } from "./record-terms.js";
 
-/** Terms [first, first + count) of the query are an entry. `others` are the terms of the entries that it may stand for. */
+/**
+ * Terms [first, first + count) of the query are an entry. `others` are the terms of the entries that may
+ * replace it.
+ */
 export interface SynonymMatch {
   readonly first: number;
   readonly count: number;
   readonly others: readonly (readonly string[])[];
 }
 
-/** How many entries one stretch of a query may stand for. */
+/** Maximum number of replacements per sequence of a query. */
 const OTHERS_MAX = 200;
-/** How many different stretches of a query are replaced. Together with OTHERS_MAX it keeps within what a search program can hold. */
+/**
+ * Maximum number of distinct sequences of a query that are replaced. Together with OTHERS_MAX it stays within
+ * the capacity of a search program.
+ */
 const STRETCHES_MAX = 100;
 
-/** The terms of an entry, and a key made of them. */
+/** Terms of an entry, and a key built from them. */
 interface Entry {
   readonly key: string;
   readonly terms: readonly string[];
 }
 
 export class SynonymMap {
-  /** By the key of an entry, the groups whose other entries it finds. Those are put together when somebody asks for them. */
+  /** By entry key: the groups whose other entries it finds. They are combined on demand. */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
-  /** How many terms an entry can have. */
+  /** Possible numbers of terms in an entry. */
   readonly #lengths = new Set<number>();
 
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
@@ -47,7 +53,10 @@ export class SynonymMap {
     return this.#groups.size === 0;
   }
 
-  /** All stretches of the terms that are entries, including shorter ones inside of longer ones. A repeated stretch is given each time. */
+  /**
+   * All sequences of the terms that are entries, including shorter ones inside longer ones. A repeated
+   * sequence is returned each time.
+   */
   matches(terms: readonly string[]): SynonymMatch[] {
     const matches: SynonymMatch[] = [];
     const known = new Map<string, SynonymMatch["others"]>();
@@ -65,7 +74,7 @@ export class SynonymMap {
     return matches;
   }
 
-  /** The entries that an entry stands for, each once, in the order of the groups. */
+  /** The replacements of an entry, without duplicates, in the order of the groups. */
   #others(key: string): SynonymMatch["others"] {
     const others = new Map<string, readonly string[]>();
     for (const group of this.#groups.get(key) ?? []) {
@@ -90,7 +99,7 @@ function entryOf(terms: readonly string[]): Entry {
   return { key: keyOf(terms), terms };
 }
 
-/** A key for the terms. A space can separate them because terms hold no space. */
+/** A key for the terms. Terms contain no spaces, so a space can separate them. */
 function keyOf(terms: readonly string[]): string {
   return terms.join(" ");
 }

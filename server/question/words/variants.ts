@@ -1,5 +1,5 @@
-// Other ways in which the words of a query may stand in a document: stems, joined and split forms, part numbers,
-// synonyms. A variant may cover several words of the query. Pure: what the dictionary holds is asked later.
+// Other forms in which the query words may occur in a document: stems, joined and split forms, part numbers,
+// synonyms. A variant may cover several words of the query. Pure: the dictionary is consulted later.
 import {
   ALT_JOINED,
   ALT_SPLIT,
@@ -14,13 +14,13 @@ import type { QueryText, QueryToken, QueryWord } from "./query-text.js";
 import type { SynonymMap } from "./synonyms.js";
 
 export interface Variant {
-  /** The numbers of the words that the variant matches. Never empty. */
+  /** Numbers of the words that the variant matches. Never empty. */
   readonly covers: readonly number[];
   readonly kind: AlternativeKind;
   /** A document needs any of these terms, or all of them side by side if `sequence` is set. */
   readonly terms: readonly string[];
   readonly sequence: boolean;
-  /** Its one term stands for all terms that start with it. */
+  /** Its single term stands for all terms that start with it. */
   readonly prefix: boolean;
   /** A match of the variant ranks like a match of the word as written. */
   readonly exact: boolean;
@@ -30,7 +30,7 @@ export interface Variant {
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
-/** What a match of only the beginning of a part number is worth. */
+/** Weight of a match of only the beginning of a part number. */
 const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;
@@ -48,7 +48,10 @@ const FIRST_DIGIT = /^\p{N}/u;
 const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
-/** The variants of a query but for cuts of its words. `languages` are the numbers of the stemmers of the queried fields. */
+/**
+ * The variants of a query, except cuts of its words. `languages` are the numbers of the stemmers of the
+ * queried fields.
+ */
 export function variantsOf(
   text: QueryText,
   languages: readonly number[],
@@ -108,7 +111,7 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** Keeps equal joined words once. A second one would match nothing more and cost as much again. */
+/** Removes duplicate joined words, which would match nothing more and double the cost. */
 function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   if (joined.length < 2) return joined;
   return [
@@ -132,7 +135,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   const numeric = DIGIT.test(term);
   if ([...term].length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
   const last = covered.at(-1) as QueryWord;
-  // One letter that is still being typed may become any word.
+  // A single letter still being typed may become any word.
   if (!numeric && last.prefix && [...(last.terms[0] as string)].length === 1) return [];
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
@@ -155,7 +158,10 @@ function begun(whole: Variant): Variant {
   return { ...whole, prefix: true, exact: false, factor: whole.factor * PREFIX_FACTOR };
 }
 
-/** The text of the query as a part number, without anything between its letters and digits. Null when it cannot be one. */
+/**
+ * The text of the query as a part number, without anything between its letters and digits. Null if it cannot
+ * be one.
+ */
 export function skuText(text: QueryText): string | null {
   const { terms, phrases, excludes } = text;
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0)
@@ -213,7 +219,10 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
   );
 }
 
-/** The ways to cut a word that documents may have as several: `wi fi` for `wifi`, `iphone 15` for `iphone15`. */
+/**
+ * The ways to cut a word that documents may have as several words: `wi fi` for `wifi`, `iphone 15` for
+ * `iphone15`.
+ */
 export function cutsOf(word: QueryWord): string[][] {
   return isCuttable(word) ? splits(word.terms[0] as string) : [];
 }
@@ -235,7 +244,10 @@ export function splitVariant(covers: readonly number[], terms: readonly string[]
   };
 }
 
-/** Whether each cut lies between a digit and a letter. Then the parts mean the word: `256 gb` is 256gb, but `car pet` is not carpet. */
+/**
+ * True if each cut lies between a digit and a letter. Then the parts mean the word: `256 gb` is 256gb, but
+ * `car pet` is not carpet.
+ */
 function isCutAtNumbers(terms: readonly string[]): boolean {
   return terms.slice(1).every((right, i) => LAST_DIGIT.test(terms[i] as string) !== FIRST_DIGIT.test(right));
 }
@@ -260,8 +272,8 @@ function splits(term: string): string[][] {
 }
 
 /**
- * `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people write the numbers of a part number in different groups.
- * Numbers of two digits, and numbers beside whole words, are quantities and are not cut: `bottle 15` is not 1.5.
+ * `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group the digits of a part number differently.
+ * Two-digit numbers, and numbers next to whole words, are quantities and are not cut: `bottle 15` is not 1.5.
  */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
   if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];
@@ -279,7 +291,10 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
   });
 }
 
-/** Every way to cut a word with digits into two or three parts. Used only for a word that no document has as written. */
+/**
+ * Every way to cut a word with digits into two or three parts. Used only for a word that no document has as
+ * written.
+ */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];
   const letters = [...term];

@@ -1,14 +1,14 @@
-// Cuts text in scripts without spaces (Chinese, Japanese, Thai ...) into words. The index holds single characters
-// with their positions, so it does not depend on where words are cut; only the query is cut, with the dictionaries
-// of the ICU that Node brings (Unicode Standard Annex 29, with its dictionary-based breaks).
+// Splits text in scripts without spaces (Chinese, Japanese, Thai ...) into words. The index contains single
+// characters with their positions, so it does not depend on word boundaries; only the query is split, with
+// the dictionaries of Node's ICU (Unicode Standard Annex 29, with its dictionary-based breaks).
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 
-/** Made for the first text that needs it, since ICU takes 11 ms to open its dictionaries. It remembers no text. */
+/** Created on first use, because ICU takes 11 ms to open its dictionaries. It retains no text. */
 let segmenter: Intl.Segmenter | null = null;
 
 /**
- * Plain tokens in order -> words of one or more tokens. Only tokens that touch each other, as characters of such
- * scripts do, can share a word; all others are words of their own.
+ * Groups plain tokens, in order, into words of one or more tokens. Only touching tokens, such as characters
+ * of these scripts, can share a word; all others are words of their own.
  */
 export function wordsOfTouchingTokens(text: string, tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];

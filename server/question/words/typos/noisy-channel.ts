@@ -1,58 +1,60 @@
-// Which near term somebody meant who typed a word, by a noisy channel (Kernighan, Church and Gale 1990, "A Spelling
-// Correction Program Based on a Noisy Channel Model"): a term is the likelier, the cheaper the edits are (typo-cost.ts) and
-// the more documents have it, above all documents with the query's other words. Chances are kept as costs: 5 more are half
-// as likely. Pure; docs/ranking.md has the reasons.
+// Chooses the near term that was meant by a typed word, using a noisy channel (Kernighan, Church and Gale
+// 1990, "A Spelling Correction Program Based on a Noisy Channel Model"): a term is more likely the cheaper
+// the edits are (typo-cost.ts) and the more documents have it, especially documents with the query's other
+// words. Probabilities are represented as costs: 5 more means half as likely. Pure; docs/ranking.md has the
+// reasons.
 import type { CandidateCompany } from "../../../../engine-wasm/host/programs/company-result.js";
 import type { RankedTypo } from "./ranked-typos.js";
 
-/** A cost that is larger by this is half as likely. */
+/** A cost larger by this is half as likely. */
 const HALF = 5;
-/** What it costs that somebody typed a right word which no document has. */
+/** Cost of having typed a correct word that no document has. */
 export const UNKNOWN_WORD = 145;
-/** How much of a word's chance the query's other words do not change. */
+/** Share of a word's probability that the query's other words do not affect. */
 const ALONE = 0.1;
-/** Added to the documents of a word, so that one which no document has is not impossible. */
+/** Added to the documents of a word, so that a word without documents is not impossible. */
 const UNSEEN = 0.5;
 const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
 /** The odds that a term was meant double when it is cheaper by this. */
 const CONFIDENCE_STEP = 10;
-/** So many near terms of a word are searched. */
+/** Maximum near terms of a word that are searched. */
 const LIKELY_MAX = 16;
-/** So many popular searches count. */
+/** Maximum popular searches that count. */
 const SEARCHES_MAX = 256;
 
-/** A near term with its chance. */
+/** A near term with its probability. */
 export interface LikelyTypo extends RankedTypo {
-  /** Of the edits and of the term itself. */
+  /** Cost of the edits and of the term itself. */
   readonly cost: number;
-  /** How sure it is that the term was meant, 0.2 to 0.9. */
+  /** Confidence that the term was meant, 0.2 to 0.9. */
   readonly confidence: number;
 }
 
-/** The documents of the index, and the words that a word is judged by. */
+/** The documents of the index, and the words used to judge a word. */
 export interface Context {
   readonly liveRows: number;
   readonly words: readonly ContextCount[];
 }
 
-/** How many documents have a word, and how much it tells. */
+/** Number of documents with a word, and its weight as evidence. */
 export interface ContextCount {
   readonly documents: number;
   readonly weight: number;
 }
 
-/** A word that was typed, as what its near terms are compared with. */
+/** A typed word, compared with its near terms. */
 export interface TypedWord {
-  /** What it costs that this word was meant. */
+  /** Cost of the hypothesis that this word was meant. */
   readonly cost: number;
-  /** Terms are wanted that cost at most so much more. */
+  /** Maximum additional cost of terms that are considered. */
   readonly doubt: number;
 }
 
 /**
- * What a word costs where the query's other words stand: its share of their documents, rare ones counting more, mixed with
- * its share of all documents (Jelinek and Mercer 1980). `together` has the order of the context's words. Requires a document.
+ * Cost of a word given the query's other words: its share of their documents, weighted towards rare ones,
+ * mixed with its share of all documents (Jelinek and Mercer 1980). `together` is in the order of the
+ * context's words. The index must have a document.
  */
 export function costOfWord({ documents, together }: CandidateCompany, { liveRows, words }: Context): number {
   const alone = (documents + UNSEEN) / liveRows;
@@ -68,8 +70,8 @@ export function costOfWord({ documents, together }: CandidateCompany, { liveRows
 }
 
 /**
- * Those of a word's near terms that may have been meant: fewest typos first, then the likeliest. `costs` are the terms' own;
- * `searchesOf` is how often people searched for a term lately.
+ * The near terms of a word that may have been meant: fewest typos first, then the likeliest. `costs` are the
+ * terms' own; `searchesOf` is the number of recent searches for a term.
  */
 export function likelyTypos(
   typos: readonly RankedTypo[],

@@ -1,6 +1,6 @@
-// Orders the terms near a misspelt word by how likely they were meant, and keeps those that are judged (noisy-channel.ts). This is done
-// once, when the shards' answers come. So the memory of a word holds this choice and not hundreds of near terms. Pure
-// functions; docs/ranking.md has the reasons.
+// Orders the terms near a misspelt word by likelihood, and keeps those that noisy-channel.ts judges. This is
+// done once, when the shards' answers arrive, so the cache holds this selection and not hundreds of near
+// terms. Pure functions; docs/ranking.md has the reasons.
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -11,25 +11,25 @@ import type {
 import { FIXED_LIMITS } from "../../../ground/limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
-/** The cost that counts as one typo. The dearest single edit is still one typo. */
+/** The cost that counts as one typo. The most expensive single edit is still one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
-/** Twice the documents make a term as much likelier as a cost that is smaller by this. */
+/** Twice the documents make a term as much likelier as a cost lower by this. */
 const FREQUENCY_DISCOUNT = 5;
-/** How many of the nearest terms are priced. */
+/** Number of nearest terms that are priced. */
 const PRICED_MAX = 500;
 
-/** A typo with what it costs. */
+/** A typo with its cost. */
 export interface RankedTypo extends TypoExpansion {
-  /** 1 to 4, from what the edits cost (typo-cost.ts). */
+  /** 1 to 4, derived from the cost of the edits (typo-cost.ts). */
   readonly typos: number;
-  /** What the edits cost. */
+  /** Cost of the edits. */
   readonly edits: number;
 }
 
-/** What the dictionaries of all shards hold for one word. */
+/** What all shards' dictionaries have for one word. */
 export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
-  /** The best near terms by `limitTypos`. Empty only when no term is near. */
+  /** The best near terms by `limitTypos`. Empty only if no term is near. */
   readonly typos: readonly RankedTypo[] | null;
 }
 
@@ -44,12 +44,12 @@ export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
   readonly words: readonly KnownWord[];
 }
 
-/** The answers, with what the shards said about suspects in the order of the program. */
+/** The answers, and those about suspects in the order of the program. */
 export interface ToldWords extends KnownWords {
   readonly suspects: readonly KnownSuspect[];
 }
 
-/** An answer with at most `max` typos for each word. */
+/** An answer with at most `max` typos per word. */
 export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
   const words = result.words.map(({ exact, prefix, typos, infixes }, i): KnownWord => {
     const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
@@ -67,7 +67,7 @@ export function rankTypos(result: ExpandResult, program: ExpandProgram, max: num
   return { liveRows: result.liveRows, slots: result.slots, words, suspects };
 }
 
-/** A candidate with the number it is sorted by. */
+/** A candidate with its sort number. */
 interface Candidate {
   readonly typo: TypoExpansion;
   readonly frequency: number;
@@ -105,7 +105,7 @@ export function limitTypos(
   }));
 }
 
-/** The nearest terms by whole edits, which the dictionary has counted. Only these are priced. */
+/** The nearest terms by number of edits, as counted by the dictionary. Only these are priced. */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({
     typo,
@@ -136,7 +136,7 @@ function byFrequency(a: Candidate, b: Candidate): number {
   return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
 }
 
-/** Compares by UTF-8 bytes, which is the order of the code points. Far faster than making buffers. */
+/** Compares by UTF-8 bytes, that is, in code point order. Far faster than creating buffers. */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -146,12 +146,12 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The rank of a UTF-16 unit. Surrogates come last because they stand for code points beyond all other units. */
+/** Rank of a UTF-16 unit. Surrogates come last because they stand for code points beyond all other units. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** The frequency in the field that has most documents. */
+/** The frequency in the field with the most documents. */
 export function largest(frequencies: readonly number[]): number {
   let most = 0;
   for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);

@@ -1,13 +1,14 @@
-// How unlikely it is that somebody who wanted a term typed a word. The cost is that of the cheapest optimal string
-// alignment (insertion, deletion, substitution, swap of neighbours), in which every edit has a price of its own. 100 is
-// about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
+// How unlikely it is that a person who meant a term typed a word: the cost of the cheapest optimal string
+// alignment (insertion, deletion, substitution, swap of neighbours), in which every edit has its own price.
+// 100 is about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
 //
-// Frequent human errors are cheap. They are known from Kernighan, Church and Gale 1990 ("A Spelling Correction Program
-// Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on the letter before), Brill and
-// Moore 2000 ("An Improved Error Model for Noisy Channel Spelling Correction": edits of several letters, the place in
-// the word), Mitton 1996 ("English Spelling and the Computer": omissions and doublings are the commonest errors,
-// vowels and endings the weakest places, the first letter is nearly always right). The prices are round numbers,
-// chosen on every other pair of three lists of misspellings and measured on the others.
+// Frequent human errors are cheap. They are known from Kernighan, Church and Gale 1990 ("A Spelling
+// Correction Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on
+// the letter before), Brill and Moore 2000 ("An Improved Error Model for Noisy Channel Spelling Correction":
+// edits of several letters, the position in the word), Mitton 1996 ("English Spelling and the Computer":
+// omissions and doublings are the most common errors, vowels and endings the weakest places, the first letter
+// is nearly always right). The prices are round numbers, chosen on every other pair of three lists of
+// misspellings and measured on the others.
 
 const EXTRA = 105;
 const EXTRA_LAST = 100;
@@ -31,11 +32,11 @@ const SWAP_IE = 50;
 const F_FOR_PH = 75;
 const FIRST_LETTER = 70;
 const FIRST_SWAP = 20;
-/** The price of a term of which the word, with typos, is only the beginning. */
+/** Price of a term if the word, with typos, is only its beginning. */
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 
-/** Consonants that stand for the same or nearly the same sound. */
+/** Consonants with the same or nearly the same sound. */
 const SAME_SOUND = ["ck", "cs", "ks", "sz", "cz", "kq", "cq", "gj", "fv", "dt", "bp"];
 const KEY_ROWS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 /** Letters that are hardly heard after one of these ... */
@@ -48,7 +49,7 @@ const SILENT_AFTER: Readonly<Record<string, string>> = {
   n: "m",
   l: "a",
 };
-/** ... or before one of these. A last e is as silent. */
+/** ... or before one of these. A final e is as silent. */
 const SILENT_BEFORE: Readonly<Record<string, string>> = {
   k: "n",
   g: "n",
@@ -87,8 +88,8 @@ const [A, B, C, E, F, H, I, L, N, O, P, R, S, T, U, Y] = Array.from("abcefhilnop
 const LETTER_PAIRS = pairPrices();
 const SILENT_PAIRS = { after: pairFlags(SILENT_AFTER), before: pairFlags(SILENT_BEFORE) };
 
-// The scratch arrays of one comparison. One set per thread serves all, because nothing interrupts a comparison. They grow
-// with the longest word seen; a term has at most 120 letters.
+// Scratch arrays of one comparison. One set per thread suffices, because nothing interrupts a comparison.
+// They grow with the longest word seen; a term has at most 120 letters.
 let typed = new Uint32Array(128);
 let term = new Uint32Array(128);
 let extra = new Uint8Array(128);
@@ -99,12 +100,15 @@ let rows = [new Int32Array(129), new Int32Array(129), new Int32Array(129)] as [
   Int32Array,
 ];
 
-/** The prices of turning one typed word into terms. Only one object may be in use at a time, because all share their scratch arrays. */
+/**
+ * Prices of turning one typed word into terms. Only one object may be in use at a time, because all share
+ * their scratch arrays.
+ */
 export class TypoCosts {
   readonly #length: number;
   readonly #unfinished: boolean;
 
-  /** With `unfinished` the word may also be the beginning of a term. */
+  /** With `unfinished`, the word may also be the beginning of a term. */
   constructor(word: string, unfinished: boolean) {
     reserve(word.length);
     this.#length = points(word, typed);
@@ -134,7 +138,7 @@ export class TypoCosts {
   }
 }
 
-/** Row i of the alignment: the first i letters of the word against every beginning of the term. */
+/** Row i of the alignment: the first i letters of the word against every prefix of the term. */
 function fillRow(i: number, width: number, before: Int32Array, above: Int32Array, row: Int32Array): void {
   const a = typed[i - 1] as number;
   const left = i > 1 ? (typed[i - 2] as number) : 0;
@@ -167,7 +171,7 @@ function swapPrice(a: number, b: number): number {
   return (a === I && b === E) || (a === E && b === I) ? SWAP_IE : SWAP;
 }
 
-/** The price of typing `a` for `b`, the j-th letter of the term. */
+/** Price of typing `a` for `b`, the j-th letter of the term. */
 function letterPrice(a: number, b: number, j: number, width: number): number {
   const x = a - LETTER_A;
   const y = b - LETTER_A;
@@ -175,7 +179,10 @@ function letterPrice(a: number, b: number, j: number, width: number): number {
   return isEnding(a, b, j, width) ? ENDING : (LETTER_PAIRS[x * LETTERS + y] as number);
 }
 
-/** Whether the letters differ within an ending: -able and -ible, -ant and -ent, -ance and -ence, -ar, -er and -or, -tion, -sion and -cion. */
+/**
+ * True if the letters differ within an ending: -able and -ible, -ant and -ent, -ance and -ence, -ar, -er and
+ * -or, -tion, -sion and -cion.
+ */
 function isEnding(a: number, b: number, j: number, width: number): boolean {
   const next = j < width ? term[j] : 0;
   const second = j + 1 < width ? term[j + 1] : 0;
@@ -191,7 +198,7 @@ function among(letter: number | undefined, first: number, second: number, third:
   return letter === first || letter === second || letter === third;
 }
 
-/** The price when the i-th letter of the typed word is too many. */
+/** Price of a superfluous i-th letter in the typed word. */
 function extraPrice(i: number, length: number): number {
   const letter = typed[i] as number;
   const left = i > 0 ? (typed[i - 1] as number) : 0;
@@ -202,7 +209,7 @@ function extraPrice(i: number, length: number): number {
   return isVowel(letter) ? EXTRA_VOWEL : EXTRA;
 }
 
-/** The price when the j-th letter of the term was left out. */
+/** Price of omitting the j-th letter of the term. */
 function missingPrice(j: number, width: number): number {
   const letter = term[j] as number;
   const left = j > 0 ? (term[j - 1] as number) : 0;

@@ -1,4 +1,4 @@
-// How many typos a word may have. Lengths are counted in code points, never in bytes.
+// Number of typos a word may have. Lengths are in code points, never in bytes.
 
 export interface TypoRule {
   readonly numTypos: number;
@@ -12,7 +12,9 @@ const MIN_LENGTH_4_TYPOS = 16;
 const MIN_LENGTH_2_AT_LAST = 5;
 const LETTERS_SHORT_AT_LAST = 3;
 
-/** How many typos the word may have, at most `numTypos`. 0 for short words, and for words with digits unless these are allowed. */
+/**
+ * Allowed typos, at most `numTypos`. 0 for short words, and for words with digits unless these are allowed.
+ */
 export function typosAllowed(term: string, rule: TypoRule): number {
   if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
   let length = 0;
@@ -26,7 +28,7 @@ export function typosAllowed(term: string, rule: TypoRule): number {
 }
 
 /**
- * How many typos a word may have for which nothing at all was found. It is two for words of at least five letters that are
+ * Allowed typos of a word for which nothing at all was found: two for words of at least five letters that are
  * at most three letters too short for two typos.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
