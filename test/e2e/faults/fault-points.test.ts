@@ -41,13 +41,17 @@ const RARELY_THROWN = effort(/^(model|vectors|codes)\./, /^$/);
 const isThrown = (point: ServingPoint): boolean =>
   SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
-/** Every second point of the shards: test/crash cuts a shard short at each of its syncs. */
-const KILLED_SHARD_POINTS = POINTS.filter(isOfShards).filter((_, i) => effort(i % 2 === 0, true));
+/**
+ * The usual run kills at every second point of the shards, since test/crash cuts a shard short at each of its syncs, and
+ * of the server at every second of the points where a step fails as well.
+ */
+const isKilled = (point: ServingPoint, i: number): boolean =>
+  effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);
 
 // Each has a server of its own. They are done side by side, since some wait for what is tried again after seconds.
 describe.concurrent.each([
-  ["kill", "shards", KILLED_SHARD_POINTS],
-  ["kill", "the server", POINTS.filter((point) => !isOfShards(point))],
+  ["kill", "shards", POINTS.filter(isOfShards).filter(isKilled)],
+  ["kill", "the server", POINTS.filter((point) => !isOfShards(point)).filter(isKilled)],
   ["throw", "all", POINTS.filter(isThrown)],
   ["stop", "all", STOPPED],
 ] as const)("%s, points of %s", (what, _where, points) => {
