@@ -9,6 +9,8 @@ import type { HttpRequest } from "./transport/port.js";
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
+/** What `curl -d` sends unless it is told otherwise. */
+const CURL_MEDIA = "application/x-www-form-urlencoded";
 /** Characters of a header that an error shows. */
 const SHOWN_MAX = 100;
 
@@ -56,10 +58,9 @@ function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): v
   if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");
   if (media.trim() !== "" && !accepted.test(media.trim())) {
-    throw new SkeinError(
-      "SK-SYS-415",
-      `the Content-Type must be ${expected}, not ${media.trim().slice(0, SHOWN_MAX)}`,
-    );
+    const came = media.trim().slice(0, SHOWN_MAX);
+    const hint = came === CURL_MEDIA ? `; with curl -d, add -H "Content-Type: ${expected}"` : "";
+    throw new SkeinError("SK-SYS-415", `the Content-Type must be ${expected}, not ${came}${hint}`);
   }
   const charset = parameters
     .map((parameter) => /^\s*charset="?([^"]*)"?\s*$/.exec(parameter)?.[1])

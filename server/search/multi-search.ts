@@ -3,8 +3,9 @@
 import { inTurns } from "../fleet/threads/tenant-turns.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
-import { anything, list } from "../ground/input/readers.js";
+import { anything, type JsonSchema, list } from "../ground/input/readers.js";
 import type { Limits } from "../ground/limits.js";
+import { QUERY } from "../question/request/query-request.js";
 
 /**
  * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value, and rejects with the slot's
@@ -12,11 +13,21 @@ import type { Limits } from "../ground/limits.js";
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
+/** A search is checked when its turn comes: a wrong one fails alone. */
+export const SLOT_SCHEMA: JsonSchema = {
+  ...QUERY.schema,
+  properties: {
+    index: { type: "string", description: "Name of the index." },
+    ...(QUERY.schema.properties as object),
+  },
+  required: ["index", ...(QUERY.schema.required as string[])],
+};
+
 export const MULTI_SEARCH = object(
   {
     searches: required(
-      list(anything(), "multiSearchSlotsMax", "an array of searches"),
-      "Each a Query with the name of its index in `index`.",
+      list({ ...anything(), schema: SLOT_SCHEMA }, "multiSearchSlotsMax", "an array of searches"),
+      "Each a query with the name of its index.",
     ),
   },
   { unknown: "ignored" },

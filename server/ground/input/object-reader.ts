@@ -19,7 +19,7 @@ export type ValuesOf<M> = { readonly [K in keyof M]: M[K] extends BodyMember<inf
 export interface ObjectReader<T> extends ValueReader<T> {
   /** The schema of a change: nothing is required. */
   readonly changeSchema: JsonSchema;
-  /** The schema of a reply that always has all members. */
+  /** The schema of a reply, which has every member with a default; null only where that is the default. */
   readonly completeSchema: JsonSchema;
   /** The values of an object without members. Only for tables without required members. */
   readonly defaults: T;
@@ -70,14 +70,18 @@ export function object<M extends MemberTable>(
   const entries = Object.entries(members);
   const names = Object.keys(members);
   const takes = "an object";
-  const propertiesOf = (schemaOf: (reader: ValueReader<unknown>) => JsonSchema): object =>
+  const propertiesOf = (
+    schemaOf: (reader: ValueReader<unknown>) => JsonSchema,
+    isNullable: (member: BodyMember<unknown>) => boolean,
+  ): object =>
     Object.fromEntries(
       entries.map(([name, member]) => [
         name,
-        memberSchema(member, schemaOf(member.reader), nulls === "absent"),
+        memberSchema(member, schemaOf(member.reader), isNullable(member)),
       ]),
     );
-  const properties = propertiesOf(({ schema }) => schema);
+  const mayBeNull = (member: BodyMember<unknown>): boolean => nulls === "absent" && !member.required;
+  const properties = propertiesOf(({ schema }) => schema, mayBeNull);
   const others = unknown === "ignored" ? {} : { additionalProperties: unknown === "kept" };
   const defaults = Object.fromEntries(entries.map(([name, { fallback }]) => [name, fallback])) as ValuesOf<M>;
   const required = names.filter((name) => members[name]?.required);
@@ -86,10 +90,17 @@ export function object<M extends MemberTable>(
     schema: { type: "object", properties, ...others, ...(required.length === 0 ? {} : { required }) },
     changeSchema: {
       type: "object",
-      properties: propertiesOf(({ schema, changeSchema }) => changeSchema ?? schema),
+      properties: propertiesOf(({ schema, changeSchema }) => changeSchema ?? schema, mayBeNull),
       ...others,
     },
-    completeSchema: { type: "object", properties, required: names },
+    completeSchema: {
+      type: "object",
+      properties: propertiesOf(
+        ({ schema, completeSchema }) => completeSchema ?? schema,
+        ({ fallback }) => fallback === null,
+      ),
+      required: names.filter((name) => members[name]!.required || members[name]!.fallback !== undefined),
+    },
     defaults,
     read(value, path, rules, present) {
       if (!isObject(value)) return wrongType(path || "the body", takes, value, rules);
@@ -142,20 +153,27 @@ function under(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
+/** A default is told in the description: generators of clients require a member with the keyword `default`. */
 function memberSchema(
-  { required, fallback, description }: BodyMember<unknown>,
+  { fallback, description }: BodyMember<unknown>,
   schema: JsonSchema,
-  nulls: boolean,
+  isNullable: boolean,
 ): JsonSchema {
-  const sentences = [description, schema.description].filter((sentence) => sentence !== undefined);
-  return {
-    ...(nulls && !required ? orNull(schema) : schema),
-    ...(fallback === undefined ? {} : { default: fallback }),
-    ...(sentences.length === 0 ? {} : { description: sentences.join(" ") }),
-  };
+  const sentences = [description, schema.description, defaultSentence(fallback)].filter(
+    (sentence) => sentence !== undefined,
+  );
+  const typed = isNullable ? orNull(schema) : schema;
+  return sentences.length === 0 ? typed : { ...typed, description: sentences.join(" ") };
+}
+
+/** An object's members have defaults of their own. */
+function defaultSentence(fallback: unknown): string | undefined {
+  if (fallback === undefined || fallback === null || isObject(fallback)) return undefined;
+  return `Default: ${JSON.stringify(fallback)}.`;
 }
 
 function orNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema.enum)) return { ...schema, enum: [...(schema.enum as unknown[]), null] };
+  if (schema.properties !== undefined) return { anyOf: [schema, { type: "null" }] };
   return schema.type === undefined ? schema : { ...schema, type: [schema.type, "null"] };
 }

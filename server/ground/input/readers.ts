@@ -24,6 +24,8 @@ export interface ValueReader<T> {
   readonly schema: JsonSchema;
   /** What a change of the object may be; only readers of objects have it. */
   readonly changeSchema?: JsonSchema;
+  /** What a reply has of the value; only readers of objects and of lists of them have it. */
+  readonly completeSchema?: JsonSchema;
   /**
    * The checked value. `path` names it in refusals: "schema.fields[2].name". `present` is the object that a change is
    * applied to; only readers of objects look at it. Throws a SkeinError with the rules' code.
@@ -144,6 +146,9 @@ export function list<T>(
   return {
     takes,
     schema: { type: "array", items: items.schema },
+    ...(items.completeSchema === undefined
+      ? {}
+      : { completeSchema: { type: "array", items: items.completeSchema } }),
     read(value, path, rules) {
       if (!Array.isArray(value)) return wrongType(path, takes, value, rules);
       const most = numberOf(itemsMax, rules);

@@ -1,6 +1,7 @@
 // The OpenAPI document's paths of keys, tenants and what they use.
+
+import { ref } from "./components.js";
 import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 

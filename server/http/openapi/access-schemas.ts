@@ -39,12 +39,9 @@ const newKey = complete({ ...key, key: { type: "string", description: "The value
 const tenant = { id: COUNT, name: TEXT, plan: TEXT, created_at: TIME };
 const limit = nullable("integer", { description: "null: no limit." });
 const used = complete({ used: COUNT, limit });
-const bytesUsed = (description: string): JsonSchema => ({
-  ...complete({
-    used: nullable("integer", { minimum: 0, description: "null: a shard cannot tell now." }),
-    limit,
-  }),
-  description,
+const bytesUsed = complete({
+  used: nullable("integer", { minimum: 0, description: "null: a shard cannot tell now." }),
+  limit,
 });
 
 export const ACCESS_SCHEMAS = {
@@ -70,10 +67,11 @@ export const ACCESS_SCHEMAS = {
         coach: used,
         documents: used,
         indexes: used,
-        disk_bytes: bytesUsed(
-          "About what the indexes take of the disk, with deleted values that still lie there.",
-        ),
-        memory_bytes: bytesUsed("What the loaded indexes take of memory."),
+        disk_bytes: {
+          ...bytesUsed,
+          description: "About what the indexes take of the disk, with deleted values that still lie there.",
+        },
+        memory_bytes: { ...bytesUsed, description: "What the loaded indexes take of memory." },
       }),
     },
   }),

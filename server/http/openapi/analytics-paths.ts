@@ -1,4 +1,6 @@
 // The OpenAPI paths of events and reports. Plain data.
+
+import { ref } from "./components.js";
 import {
   data,
   listOf,
@@ -8,7 +10,6 @@ import {
   pathParameter,
   queryParameter,
 } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const DAYS = queryParameter("days", "Up to now, or up to `to`.", {

@@ -1,8 +1,8 @@
 // The OpenAPI path of the audit log. Plain data.
 import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
 import { REQUEST_LIMITS } from "../../ground/limits.js";
+import { ref } from "./components.js";
 import { data, operation, type PathItem, queryParameter } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const LIMIT = { type: "integer", minimum: 1, maximum: REQUEST_LIMITS.auditRowsMax, default: 100 };
 const BEFORE = { oneOf: [{ type: "integer" }, { type: "string", format: "date-time" }] };

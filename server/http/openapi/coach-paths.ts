@@ -1,5 +1,6 @@
 // The OpenAPI paths of the coach. Plain data.
 import { RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
+import { ref } from "./components.js";
 import {
   data,
   jsonBody,
@@ -9,7 +10,6 @@ import {
   pathParameter,
   queryParameter,
 } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const RECOMMENDATION = pathParameter("id", "Number of the recommendation.", "integer");

@@ -1,6 +1,7 @@
 // The OpenAPI paths of ranking rules, synonyms, copying and swapping. Plain data.
+
+import { ref } from "./components.js";
 import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");

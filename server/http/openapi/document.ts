@@ -12,6 +12,7 @@ export const OPENAPI = {
       "{error, code, details?}. Match on `code`.",
     license: { name: "MIT", identifier: "MIT" },
   },
+  servers: [{ url: "/", description: "The server that has sent this document." }],
   security: [{ bearer: [] }],
   tags: [
     "indexes",

@@ -1,6 +1,7 @@
 // Building blocks of OpenAPI operations: parameters, JSON bodies, replies. Plain data.
 import type { JsonSchema } from "../../ground/input/readers.js";
-import { ref } from "./schemas.js";
+import { ref } from "./components.js";
+import { EXAMPLES } from "./examples.js";
 
 export interface Operation {
   readonly operationId: string;
@@ -94,8 +95,25 @@ export function operation(
     summary,
     tags: [tag],
     ...(parts.parameters === undefined ? {} : { parameters: parts.parameters }),
-    ...(parts.body === undefined ? {} : { requestBody: parts.body }),
+    ...(parts.body === undefined ? {} : { requestBody: withExample(parts.body, operationId) }),
     responses: { ...parts.replies, ...errors(statuses) },
+  };
+}
+
+function withExample(body: JsonSchema, operationId: string): JsonSchema {
+  const example = EXAMPLES[operationId];
+  const content = Object.entries(body.content as Readonly<Record<string, JsonSchema>>);
+  return {
+    ...body,
+    content: Object.fromEntries(
+      content.map(([type, media]) => [
+        type,
+        {
+          ...media,
+          example: type === "text/plain" ? JSON.stringify(example) : example,
+        },
+      ]),
+    ),
   };
 }
 

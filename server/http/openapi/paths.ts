@@ -4,6 +4,7 @@ import { accessPaths } from "./access-paths.js";
 import { analyticsPaths } from "./analytics-paths.js";
 import { auditPaths } from "./audit-paths.js";
 import { coachPaths } from "./coach-paths.js";
+import { ref } from "./components.js";
 import { curationPaths } from "./curation-paths.js";
 import {
   data,
@@ -18,7 +19,6 @@ import {
   pathParameter,
   queryParameter,
 } from "./operations.js";
-import { ref } from "./schemas.js";
 import { sourcePaths } from "./source-paths.js";
 
 const INDEX = pathParameter("name", "Name of the index.");

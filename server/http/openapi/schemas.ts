@@ -7,19 +7,16 @@ import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
 import { ERRORS } from "../../ground/errors.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { QUERY } from "../../question/request/query-request.js";
-import { MULTI_SEARCH } from "../../search/multi-search.js";
+import { MULTI_SEARCH, SLOT_SCHEMA } from "../../search/multi-search.js";
 import { SIMILAR } from "../../search/similar/similar-request.js";
 import { SUGGEST } from "../../search/suggest/suggest-request.js";
 import { ACCESS_SCHEMAS } from "./access-schemas.js";
 import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
 import { AUDIT_SCHEMAS } from "./audit-schemas.js";
 import { COACH_SCHEMAS } from "./coach-schemas.js";
+import { ref, withParts } from "./components.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
-
-export function ref(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
 
 /** `required` names the members that must be there; others are optional. */
 function object(
@@ -174,12 +171,66 @@ const facets: JsonSchema = {
   additionalProperties: { type: "object", additionalProperties: COUNT },
 };
 
-export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+/** See withParts. */
+const PARTS = {
+  "Index.schema": "IndexSchema",
+  "IndexInput.schema": "IndexSchemaInput",
+  "IndexInput.schema.fields": "FieldInput",
+  "IndexChange.schema": "IndexSchemaChange",
+  "IndexChange.schema.fields": "FieldChange",
+  "Settings.highlight": "HighlightSettings",
+  "Settings.embedder": "EmbedderSettings",
+  "Settings.semantic": "SemanticSettings",
+  "Settings.ai": "AiSettings",
+  "SettingsInput.highlight": "HighlightSettingsInput",
+  "SettingsInput.embedder": "EmbedderSettingsInput",
+  "SettingsInput.semantic": "SemanticSettingsInput",
+  "SettingsInput.ai": "AiSettingsInput",
+  "IndexStats.embedder": "EmbedderStats",
+  "IndexStats.embedder.model": "EmbedderModel",
+  "BatchResult.errors": "DocumentFailure",
+  "SimilarDocuments.hits": "SimilarHit",
+  "Hit.highlight": "Highlight",
+  "Hit.explanation": "Explanation",
+  "Hit.explanation.words": "ExplainedWord",
+  "Hit.explanation.words.found": "FoundTerm",
+  "Hit.explanation.bonuses": "Bonus",
+  "QueryResult.ai_context": "AiContext",
+  "QueryResult.ai_context.applied_filters": "AppliedFilters",
+  "QueryResult.suggestions": "SpellingSuggestion",
+  "QueryResult.data": "LegacyResult",
+  "QueryResult.data.facet_counts": "FacetCounts",
+  "QueryResult.data.facet_counts.counts": "FacetCount",
+  "RankingRule.conditions": "RuleConditions",
+  "RankingRule.effect": "RuleEffect",
+  "RankingRuleInput.conditions": "RuleConditionsInput",
+  "RankingRuleInput.effect": "RuleEffectInput",
+  "RankingRuleChange.conditions": "RuleConditionsChange",
+  "RankingRuleChange.effect": "RuleEffectChange",
+  "CopiedSettings.copied": "CopiedParts",
+  "DataSource.basic_auth": "BasicAuth",
+  "DataSourceInput.basic_auth": "BasicAuthInput",
+  "DataSourceChange.basic_auth": "BasicAuthChange",
+  "SyncRun.errors": "ItemFailure",
+  "FeedPreview.items": "PreviewedItem",
+  "EventsResult.rejected": "RejectedEvent",
+  "AnalyticsSummary.series": "AnalyticsPeriod",
+  "DecidedRecommendation.created": "AppliedRecord",
+  "Usage.tenants": "TenantUsage",
+  "Usage.tenants.searches": "UsedAmount",
+  "Usage.tenants.disk_bytes": "UsedBytes",
+  "AuditPage.entries": "AuditEntry",
+};
+
+const SHAPES: Readonly<Record<string, JsonSchema>> = {
   Error: object({ error: TEXT, code: { enum: Object.keys(ERRORS) }, details: { type: "object" } }, [
     "error",
     "code",
   ]),
-  Field: { ...FIELD.schema, required: ["name", "type", "facet", "optional", "index", "sort", "infix"] },
+  Field: {
+    ...FIELD.completeSchema,
+    required: ["name", "type", "facet", "optional", "index", "sort", "infix"],
+  },
   Index: object(
     {
       id: COUNT,
@@ -221,7 +272,10 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Batch: object(
     {
       documents: array({}, { description: "Documents with a string id; with action delete also plain ids." }),
-      action: { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" },
+      action: {
+        enum: ["upsert", "create", "update", "emplace", "delete"],
+        description: 'Default: "upsert".',
+      },
     },
     ["documents"],
   ),
@@ -260,19 +314,21 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ["hits", "took_ms"],
   ),
   SuggestInput: SUGGEST.schema,
+  DocumentSuggestion: object({ value: TEXT, field: TEXT, document_id: TEXT }, [
+    "value",
+    "field",
+    "document_id",
+  ]),
+  ValueSuggestion: object({ value: TEXT, field: TEXT, count: COUNT }, ["value", "field", "count"]),
   Suggestions: object(
     {
-      suggestions: array({
-        oneOf: [
-          object({ value: TEXT, field: TEXT, document_id: TEXT }, ["value", "field", "document_id"]),
-          object({ value: TEXT, field: TEXT, count: COUNT }, ["value", "field", "count"]),
-        ],
-      }),
+      suggestions: array({ oneOf: [ref("DocumentSuggestion"), ref("ValueSuggestion")] }),
       took_ms: COUNT,
     },
     ["suggestions", "took_ms"],
   ),
   MultiSearch: MULTI_SEARCH.schema,
+  SearchSlot: SLOT_SCHEMA,
   MultiSearchResult: object({ results: array({ oneOf: [ref("QueryResult"), ref("Error")] }) }, ["results"]),
   Hit: hit,
   QueryResult: object(
@@ -338,3 +394,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Snapshot: object(snapshot, Object.keys(snapshot)),
   Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),
 };
+
+export const SCHEMAS = withParts(SHAPES, PARTS);

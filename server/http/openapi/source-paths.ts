@@ -1,4 +1,6 @@
 // The OpenAPI paths of data sources, their runs and incidents. Plain data.
+
+import { ref } from "./components.js";
 import {
   data,
   jsonBody,
@@ -8,7 +10,6 @@ import {
   pathParameter,
   queryParameter,
 } from "./operations.js";
-import { ref } from "./schemas.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const SOURCE = pathParameter("id", "Number of the data source.", "integer");

@@ -50,7 +50,7 @@ const MEMBERS = {
   num_typos: optional(clamped(0, FIXED_LIMITS.typosMax), "Default: as in the settings."),
   highlight_fields: optional(text(), "Fields to mark matched words in, comma-separated."),
   fields: optional(texts(), "Members of the documents to return; default: all."),
-  exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
+  exclude_fields: optional(texts(), "Members to leave out; not used beside fields."),
   explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
   ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
   ...ASKER_MEMBERS,

@@ -144,6 +144,10 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
     ]) {
       expect([(await query(type)).status, type]).toEqual([415, type]);
     }
+    expect((await query("application/x-www-form-urlencoded")).json.error).toBe(
+      "the Content-Type must be application/json, not application/x-www-form-urlencoded; " +
+        'with curl -d, add -H "Content-Type: application/json"',
+    );
   });
 });
 

@@ -48,7 +48,10 @@ export class OpenApiContract {
     return contract;
   }
 
-  /** Throws when the server accepted a JSON request that the document does not describe. */
+  /**
+   * Throws when the server accepted a JSON request that the document does not describe. Slots of a multi-search that were
+   * refused may be anything.
+   */
   checkRequest(method: string, path: string, body: unknown, reply: Reply): void {
     const { at, operation } = this.operation(method, path);
     if (reply.status >= 300 || !isJsonBody(body) || operation?.requestBody === undefined) return;
@@ -59,7 +62,7 @@ export class OpenApiContract {
       `${at}/requestBody`,
       operation.requestBody,
       JSON_TYPE,
-      asValue(body),
+      accepted(asValue(body), reply),
     );
   }
 
@@ -155,6 +158,14 @@ function isJsonBody(body: unknown): boolean {
 
 function asValue(body: unknown): unknown {
   return typeof body === "string" ? JSON.parse(body) : JSON.parse(JSON.stringify(body));
+}
+
+/** Without the slots of a multi-search whose answer is an error. */
+function accepted(body: unknown, { json }: Reply): unknown {
+  const { searches } = body as { searches?: unknown[] };
+  const results = (json.data as { results?: object[] } | undefined)?.results;
+  if (!Array.isArray(searches) || !Array.isArray(results)) return body;
+  return { ...(body as object), searches: searches.filter((_, i) => !("error" in results[i]!)) };
 }
 
 function preview(value: unknown): string {

@@ -1,0 +1,64 @@
+// Gives nested objects of the OpenAPI schemas names of their own: clients generated from the document then have types
+// with names, and a shape that stands in several schemas is written once.
+import { isObject } from "../../ground/input/json-value.js";
+import type { JsonSchema } from "../../ground/input/readers.js";
+
+/** Name by place: the schema and the members that lead to the object. */
+type Names = Readonly<Record<string, string>>;
+
+/** The schemas and the named parts of them, with references in place of the parts. */
+export function withParts(
+  schemas: Readonly<Record<string, JsonSchema>>,
+  names: Names,
+): Record<string, JsonSchema> {
+  const all = new Map(Object.entries(schemas));
+  /** By the object of the members, which a copy with another description shares. */
+  const known = new Map<unknown, string>();
+  for (const [name, { properties }] of all) if (properties !== undefined) known.set(properties, name);
+  for (const [name, schema] of Object.entries(schemas)) {
+    for (const { place, part } of partsOf(schema, name)) {
+      const own = names[place];
+      if (own === undefined || known.has(part.properties)) continue;
+      known.set(part.properties, own);
+      const { description: _, ...described } = part;
+      all.set(own, described);
+    }
+  }
+  return Object.fromEntries(Array.from(all, ([name, schema]) => [name, insideOf(schema, known)]));
+}
+
+/** The objects with listed members inside of a schema, outer ones first. */
+export function* partsOf(
+  node: unknown,
+  place: string,
+): Generator<{ readonly place: string; readonly part: JsonSchema }> {
+  if (!isObject(node) && !Array.isArray(node)) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === "properties") {
+      for (const [member, schema] of Object.entries(value as object))
+        yield* partAndItsParts(schema, `${place}.${member}`);
+    } else yield* partAndItsParts(value, place);
+  }
+}
+
+function* partAndItsParts(node: unknown, place: string): ReturnType<typeof partsOf> {
+  if (isObject(node) && isObject(node.properties)) yield { place, part: node };
+  yield* partsOf(node, place);
+}
+
+function insideOf(schema: JsonSchema, known: ReadonlyMap<unknown, string>): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, referring(value, known)]));
+}
+
+function referring(node: unknown, known: ReadonlyMap<unknown, string>): unknown {
+  if (Array.isArray(node)) return node.map((item) => referring(item, known));
+  if (!isObject(node)) return node;
+  const name = known.get(node.properties);
+  if (name === undefined) return insideOf(node, known);
+  const { description } = node;
+  return { ...ref(name), ...(description === undefined ? {} : { description }) };
+}
+
+export function ref(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
