@@ -79,7 +79,7 @@ export const BLOCK_POSITIONS = 8; // u32, offset into the list's positions
 export const BLOCK_MAX_TF = 12; // u8, min(255, largest tf)
 export const BLOCK_MIN_NORM = 13; // u8, smallest norm byte
 export const BLOCK_ROW_BITS = 14; // u8, 0..32
-export const BLOCK_TF_BITS = 15; // u8, 0..32
+export const BLOCK_TF_BITS = 15; // u8, 0..24
 export const BLOCK_ENTRY_BYTES = 16;
 // After the directory, only if there are blocks: u32 tail data, u32 tail positions.
 export const LIST_TAIL_BYTES = 8;

@@ -75,6 +75,9 @@ export interface ConfigOption {
   readonly description: string;
 }
 
+/** Each reads in the memories of the shards, which have READERS_MAX places (engine-wasm/host/instance/board.ts). */
+const FRONT_ENDS_MAX = 64;
+
 export const CONFIG_OPTIONS: readonly ConfigOption[] = [
   { name: "host", argument: "<address>", env: "SKEIN_HOST", description: "address to listen on (127.0.0.1)" },
   { name: "port", argument: "<number>", env: "SKEIN_PORT", description: "port, 0 for any free one (8800)" },
@@ -94,7 +97,7 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     name: "frontends",
     argument: "<number>",
     env: "SKEIN_FRONTENDS",
-    description: "threads that take requests, at most 16 (half the cores)",
+    description: `threads that take requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
   },
   {
     name: "snapshot_dir",
@@ -168,7 +171,6 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
 const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
 /** The routes without a key that may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
-const FRONT_ENDS_MAX = 64; // see READERS_MAX of the board
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,

@@ -95,6 +95,7 @@ export function object<M extends MemberTable>(
     },
     completeSchema: {
       type: "object",
+      ...(unknown === "kept" ? { additionalProperties: true } : {}),
       properties: propertiesOf(
         ({ schema, completeSchema }) => completeSchema ?? schema,
         ({ fallback }) => fallback === null,

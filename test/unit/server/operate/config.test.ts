@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { READERS_MAX } from "../../../../engine-wasm/host/instance/board.js";
 import { ProxyTrust } from "../../../../server/access/edge/client-address.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import {
@@ -37,7 +38,7 @@ describe("values", () => {
       dataDir: join(directory, "data"),
       snapshotDir: join(directory, "data", "snapshots"),
       shards: null,
-      frontEnds: Math.min(16, Math.max(1, Math.floor(availableParallelism() / 2))),
+      frontEnds: Math.min(READERS_MAX, Math.max(1, Math.floor(availableParallelism() / 2))),
       adminKey: null,
       metricsKey: null,
       rankingWithout: new Set(),
@@ -194,4 +195,12 @@ test("every option has a flag name, a variable and a description", () => {
     expect(option.env).toBe(`SKEIN_${option.name.toUpperCase()}`);
     expect(option.description).not.toBe("");
   }
+});
+
+test("the help says how many front-ends may be asked for, which the board of a shard has places for", () => {
+  const { description } = CONFIG_OPTIONS.find(({ name }) => name === "frontends")!;
+  const most = Number(/at most (\d+)/.exec(description)![1]);
+  expect(most).toBe(READERS_MAX);
+  expect(load({ frontends: String(most) }).frontEnds).toBe(most);
+  expect(() => load({ frontends: String(most + 1) })).toThrow(`${most}`);
 });

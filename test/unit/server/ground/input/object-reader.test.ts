@@ -100,14 +100,22 @@ test("the schema says the same", () => {
       name: { type: "string", description: "What it is called." },
       size: {
         type: ["integer", "null"],
-        default: 3,
-        description: `Clamped to 1..${DEFAULT_LIMITS.pageDocumentsMax} (limits.pageDocumentsMax).`,
+        description: `Clamped to 1..${DEFAULT_LIMITS.pageDocumentsMax} (limits.pageDocumentsMax). Default: 3.`,
       },
-      color: { ...COLOR.schema, type: ["object", "null"], default: { hue: 0 } },
-      tags: { type: ["array", "null"], items: { type: "string" }, default: null },
+      color: { anyOf: [COLOR.schema, { type: "null" }] },
+      tags: { type: ["array", "null"], items: { type: "string" } },
     },
   });
   expect(THING.changeSchema).toEqual({ ...THING.schema, required: undefined });
+});
+
+test("the schema of a reply requires what has a default, and says null only where that is the default", () => {
+  expect(THING.completeSchema).toMatchObject({
+    required: ["name", "size", "color", "tags"],
+    properties: { size: { type: "integer" }, color: COLOR.completeSchema, tags: { type: ["array", "null"] } },
+  });
+  const open = object({ unit: optional(text(5)) }, { unknown: "kept" });
+  expect(open.completeSchema).toMatchObject({ required: [], additionalProperties: true });
 });
 
 test("the schema of a change requires nothing, also inside of objects", () => {
@@ -123,7 +131,7 @@ test("the schema of a change requires nothing, also inside of objects", () => {
     ...change,
     properties: {
       url: { type: "string" },
-      login: { ...login.changeSchema, type: ["object", "null"] },
+      login: { anyOf: [login.changeSchema, { type: "null" }] },
     },
   });
   expect(login.schema).toHaveProperty("required", ["user"]);
