@@ -65,12 +65,12 @@ export async function runJudged(
 }
 
 /** The judged queries as they are asked. */
-export function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
+function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
   return readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
 }
 
 /** Asks all queries in one form and measures every ranking, in the order of the queries. */
-export async function askAll(
+async function askAll(
   index: RankedIndex,
   queries: readonly JudgedQuery[],
   variant: Variant,

@@ -5,16 +5,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { SIGNALS, type Signal } from "../../server/search/matching/signals.js";
 import { machineCard } from "../machine.js";
-import { runAblation, WITHOUT_VARIABLE } from "./ablation-run.js";
 import { comparisonMarkdown, readWritten } from "./against.js";
 import { type JudgedResult, runJudged } from "./judged-run.js";
 import { JUDGED_SETS, type JudgedSet } from "./judged-sets.js";
 import { runMisspellings } from "./misspelling-run.js";
 import { MODES, type Mode } from "./ranked-index.js";
 import {
-  ablationMarkdown,
   type Conditions,
   judgedMarkdown,
   misspellingMarkdown,
@@ -22,14 +19,12 @@ import {
   writeJson,
   writeReport,
 } from "./report.js";
-import { type Serve, withServer, withServerOnCopy } from "./with-server.js";
+import { type Serve, withServer } from "./with-server.js";
 
 interface Options {
   readonly data: string;
   readonly set?: readonly string[];
   readonly misspellings?: boolean;
-  readonly ablate?: boolean;
-  readonly signals?: readonly Signal[];
   readonly modes: readonly [Mode, ...Mode[]];
   readonly language: string;
   readonly settings: string;
@@ -57,12 +52,6 @@ await new Command("relevance")
     ["keyword"],
   )
   .option("--misspellings", "misspelt words instead of judged queries")
-  .option("--ablate", "what each signal of the ranking is worth, on judged queries in keyword mode")
-  .option(
-    "--signals <list>",
-    `with --ablate: only these, of ${SIGNALS.join(", ")}; nothing is kept in --out`,
-    listOf(SIGNALS),
-  )
   .option("--language <code>", "the judged indexes' language, or none", "en")
   .option("--settings <json>", "further index settings", '{"drop_tokens_threshold":100}')
   .option("--seed <n>", "seed of the changed queries, of the order of the words and of the tests", "1")
@@ -78,7 +67,6 @@ async function run(options: Options): Promise<void> {
   const serve: Serve = (work) => withServer(options.server, dataDir, work);
   try {
     if (options.misspellings === true) await misspellings(serve, options);
-    else if (options.ablate === true) await ablation(serve, dataDir, options);
     else await judged(serve, options);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
@@ -99,16 +87,6 @@ async function judged(serve: Serve, options: Options): Promise<void> {
   const markdown = judgedMarkdown(conditions, results) + modesMarkdown(results);
   keep(options, "relevance", options.set === undefined, conditions, results, markdown);
   if (earlier !== null) process.stdout.write(comparisonMarkdown(earlier, results, conditions));
-}
-
-async function ablation(serve: Serve, dataDir: string, options: Options): Promise<void> {
-  const conditions = judgedConditions(options);
-  const { data, set, signals } = options;
-  const plan = { ...conditions, data, sets: setsOf(options), signals: signals ?? SIGNALS };
-  const serveCopy: Serve = (work) => withServerOnCopy(options.server, dataDir, work);
-  const results = await runAblation(plan, serve, serveCopy);
-  const whole = set === undefined && signals === undefined;
-  keep(options, "ablation", whole, conditions, results, ablationMarkdown(conditions, results));
 }
 
 async function misspellings(serve: Serve, options: Options): Promise<void> {
@@ -158,9 +136,7 @@ function conditionsOf(options: Options, settings: Record<string, unknown>): Cond
   };
 }
 
-/** As it would be typed again, with what the server takes from the environment. */
+/** As it would be typed again. */
 function command(): string {
-  const without = process.env[WITHOUT_VARIABLE];
-  const environment = without === undefined ? "" : `${WITHOUT_VARIABLE}=${without} `;
-  return `${environment}npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
+  return `npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
 }

@@ -3,7 +3,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type MachineCard, machineText } from "../machine.js";
-import { ABLATION_VARIANTS, type SignalResult } from "./ablation-run.js";
 import { type JudgedResult, WITHOUT_UNDERSTANDING } from "./judged-run.js";
 import { JUDGED_SETS, targetOf } from "./judged-sets.js";
 import { type Measures, mean } from "./measures.js";
@@ -127,31 +126,6 @@ export function modesMarkdown(results: readonly JudgedResult[]): string {
     `| --- |${" --- |".repeat(results.length + 1)}`,
     ...mistyped,
   ];
-  return `${lines.join("\n")}\n`;
-}
-
-export function ablationMarkdown(conditions: Conditions, results: readonly SignalResult[]): string {
-  const sets = results[0]?.variants[0]?.whole.sets.map(({ set }) => set) ?? [];
-  const lines = [
-    ...opening("What each signal of the ranking is worth", conditions),
-    `nDCG@10, mean of ${sets.join(", ")}, when one signal is left out, and the difference to the full ranking: a signal is`,
-    'worth what the ranking loses without it. Keyword mode, `"ai": false`. Worst set: the one that loses most, clean',
-    "queries. p: two-sided paired randomisation test over all clean queries, 10,000 rounds.",
-    "",
-    `| left out | ${ABLATION_VARIANTS.join(" | ")} | worst set | p |`,
-    `| --- |${" --- |".repeat(ABLATION_VARIANTS.length + 2)}`,
-  ];
-  const full = results[0]?.variants.map(({ whole }) => figure(whole.meanOfSets.before)) ?? [];
-  lines.push(`| nothing | ${full.join(" | ")} | | |`);
-  for (const { signal, variants } of results) {
-    const means = variants.map(
-      ({ whole: { meanOfSets } }) => `${figure(meanOfSets.after)} (${signed(meanOfSets.difference)})`,
-    );
-    const { worst, allQueries } = variants[ABLATION_VARIANTS.indexOf("clean")]!.whole;
-    lines.push(
-      `| ${signal} | ${means.join(" | ")} | ${worst.set} (${signed(worst.difference)}) | ${figure(allQueries.p)} |`,
-    );
-  }
   return `${lines.join("\n")}\n`;
 }
 

@@ -1,6 +1,5 @@
 // The built server for the length of a measurement, and a client of it.
 
-import { cpSync, rmSync } from "node:fs";
 import { ApiClient } from "../../server/cli/api.js";
 import { ServerProcess } from "../load/server-process.js";
 
@@ -28,20 +27,5 @@ export async function withServer<T>(
   } finally {
     client.close();
     await server.stop();
-  }
-}
-
-/** Like `withServer`, on a copy of the directory that is removed afterwards. */
-export async function withServerOnCopy<T>(
-  main: string,
-  dataDir: string,
-  work: (client: ApiClient) => Promise<T>,
-): Promise<T> {
-  const copy = `${dataDir}-copy`;
-  cpSync(dataDir, copy, { recursive: true });
-  try {
-    return await withServer(main, copy, work);
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
   }
 }

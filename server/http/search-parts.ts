@@ -43,14 +43,14 @@ export interface SearchPartsOptions {
 /** `close` ends the connections to models. */
 export function searchParts(options: SearchPartsOptions) {
   const { config, catalog, secrets, workbench, analyserOf, popularOf, limits, log, recorder } = options;
-  const { ai: addresses, slowQueryMs, rankingWithout } = config;
+  const { ai: addresses, slowQueryMs } = config;
   const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses, limits, recorder });
   const understanding = new QueryUnderstanding({ catalog, secrets, addresses, limits });
   return {
     doorkeeper: new Doorkeeper(options.adminKey, limits),
     embeddings,
     givenVectors: new GivenVectors(workbench, embeddings),
-    queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log, rankingWithout),
+    queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log),
     understanding,
     slowQueries: new SlowQueryLog(slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     close(): void {

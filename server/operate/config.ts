@@ -15,7 +15,6 @@ import { anything, type InputRules, integer, list, oneOf, texts } from "../groun
 import { DEFAULT_LIMITS, type Limits } from "../ground/limits.js";
 import { LOG_LEVELS, type LogLevel } from "../ground/log-levels.js";
 import { type AiSettings, readAiSettings } from "../models/ai-settings.js";
-import { NONE_LEFT_OUT, SIGNALS, type Signal } from "../search/matching/signals.js";
 
 /** auto: the best that loads here; uws: either build of uWebSockets.js; the others: that one and nothing else. */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
@@ -39,8 +38,6 @@ export interface Config {
   readonly metricsKey: string | null;
   /** Queries that take so long are logged; 0: none. */
   readonly slowQueryMs: number;
-  /** Signals that the ranking leaves out, to measure what they are worth. */
-  readonly rankingWithout: ReadonlySet<Signal>;
   readonly durability: "fsync" | "os";
   readonly logLevel: LogLevel;
   readonly http: (typeof HTTP_CHOICES)[number];
@@ -136,12 +133,6 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     description: "log queries that take so many milliseconds, 0 for none (500)",
   },
   {
-    name: "ranking_without",
-    argument: "<list>",
-    env: "SKEIN_RANKING_WITHOUT",
-    description: "ranking signals to leave out, to measure what they are worth (none)",
-  },
-  {
     name: "tls_cert",
     argument: "<file>",
     env: "SKEIN_TLS_CERT",
@@ -210,7 +201,6 @@ export function loadConfig(
     tls: certificateFiles(given("tls_cert"), given("tls_key"), directory),
     metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
     slowQueryMs: wholeNumber(given("slow_query_ms"), 0, 3_600_000) ?? 500,
-    rankingWithout: signals(given("ranking_without")),
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), HTTP_CHOICES, "auto"),
@@ -296,15 +286,6 @@ function choice<T extends string>(given: Given, choices: readonly T[], fallback:
   if (given.value === undefined) return fallback;
   const found = choices.find((candidate) => candidate === given.value);
   return found ?? wrong(given, `one of ${choices.join(", ")}`);
-}
-
-function signals(given: Given): ReadonlySet<Signal> {
-  if (given.value === undefined) return NONE_LEFT_OUT;
-  const names = text(given, "").split(",");
-  const found = SIGNALS.filter((signal) => names.includes(signal));
-  return found.length === new Set(names).size
-    ? new Set(found)
-    : wrong(given, `a comma-separated list of ${SIGNALS.join(", ")}`);
 }
 
 function memoryLimit(given: Given): { memoryBytesMax?: number } {

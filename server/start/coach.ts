@@ -19,7 +19,6 @@ export function makeCoach(documents: DocumentsFloor) {
     () => NOTHING_POPULAR,
     limits,
     log,
-    config.rankingWithout,
   );
   const coach = new Coach({
     catalog,

@@ -22,11 +22,11 @@ const BRAND_TERMS_MAX = 4;
 /** Brands are looked for in the first words of a query. */
 const BRAND_WORDS_MAX = 16;
 
-export function bonusesOf(text: QueryText, view: IndexView, places = true): SearchBonuses {
+export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {
   if (text.words.length === 0) return { whole: 0, starts: 0, terms: [] };
   return {
-    whole: places ? WHOLE_FIELD : 0,
-    starts: places ? FIELD_START : 0,
+    whole: WHOLE_FIELD,
+    starts: FIELD_START,
     terms: [...skuBonuses(text, view), ...brandBonuses(text, view)],
   };
 }

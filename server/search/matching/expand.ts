@@ -152,11 +152,10 @@ export class WordExpander {
   /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
   async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
     if (typos.size === 0) return NO_TYPOS;
-    const { text, slots, languages, popularity, byCompany } = this.#plan;
+    const { text, slots, languages, popularity } = this.#plan;
     const terms = ({ terms }: QueryWord): string[] =>
       terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
     const context = text.words.flatMap((word, i) => {
-      if (!byCompany) return [];
       const { exact } = literal.words[i] as Literal["words"][number];
       return exact > 0 && word.terms.length === 1 ? [{ i, terms: terms(word), frequency: exact }] : [];
     });
@@ -207,8 +206,7 @@ export class WordExpander {
 
   /** The cuts of each word, from memory where they are known. */
   #cutsOf(words: readonly QueryWord[]): WordCuts[] {
-    const { cuts, slots } = this.#plan;
-    if (!cuts) return [];
+    const { slots } = this.#plan;
     return words.map((word, i) => {
       const known = isCuttable(word)
         ? (this.#dictionaries.cuts?.get(slots, word.terms[0] as string) ?? null)

@@ -1,7 +1,6 @@
 // Makes a plan of a checked request: everything about the query that does not depend on what the dictionaries hold. These
 // are the words and their variants, the compiled filter, fired rules, sort keys, facets, and the rows wanted. Makes the
 // engine's program of a plan and the chosen words.
-import { ALT_JOINED, ALT_SPLIT } from "../../../engine-wasm/assembly/layout.js";
 import type {
   FacetRequest,
   QueriedField,
@@ -38,8 +37,6 @@ export interface QueryPlan {
   readonly text: QueryText;
   /** Without those that cut a word. */
   readonly variants: readonly Variant[];
-  /** Words are also searched cut in two. */
-  readonly cuts: boolean;
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
   /** The slots of those queried fields in which words are also found inside of longer ones. */
@@ -58,8 +55,6 @@ export interface QueryPlan {
   /** The query is relaxed when fewer documents than this match all its words. */
   readonly dropThreshold: number;
   readonly relaxedMode: "any" | "byScore";
-  /** Near terms are weighed by the company of the query's other words. */
-  readonly byCompany: boolean;
   readonly typosPerWordMax: number;
   readonly scale: IndexScale;
   readonly popularity: Popularity;
@@ -84,11 +79,10 @@ export function* planningOfQuery(
 ): Generator<void, QueryPlan> {
   const { view, analyser } = index;
   const { settings } = index.record;
-  const { without } = index;
   const text = readQueryText(request.q, analyser, {
-    prefix: request.prefix && !without.has("prefixes"),
+    prefix: request.prefix,
     typos: {
-      numTypos: without.has("typos") ? 0 : request.numTypos,
+      numTypos: request.numTypos,
       minLength1: settings.min_len_1typo,
       minLength2: settings.min_len_2typo,
       onNumbers: settings.typo_on_numbers,
@@ -97,23 +91,17 @@ export function* planningOfQuery(
     wordsMax: limits.queryTokensMax,
   });
   const slots = request.fields.map(({ field }) => field.slot);
-  const languages = without.has("stems") ? [] : languagesOf(request);
-  const leftOut = [
-    ...(without.has("joined") ? [ALT_JOINED] : []),
-    ...(without.has("splits") ? [ALT_SPLIT] : []),
-  ];
+  const languages = languagesOf(request);
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
-  const variants = variantsOf(text, languages, index.synonyms, hasSkuField);
   const byRelevance = request.sort === null || request.sort[0]?.field === null;
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
-    variants: leftOut.length === 0 ? variants : variants.filter(({ kind }) => !leftOut.includes(kind)),
-    cuts: !without.has("splits"),
+    variants: variantsOf(text, languages, index.synonyms, hasSkuField),
     slots,
     infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
     languages,
@@ -121,15 +109,15 @@ export function* planningOfQuery(
       mode: "all",
       k: rowsWanted(offset, request.perPage, curation.pins.length, scale.documentsMax),
       k1: K1,
-      b: without.has("field-lengths") ? 0 : B,
-      proximityWeight: without.has("closeness") ? 0 : PROXIMITY_WEIGHT,
+      b: B,
+      proximityWeight: PROXIMITY_WEIGHT,
       averageLength: 0,
-      slots: weightedSlots(request, !without.has("field-weights")),
+      slots: weightedSlots(request),
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
       filter: yield* compilingOfFilter(request.filter, view, analyser),
-      bonuses: bonusesOf(text, view, !without.has("place-bonuses")),
+      bonuses: bonusesOf(text, view),
       rules,
       pins: curation.pins,
       neighbours: null,
@@ -141,8 +129,7 @@ export function* planningOfQuery(
     offset,
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
-    relaxedMode: text.words.length > FULL_FIRST_WORDS || without.has("full-first") ? "byScore" : "any",
-    byCompany: !without.has("company"),
+    relaxedMode: text.words.length > FULL_FIRST_WORDS ? "byScore" : "any",
     typosPerWordMax: limits.expansionsPerWordMax,
     scale,
     popularity: index.popularity,
@@ -175,11 +162,11 @@ function languagesOf({ fields }: QueryRequest): number[] {
 }
 
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
-function weightedSlots({ fields }: QueryRequest, weighted: boolean): QueriedField[] {
+function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
   return fields.map(({ field: { slot, infix }, weight }) => ({
     slot,
-    weight: weighted ? weight / mean : 1,
+    weight: weight / mean,
     averageLength: 0,
     infix,
   }));

@@ -12,7 +12,6 @@ import type { Popular } from "../../query-log/reports/popular.js";
 import { type CompiledRule, RuleCompiler } from "../../question/curate/fired-rules.js";
 import { languageStopWords } from "../../question/words/stop-words.js";
 import { SynonymMap } from "../../question/words/synonyms.js";
-import { NONE_LEFT_OUT, type Signal } from "./signals.js";
 
 export interface QueriedIndex {
   /** A number that differs for each state of the record, its rules, its synonyms and what is popular. */
@@ -24,8 +23,6 @@ export interface QueriedIndex {
   readonly rules: readonly CompiledRule[];
   readonly synonyms: SynonymMap;
   readonly popularity: Popularity;
-  /** Signals of the ranking that a measurement leaves out. */
-  readonly without: ReadonlySet<Signal>;
 }
 
 interface Derived extends QueriedIndex {
@@ -40,17 +37,9 @@ export class QueriedIndexes {
   readonly #popularOf: PopularOf;
   readonly #ruleCompiler: RuleCompiler;
   readonly #known = new WeakMap<IndexRecord, Derived>();
-  readonly #without: ReadonlySet<Signal>;
   #states = 0;
 
-  constructor(
-    analyserOf: AnalyserOf,
-    popularOf: PopularOf,
-    limits: Limits,
-    log: Logger,
-    without: ReadonlySet<Signal> = NONE_LEFT_OUT,
-  ) {
-    this.#without = without;
+  constructor(analyserOf: AnalyserOf, popularOf: PopularOf, limits: Limits, log: Logger) {
     this.#analyserOf = analyserOf;
     this.#popularOf = popularOf;
     this.#ruleCompiler = new RuleCompiler(limits, log);
@@ -68,7 +57,6 @@ export class QueriedIndexes {
     const analyser = known?.analyser ?? this.#analyserOf(record);
     const index = {
       state: ++this.#states,
-      without: this.#without,
       contents,
       record,
       view,

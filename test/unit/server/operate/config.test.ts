@@ -41,7 +41,6 @@ describe("values", () => {
       frontEnds: Math.min(READERS_MAX, Math.max(1, Math.floor(availableParallelism() / 2))),
       adminKey: null,
       metricsKey: null,
-      rankingWithout: new Set(),
       slowQueryMs: 500,
       durability: "fsync",
       logLevel: "info",
@@ -111,10 +110,6 @@ describe("values", () => {
     });
   });
 
-  test("signals that the ranking leaves out", () => {
-    expect(load({ ranking_without: "stems,typos" }).rankingWithout).toEqual(new Set(["typos", "stems"]));
-  });
-
   test("one origin or several for CORS", () => {
     expect(load({}, {}, { cors: "*" }).cors).toEqual(["*"]);
     expect(load({}, {}, { cors: ["https://a.example"] }).cors).toEqual(["https://a.example"]);
@@ -128,12 +123,6 @@ describe("a wrong value names its option and what was expected", () => {
     [{}, { SKEIN_SHARDS: "0" }, undefined, /^SKEIN_SHARDS must be a whole number from 1/],
     [{}, { SKEIN_SHARDS: "1.5" }, undefined, /^SKEIN_SHARDS/],
     [{ durability: "none" }, {}, undefined, /^--durability must be one of fsync, os/],
-    [
-      {},
-      { SKEIN_RANKING_WITHOUT: "stems,all" },
-      undefined,
-      /^SKEIN_RANKING_WITHOUT must be a comma-separated list of/,
-    ],
     [{}, { SKEIN_LOG_LEVEL: "loud" }, undefined, /^SKEIN_LOG_LEVEL must be one of/],
     [{}, { SKEIN_MEMORY_LIMIT: "much" }, undefined, /^SKEIN_MEMORY_LIMIT must be a size/],
     [{}, { SKEIN_MEMORY_LIMIT: "1MB" }, undefined, /at least 64MB/],

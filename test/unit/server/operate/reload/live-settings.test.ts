@@ -41,7 +41,7 @@ test("live members are in force at once, others are named and stay", () => {
 });
 
 test("what is as at the start waits for nothing", () => {
-  const file = { data_dir: "/data", cors: "*", ai: {}, feeds: {}, ranking_without: "stems" };
+  const file = { data_dir: "/data", cors: "*", ai: {}, feeds: {}, log_level: "warn" };
   const settings = new LiveSettings(configOf(file));
   expect(settings.take(configOf({ ...file, cors: [] }))).toEqual([]);
 });

@@ -39,7 +39,7 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
-    /** With one, words are also cut in two. */
+    /** Remembers the ways to cut words. */
     readonly cuts: CutsCache | null = null,
   ) {}
 
@@ -98,8 +98,6 @@ export function expander(
       })),
     },
     variants: [],
-    cuts: dictionary.cuts !== null,
-    byCompany: true,
     languages: [],
     slots: [0],
     infixSlots: Object.keys(dictionary.containing).length > 0 ? [0] : [],
