@@ -15,7 +15,7 @@ export function jsonReply(status: number, value: unknown, headers: HeaderLines =
 }
 
 export function dataReply(data: unknown, status = 200): HttpReply {
-  return jsonReply(status, { data });
+  return { ...jsonReply(status, { data }), data };
 }
 
 /** A complete JSON value as bytes, sent as it is. */

@@ -192,9 +192,9 @@ export class HttpService<S extends SearchServices> {
   async #audit(
     asked: AskedOperation,
     { id: requestId, address }: Visit,
-    { status, body }: HttpReply,
+    { status, data }: HttpReply,
   ): Promise<void> {
-    const entry = entryOf(asked, { requestId, address, status, body });
+    const entry = entryOf(asked, { requestId, address, status, data });
     if (entry !== null) await this.#services.audit.append(entry);
   }
 

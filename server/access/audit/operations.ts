@@ -1,7 +1,7 @@
 // Which operations of the route table are written to the audit log, and as what. A test compares this table with the route
 // table: whoever adds a route that changes something decides here. Not in the log are writes of documents and events, which
 // are data in any number, and operations that ask without changing anything that lasts.
-import { isObject, type JsonObject } from "../../ground/input/json-value.js";
+import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 
 interface AuditedOperation {
@@ -78,8 +78,8 @@ interface Outcome {
   readonly requestId: string;
   readonly address: string;
   readonly status: number;
-  /** The answer, as sent. */
-  readonly body: unknown;
+  /** What was answered. */
+  readonly data: unknown;
 }
 
 /**
@@ -88,13 +88,13 @@ interface Outcome {
  */
 export function entryOf(
   asked: AskedOperation,
-  { requestId, address, status, body }: Outcome,
+  { requestId, address, status, data }: Outcome,
 ): NewEntry | null {
   const audited = OPERATIONS[asked.operation] ?? null;
   if (audited === null || (status >= 400 && status < 500)) return null;
-  const data = status < 400 ? dataOf(body) : {};
+  const answered = status < 400 && isObject(data) ? data : {};
   const { params } = asked;
-  const ofIndex = audited.action === "index.create" ? data.name : asked.params.name;
+  const ofIndex = audited.action === "index.create" ? answered.name : asked.params.name;
   return {
     time: new Date().toISOString(),
     request_id: requestId,
@@ -104,14 +104,9 @@ export function entryOf(
     address,
     action: audited.action,
     index: shown(ofIndex),
-    target: shown(params[audited.target] ?? data[audited.target]),
+    target: shown(params[audited.target] ?? answered[audited.target]),
     status,
   };
-}
-
-function dataOf(body: unknown): JsonObject {
-  const answer: unknown = typeof body === "string" ? JSON.parse(body) : null;
-  return isObject(answer) && isObject(answer.data) ? answer.data : {};
 }
 
 function shown(value: unknown): string | null {

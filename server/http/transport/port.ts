@@ -49,6 +49,8 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number;
   readonly headers: HeaderLines;
+  /** The value of the body's member `data`, where the body was made from one. */
+  readonly data?: unknown;
   /** A stream is sent in pieces, no faster than the client reads. If it throws, the connection is cut. */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Called once when the reply has been handed over or the client has gone; `failure` is why a stream was cut. */

@@ -32,11 +32,11 @@ test("each action has one operation, and each target is in the path or in the an
 });
 
 const asked = { operation: "createKey", params: {}, tenant: "default", tenantId: 1, keyId: 7 };
-const outcome = { requestId: "r-1", address: "127.0.0.1", status: 201, body: "" };
+const outcome = { requestId: "r-1", address: "127.0.0.1", status: 201, data: undefined };
 
 test("a line has the id of what was made and nothing else of the answer", () => {
-  const body = JSON.stringify({ data: { id: 3, name: "web", key: "sk_secret" } });
-  const entry = entryOf(asked, { ...outcome, body });
+  const data = { id: 3, name: "web", key: "sk_secret" };
+  const entry = entryOf(asked, { ...outcome, data });
   expect(entry).toEqual({
     time: expect.any(String),
     request_id: "r-1",
