@@ -1,5 +1,6 @@
-// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet. Words alone find, since the
-// coach is about words: what only vectors would find is still missing. They are not logged, not counted and not remembered.
+// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet.
+// Words alone find, since the coach is about words: what only vectors would find is still missing. They are
+// not logged, not counted and not remembered.
 
 import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
@@ -8,8 +9,10 @@ import type { RankingRule, RuleDraft } from "../catalog/records/rule.js";
 import type { IndexView } from "../catalog/schema/index-view.js";
 import { isTextType } from "../ground/field-types.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
+import { parsedDocument } from "../search/fetch.js";
+import type { Hit } from "../search/found.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
-import { type QuerySearching, search } from "../search/search.js";
+import { find, type QueryBounds, type QuerySearching } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
@@ -23,15 +26,8 @@ interface ShopSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
 }
 
-interface SearchResponse {
-  readonly found: number;
-  readonly hits: readonly { readonly document: Readonly<Record<string, unknown>> }[];
-  readonly suggestions: readonly { readonly value: string }[];
-}
-
 export class IndexShop {
   readonly #searching: ShopSearching;
-  #asked = 0;
 
   constructor(searching: ShopSearching) {
     this.#searching = searching;
@@ -54,28 +50,16 @@ export class IndexShop {
       fields: facets.map(({ name }) => name),
       ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),
     };
-    // No two questions are the same, so no answer is remembered.
-    const question = {
-      state: index.state,
-      body: Buffer.from(`coach ${++this.#asked}`),
-      bytesMax: limits.replyBytesMax,
-      // What is tried is how the words themselves are found.
-      understood: false,
-      within: "",
-    };
-    const { bytes } = await search(this.#searching, index, body, question, "", new QueryTrace());
-    const { found, hits, suggestions } = JSON.parse(Buffer.from(bytes).toString()) as SearchResponse;
-    return {
-      found,
-      hits: hits.map(({ document }) => hitOf(document)),
-      corrections: suggestions.map(({ value }) => value),
-    };
+    // Not understood: what is tried is how the words themselves are found.
+    const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
+    const { found, hits, suggestions } = await find(this.#searching, index, body, bounds, new QueryTrace());
+    return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
   }
 }
 
 /**
- * Null: what the settings say. Where they name no field, people's queries name fields of their own, so all that have text are
- * searched. Empty for an index without text.
+ * Null: what the settings say. Where they name no field, people's queries name fields of their own, so all
+ * that have text are searched. Empty for an index without text.
  */
 function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;
@@ -87,7 +71,8 @@ function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {
   return { ...rule, id: LAST_ID, index: uid, created_at: "", updated_at: "" };
 }
 
-function hitOf({ id, ...facets }: Readonly<Record<string, unknown>>): ShopHit {
+function shopHit({ document }: Hit): ShopHit {
+  const { id, ...facets } = parsedDocument(document);
   const entries = Object.entries(facets).map(([field, value]) => [
     field,
     (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string"),

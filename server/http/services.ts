@@ -30,8 +30,8 @@ import type { FixedConfig, LiveSettings } from "../operate/reload/live-settings.
 import type { Scrape } from "../operate/scrape.js";
 import type { Analytics } from "../query-log/analytics/analytics.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
+import type { Understanding } from "../search/attempt.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
-import type { Understanding } from "../search/search.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
 import type { BodyMemory } from "./transport/body-memory.js";

@@ -1,5 +1,5 @@
-// Says why a hit has its place, in words that a shop owner understands: how each word was found, what lifted the
-// document, which rules touched it. Runs only for queries with "explain": true.
+// Says why a hit has its place, in words that a shop owner understands: how each word was found, what lifted
+// the document, which rules touched it. Runs only for queries with "explain": true.
 import {
   ALT_EXACT,
   ALT_INFIX,
@@ -17,7 +17,7 @@ import type { IndexView } from "../catalog/schema/index-view.js";
 import type { ReadView } from "../fleet/reads/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
-import type { Winner } from "./matching/merge.js";
+import type { Hit } from "./found.js";
 import type { QueryPlan } from "./matching/plan.js";
 import { type Compared, similarityOf } from "./semantic/nearest.js";
 
@@ -35,7 +35,10 @@ export interface Explanation {
   readonly full: boolean;
   readonly words: readonly WordExplanation[];
   readonly closeness_points: number;
-  /** How near the document's vector is to the query's, by the cosine; null when vectors had no part or it has none. */
+  /**
+   * How near the document's vector is to the query's, by the cosine; null when vectors had no part or it has
+   * none.
+   */
   readonly similarity: number | null;
   readonly similarity_points: number;
   readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
@@ -73,29 +76,29 @@ interface Searched {
   readonly compared: Compared;
 }
 
-/** The hits, each with an explanation, or with null when its row is gone meanwhile. `winners` are their rows in the same order. */
-export async function explainHits<Hit>(
+/** The hits with their explanations. A hit whose row has gone in the meantime has none. */
+export async function explainHits(
   readView: ReadView,
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
-  winners: readonly Winner[],
   hits: readonly Hit[],
   view: IndexView,
-): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
+): Promise<Hit[]> {
   const causes = causesOf(program, shopRules);
-  const shards = [...new Set(winners.map((winner) => winner.shard))];
+  const shards = [...new Set(hits.map(({ winner }) => winner.shard))];
   const rows = new Map<number, ExplainedRow | null>();
   await Promise.all(
     shards.map(async (shard) => {
-      const seqs = winners.filter((winner) => winner.shard === shard).map((winner) => winner.seq);
+      const seqs = hits.flatMap(({ winner }) => (winner.shard === shard ? [winner.seq] : []));
       const explained = await readView.explain(shard, program, seqs);
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );
-  return winners.map(({ seq }, i) => {
+  return hits.map((hit) => {
+    const { seq } = hit.winner;
     const row = rows.get(seq) ?? null;
     return {
-      ...(hits[i] as Hit),
+      ...hit,
       explanation:
         row === null
           ? null
@@ -208,7 +211,10 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: C
   return told;
 }
 
-/** A term without its marker. A marked term begins with a control character, which one more character follows in a stem. */
+/**
+ * A term without its marker. A marked term begins with a control character, which one more character follows
+ * in a stem.
+ */
 function readable(term: string): string {
   const first = term.charCodeAt(0);
   return first >= 0x20 ? term : term.slice(first === TERM_STEM ? 2 : 1);

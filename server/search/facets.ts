@@ -4,6 +4,7 @@
 // time for all values of the facet.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FacetCount, FacetValue, SearchResult } from "../../engine-wasm/host/programs/search-result.js";
+import type { ViewField } from "../catalog/schema/index-view.js";
 
 /** What one shard says of a facet. */
 export interface FacetShare {
@@ -93,4 +94,11 @@ function compareTexts(a: string, b: string): number {
 
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+/** A facet value as JSON prints it: `10.5`, `true`. An int64 is exact. */
+export function facetText(value: FacetValue, field: ViewField): string {
+  if (typeof value === "string") return value;
+  if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";
+  return String(value);
 }

@@ -1,13 +1,16 @@
-// Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and highlights stay
-// bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
+// Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and
+// highlights stay bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../fleet/reads/read-view.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
+import type { Hit } from "./found.js";
 import type { Winner } from "./matching/merge.js";
-import type { Hit } from "./respond.js";
 import { matchTypeOf } from "./semantic/match-type.js";
 import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
+
+/** With the members that were asked for, and always the id. */
+export type StoredDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** What is shown of an answer: the hits of the page, and related ones where there is room for them. */
 export interface ShownWinners {
@@ -18,8 +21,9 @@ export interface ShownWinners {
 }
 
 /**
- * The hits of the winners, then those of the related ones. Documents that are not yet `known` are fetched. Null when a
- * shard no longer has one of the documents. Throws SK-SE-413 when the winners alone are too large for the reply.
+ * The hits of the winners, then those of the related ones. Documents that are not yet `known` are fetched.
+ * Null when a shard no longer has one of the documents. Throws SK-SE-413 when the winners alone are too large
+ * for the reply.
  */
 export async function fetchHits(
   readView: ReadView,
@@ -74,18 +78,14 @@ async function hitsOf(
   if (missing.size > 0) await Promise.all(Array.from(missing, ([shard, places]) => fetchFrom(shard, places)));
   if (documents.some((one) => one!.document.length === 0)) return null;
   return winners.map((winner, place): Hit => {
-    const { textMatch, bonus } = winner;
     const { id, document, highlight } = documents[place]!;
-    return {
-      id,
-      document,
-      highlight,
-      textMatch,
-      bonus,
-      matchType: matchTypeOf(winner, compared),
-      explanation: null,
-    };
+    return { winner, id, document, highlight, matchType: matchTypeOf(winner, compared), explanation: null };
   });
+}
+
+/** For those who need values of a stored document. Responses take its bytes as they are. */
+export function parsedDocument({ buffer, byteOffset, byteLength }: Uint8Array): StoredDocument {
+  return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString());
 }
 
 function documentIn(

@@ -1,15 +1,16 @@
-// A search whose phases are measured, counted, logged when they took long, and told to the query log. A query that was answered
-// before is answered from memory.
+// A search whose phases are measured, counted, logged when they took long, and told to the query log. A query
+// that was answered before is answered from memory.
 import type { IndexContents } from "../catalog/index-contents.js";
-import type { Question } from "../fleet/reads/answer-cache.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import type { AskedBy } from "../query-log/analytics/people.js";
+import { encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
+import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
-import { encodeAgain } from "./respond.js";
-import { type QuerySearching, type SearchAnswer, search } from "./search.js";
+import { respond, respondAgain } from "./respond.js";
+import { find, type QueryBounds, type QuerySearching } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
@@ -29,12 +30,15 @@ interface ObservedSearching extends QuerySearching {
   readonly logWriter: LogWriter;
 }
 
-/** The JSON answer to a query, as `search` gives it. `requestId`: for the log. */
+/**
+ * The JSON answer to a query, of at most `bytesMax` bytes unless it is but one document. It is remembered.
+ * `requestId` is for the log. Throws SkeinError.
+ */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
-  bounds: Pick<Question, "bytesMax" | "understood" | "within">,
+  bounds: QueryBounds,
   requestId: string,
 ): Promise<Uint8Array> {
   const { record } = contents;
@@ -44,26 +48,39 @@ export async function observedSearch(
   const index = searching.queriedIndexes.of(contents);
   const question = { ...bounds, state: index.state, body: body.bytes };
   const known = reads.recall(record.uid, question);
-  const ended = ({ bytes, answered }: SearchAnswer): Uint8Array => {
+  const ended = (answered: Uint8Array | null): void => {
     trace.stop();
     recorder.queryAnswered(trace);
     if (answered !== null && body.askedBy.logged)
       logWriter.searched(record, id, trace.totalMs, body.askedBy, answered);
-    return bytes;
   };
   if (known !== null) {
     trace.enter("respond");
-    const bytes = encodeAgain(known.content, queryIdText(id), trace.elapsedMs());
-    return ended({ bytes, answered: known.answered });
+    const bytes = respondAgain(known.content, queryIdText(id), trace.elapsedMs());
+    ended(known.answered);
+    return bytes;
   }
   const value = body.value();
   try {
-    const answer = ended(await search(searching, index, value, question, queryIdText(id), trace));
+    const found = await find(searching, index, value, bounds, trace);
+    trace.enter("respond");
+    const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
+    const answered = answeredOf(found);
+    found.remember?.(question, { content, answered });
+    ended(answered);
     slowQueries.ended(requestId, record, value, trace);
-    return answer;
+    return bytes;
   } catch (error) {
     trace.stop();
     slowQueries.ended(requestId, record, value, trace, error);
     throw error;
   }
+}
+
+/** What the query log hears of an answer. Null for a query without words. */
+function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | null {
+  const { q: text, filter, page, browse } = request;
+  if (browse) return null;
+  const ids = hits.slice(0, HITS_MAX).map(({ id }) => id);
+  return encodeAnswered({ text, mode, filtered: filter !== null, found: foundByWords, page }, ids);
 }

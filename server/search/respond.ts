@@ -1,66 +1,11 @@
-// Writes the answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them and are
-// never parsed. Facet objects are written by hand because their keys must keep their order (by count), and because a
-// JavaScript object treats some keys specially. Knows the response shape of the specification, and nothing of searching.
-import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
-import type { ViewField } from "../catalog/schema/index-view.js";
+// Writes what a query found as JSON bytes. Documents and highlights are spliced in as the shards sent them
+// and are never parsed. Facet objects are written by hand because their keys must keep their order (by
+// count), and because a JavaScript object treats some keys specially. Knows the response shape of the
+// specification, and nothing of searching.
+import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
-import type { SearchMode } from "../query-log/rows/journal.js";
-import type { Explanation } from "./explain.js";
-import type { MatchType } from "./semantic/match-type.js";
-import type { SuggestedQuery } from "./suggested-queries.js";
-
-export interface Hit {
-  /** In UTF-8. */
-  readonly id: Uint8Array;
-  /** The projected document as a JSON object. */
-  readonly document: Uint8Array;
-  /** A JSON object of highlights by field. No bytes when there is no highlight. */
-  readonly highlight: Uint8Array;
-  readonly textMatch: number;
-  readonly bonus: number;
-  readonly matchType: MatchType;
-  readonly explanation: Explanation | null;
-}
-
-export interface FacetTable {
-  readonly field: ViewField;
-  readonly counts: readonly FacetCount[];
-}
-
-/** How a query was understood, when it was asked in another way than it was typed. */
-export interface AiContext {
-  readonly original_query: string;
-  readonly rewritten_query: string;
-  readonly intent: string;
-  /** For people. */
-  readonly user_message: string;
-  readonly alternative_queries: readonly string[];
-  readonly confidence: string;
-  readonly applied_filters: {
-    readonly filter_by: string | null;
-    readonly sort_by: string | null;
-    readonly avoided: readonly string[];
-  };
-}
-
-export interface QueryResponse {
-  readonly queryId: string;
-  /** The one used. */
-  readonly mode: SearchMode;
-  readonly hits: readonly Hit[];
-  readonly relatedHits: readonly Hit[];
-  readonly found: number;
-  readonly page: number;
-  readonly perPage: number;
-  /** How many documents the index has. */
-  readonly outOf: number;
-  readonly facets: readonly FacetTable[];
-  readonly suggestions: readonly SuggestedQuery[];
-  readonly aiContext: AiContext | null;
-  /** A ranking rule affected at least one document. */
-  readonly curated: boolean;
-  readonly tookMs: number;
-}
+import { facetText } from "./facets.js";
+import type { FacetTable, Found, Hit } from "./found.js";
 
 /** How often the hits stand in a reply: once at the top level, and once in the legacy wrapper. */
 export const TIMES_WRITTEN = 2;
@@ -73,13 +18,19 @@ export interface EncodedResponse {
   readonly content: Uint8Array;
 }
 
-/** Throws SK-SE-413 when the response would have more bytes than `bytesMax`. */
-export function encodeResponse(
-  response: QueryResponse,
+/**
+ * The response to a query. Throws SK-SE-413 when it would have more than `bytesMax` bytes, unless it is but
+ * one document.
+ */
+export function respond(
+  response: Found,
+  queryId: string,
+  tookMs: number,
   bytesMax = Number.POSITIVE_INFINITY,
 ): EncodedResponse {
-  const { found, page, perPage, outOf } = response;
-  const head = headOf(response.queryId, response.tookMs);
+  const { found, outOf } = response;
+  const { page, perPage } = response.request;
+  const head = headOf(queryId, tookMs);
   const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
   const tables = response.facets.map(facetJson);
   const facets = facetObject(tables);
@@ -97,7 +48,7 @@ export function encodeResponse(
     `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(tables)}}}`,
   ];
   const length = bytesOf(before) + TIMES_WRITTEN * bytesOf(hits) + bytesOf(between) + bytesOf(after);
-  if (length > bytesMax) throw new ReplyTooLargeError();
+  if (length > bytesMax && !isSingle(response)) throw new ReplyTooLargeError();
   const bytes = Buffer.allocUnsafe(length);
   const hitsAt = put(bytes, before, 0);
   const hitsEnd = put(bytes, hits, hitsAt);
@@ -106,8 +57,12 @@ export function encodeResponse(
   return { bytes, content: bytes.subarray(head.length) };
 }
 
-/** Makes a response of content that is already encoded. */
-export function encodeAgain(content: Uint8Array, queryId: string, tookMs: number): Uint8Array {
+function isSingle({ hits, relatedHits, facets }: Found): boolean {
+  return hits.length + relatedHits.length === 1 && facets.every(({ counts }) => counts.length === 0);
+}
+
+/** The response to a query that was answered before, from its content. */
+export function respondAgain(content: Uint8Array, queryId: string, tookMs: number): Uint8Array {
   const parts = [headOf(queryId, tookMs), content];
   const bytes = Buffer.allocUnsafe(bytesOf(parts));
   put(bytes, parts, 0);
@@ -146,12 +101,12 @@ function hitParts(hits: readonly Hit[]): Part[] {
   if (hits.length === 0) return ["[]"];
   const parts: Part[] = [];
   let before = "[";
-  for (const { document, highlight, textMatch, bonus, matchType, explanation } of hits) {
+  for (const { winner, document, highlight, matchType, explanation } of hits) {
     parts.push(`${before}{"document":`, document);
     if (highlight.length > 0) parts.push(',"highlight":', highlight);
     const noMarks = highlight.length > 0 ? "" : ',"highlight":{}';
     const explained = explanation === null ? "" : `,"explanation":${JSON.stringify(explanation)}`;
-    before = `${noMarks},"text_match":${textMatch},"relevance_bonus":${bonus},"match_type":"${matchType}"${explained}},`;
+    before = `${noMarks},"text_match":${winner.textMatch},"relevance_bonus":${winner.bonus},"match_type":"${matchType}"${explained}},`;
   }
   parts.push(`${before.slice(0, -1)}]`);
   return parts;
@@ -184,11 +139,4 @@ function facetCounts(tables: readonly FacetJson[]): string {
     return `{"field_name":${name},"counts":[${objects.join(",")}]}`;
   });
   return `[${entries.join(",")}]`;
-}
-
-/** A facet value as JSON prints it: `10.5`, `true`. An int64 is exact. */
-export function facetText(value: FacetValue, field: ViewField): string {
-  if (typeof value === "string") return value;
-  if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";
-  return String(value);
 }

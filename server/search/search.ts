@@ -1,25 +1,25 @@
-// A whole query on one screen: understand, plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
-// respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
+// A whole query on one screen: plan, understand, search by words, search by vectors where that helps, merge,
+// count facets, fetch. Each step is a file of its own; here is only their order. respond.ts writes what was
+// found as JSON, and docs/ranking.md tells how documents are ranked.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
-import type { IndexScale } from "../fleet/reads/read-index.js";
 import type { ReadView } from "../fleet/reads/read-view.js";
 import type { Reads } from "../fleet/reads/reads.js";
 import { inTurns } from "../fleet/threads/tenant-turns.js";
 import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
-import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
 import { readWithin, type Within } from "../question/request/within.js";
+import type { Attempt, Understanding } from "./attempt.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
-import { countFull, type Matched, matchAllWords, type PageOf } from "./matching/match.js";
+import type { Found } from "./found.js";
+import { countFull, matchAllWords, type PageOf } from "./matching/match.js";
 import { mergingOfResults } from "./matching/merge.js";
-import { planningOfQuery, planQuery, type QueryPlan } from "./matching/plan.js";
+import { planningOfQuery, planQuery } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
-import { type AiContext, encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import type { GivenVectors } from "./semantic/given-vectors.js";
 import { searchByVectors } from "./semantic/semantic-search.js";
 import { ShownDocuments } from "./shown-documents.js";
@@ -32,72 +32,30 @@ export interface Searching {
   readonly givenVectors: GivenVectors;
 }
 
-/** What was found when a query was asked in some words. */
-export interface Attempt {
-  readonly request: QueryRequest;
-  readonly plan: QueryPlan;
-  readonly shown: ShownDocuments;
-  /** By all words. */
-  readonly matched: Matched;
-}
-
-/** A query asked as it is meant. */
-export interface Meant {
-  readonly attempt: Attempt;
-  /** Null: it was asked as it is typed. */
-  readonly context: AiContext | null;
-  /** Whatever is asked of this state of the index will be understood in the same way. */
-  readonly lasting: boolean;
-}
-
-/** A query as it came, and the index that it is put to. */
-export interface AskedQuery {
-  readonly asked: QueryRequest;
-  readonly index: QueriedIndex;
-  readonly scale: IndexScale;
-  readonly readView: ReadView;
-  /** The index as it is by then, for work that goes on behind the query. To be released. */
-  viewBehind(): Promise<ReadView>;
-  attempt(request: QueryRequest): Promise<Attempt>;
-}
-
-/** Decides in which words a query is asked; it may make several attempts. */
-export interface Understanding {
-  meant(query: AskedQuery): Promise<Meant>;
-}
-
 /** What whole queries work with. */
 export interface QuerySearching extends Searching {
   readonly understanding: Understanding;
 }
 
-/** The answer to a query. */
-export interface SearchAnswer {
-  /** The complete response. */
-  readonly bytes: Uint8Array;
-  /** See RememberedAnswer. */
-  readonly answered: Uint8Array | null;
-}
+/** What a query may cost, use and see. */
+export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
- * The JSON answer to a query with this body. It has at most the question's `bytesMax` bytes unless it shows only one document.
- * It is remembered, and `trace` learns its phases. Throws SkeinError.
+ * What a query with this body finds. Its documents fit into a response of `bytesMax` bytes, except that a
+ * single document is always found. `trace` learns the phases. Throws SkeinError.
  */
-export async function search(
+export async function find(
   { reads, limits, givenVectors, understanding }: QuerySearching,
   index: QueriedIndex,
   body: unknown,
-  question: Question,
-  queryId: string,
+  { bytesMax, understood, within: filterOfAsker }: QueryBounds,
   trace: QueryTrace,
-): Promise<SearchAnswer> {
+): Promise<Found> {
   const { record, view } = index;
   const { uid } = record;
-  const { bytesMax } = question;
-  const within = readWithin(question.within, index, limits);
+  const within = readWithin(filterOfAsker, index, limits);
   const nextTurn = (): Promise<void> => reads.turns.next(record.tenant);
   const asked = await inTurns(readingOfQueryRequest(body, record, view, limits, within), nextTurn);
-  const { page, perPage } = asked;
   const scale = reads.scale(uid);
   const asTyped = await inTurns(planningOfQuery(asked, index, limits, scale), nextTurn);
 
@@ -105,21 +63,11 @@ export async function search(
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
       const plan = request === asked ? asTyped : planQuery(request, index, limits, scale);
       const shown = new ShownDocuments(request, plan, record.settings, bytesMax, readView.shards);
-      return {
-        request,
-        plan,
-        shown,
-        matched: await matchAllWords(plan, readView, (program) => shown.page(program)),
-      };
+      const matched = await matchAllWords(plan, readView, (program) => shown.page(program));
+      return { request, plan, shown, matched };
     };
     const viewBehind = (): Promise<ReadView> => reads.view(uid);
-    /** Whether documents that may be seen have all words of a query, as they are written. */
-    const finds = async (q: string): Promise<boolean> => {
-      const filter = within?.filter ?? null;
-      const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
-      return (await countFull(planQuery(written, index, limits, scale), readView)) > 0;
-    };
-    const meant = question.understood
+    const meant = understood
       ? await understanding.meant({ asked, index, scale, readView, viewBehind, attempt })
       : { attempt: await attempt(asked), context: null, lasting: true };
     trace.understood = meant.context !== null;
@@ -127,12 +75,11 @@ export async function search(
     const pageOf: PageOf = (program) => shown.page(program);
     const searched = await searchByVectors(request, index, plan, byWords, readView, givenVectors, pageOf);
     const { program, results, documents } = searched.matched;
-    const window = { offset: plan.offset, count: perPage };
+    const window = { offset: plan.offset, count: request.perPage };
     const merged = await inTurns(mergingOfResults(results, program.sort, window), readView.nextTurn);
     trace.found = merged.found;
     const facets = await countFacets(program, results, request.maxFacetValues, (one) => readView.search(one));
-    const options = shown.sentAlong(program);
-    const related = await relatedWinners(plan, searched, readView, perPage, options);
+    const related = await relatedWinners(plan, searched, readView, request.perPage, shown.sentAlong(program));
 
     trace.enter("fetch");
     const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
@@ -140,17 +87,20 @@ export async function search(
     const fetched = await fetchHits(readView, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
     const hits = fetched.slice(0, merged.winners.length);
+    /** Whether documents that the asker may see have all words of a query as they are written. */
+    const finds = async (q: string): Promise<boolean> => {
+      const filter = within?.filter ?? null;
+      const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
+      return (await countFull(planQuery(written, index, limits, scale), readView)) > 0;
+    };
 
-    const response: QueryResponse = {
-      queryId,
+    return {
+      request: asked,
       mode: searched.mode,
-      hits: request.explain
-        ? await explainHits(readView, { program, ...searched }, plan, merged.winners, hits, view)
-        : hits,
+      hits: request.explain ? await explainHits(readView, { program, ...searched }, plan, hits, view) : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
-      page,
-      perPage,
+      foundByWords: searched.foundByWords,
       outOf: within === null ? reads.documents(uid) : await countWithin(readView, within),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions:
@@ -159,28 +109,14 @@ export async function search(
           : await visibleQueries(plan, byWords.words, finds),
       aiContext: meant.context,
       curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
-      tookMs: trace.elapsedMs(),
+      remember:
+        meant.lasting && !searched.passing ? (question, answer) => readView.remember(question, answer) : null,
     };
-    trace.enter("respond");
-    const single = fetched.length === 1 && facets.length === 0;
-    const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    const logged = { ...loggedPart(asked), mode: searched.mode, found: searched.foundByWords };
-    const answered = asked.browse ? null : encodeAnswered(logged, idsOf(hits));
-    if (meant.lasting && !searched.passing) readView.remember(question, { content, answered });
-    return { bytes, answered };
   });
 }
 
-/** How many documents there are for who may see only these. */
+/** How many documents there are for an asker who may see only these. */
 async function countWithin(readView: ReadView, { program }: Within): Promise<number> {
   const results = await readView.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
   return results.reduce((sum, { found }) => sum + found, 0);
-}
-
-function loggedPart({ q, filter, page }: QueryRequest): Pick<Answered, "text" | "filtered" | "page"> {
-  return { text: q, filtered: filter !== null, page };
-}
-
-function idsOf(hits: readonly Hit[]): Uint8Array[] {
-  return hits.slice(0, HITS_MAX).map(({ id }) => id);
 }

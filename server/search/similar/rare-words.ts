@@ -6,6 +6,7 @@ import type { Limits } from "../../ground/limits.js";
 import { readQueryRequest } from "../../question/request/query-request.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { largest } from "../../question/words/typos/ranked-typos.js";
+import { parsedDocument } from "../fetch.js";
 import { WordExpander } from "../matching/expand.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, programOf } from "../matching/plan.js";
@@ -57,7 +58,7 @@ async function rareWords(
   const names = view.searchable.map(({ field }) => field.name);
   const [stored] = await readView.fetch(shard, [seq], { fields: names });
   if (stored === undefined || stored.document.length === 0 || names.length === 0) return [];
-  const document = JSON.parse(Buffer.from(stored.document).toString()) as Record<string, unknown>;
+  const document = parsedDocument(stored.document);
   const texts = names.flatMap((name) => document[name] ?? []).filter((value) => typeof value === "string");
   const terms = [...new Set(texts.flatMap((value) => analyser.terms(value)))].slice(0, LOOKED_UP_MAX);
   const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));

@@ -10,14 +10,14 @@ import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
-import { countFacets } from "../facets.js";
-import { fetchHits } from "../fetch.js";
+import { countFacets, facetText } from "../facets.js";
+import { fetchHits, parsedDocument, type StoredDocument } from "../fetch.js";
+import type { Hit } from "../found.js";
 import { WordExpander } from "../matching/expand.js";
 import { type Matched, matchQuery } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
-import { facetText, type Hit } from "../respond.js";
 import type { Searching } from "../search.js";
 import { NOTHING_COMPARED } from "../semantic/nearest.js";
 import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
@@ -41,8 +41,6 @@ export interface Suggestions {
 interface Suggesting extends Pick<Searching, "reads" | "limits"> {
   readonly queriedIndexes: QueriedIndexes;
 }
-
-type ShownDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
 interface Task extends Pick<Searching, "reads" | "limits"> {
   readonly index: QueriedIndex;
@@ -221,13 +219,9 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
 }
 
 /** The default sorting field stands for popularity; without one it is what people click. */
-function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ShownDocument[] {
-  const documents = hits.map(({ document }) => readDocument(document));
+function mostClickedFirst({ index }: Task, hits: readonly Hit[]): StoredDocument[] {
+  const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.view.defaultSort !== null) return documents;
-  const clicks = ({ id }: ShownDocument): number => index.popularity.clicksOf(id);
+  const clicks = ({ id }: StoredDocument): number => index.popularity.clicksOf(id);
   return documents.sort((a, b) => clicks(b) - clicks(a));
-}
-
-function readDocument(json: Uint8Array): ShownDocument {
-  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString("utf8"));
 }

@@ -4,7 +4,7 @@
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
-import type { AiContext } from "../respond.js";
+import type { AiContext } from "../found.js";
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { contextOf } from "./message.js";

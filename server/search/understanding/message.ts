@@ -1,5 +1,5 @@
 // Says what was made of a query: the member `ai_context` of an answer. Knows readings, and nothing of how they were tried.
-import type { AiContext } from "../respond.js";
+import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
 import { filled, keptText, type Reading, type Rewritten } from "./reading.js";
 import type { TextPiece } from "./tokens.js";

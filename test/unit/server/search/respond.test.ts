@@ -1,12 +1,11 @@
 // The response as clients parse it, and the bytes that must pass through untouched.
 import { describe, expect, it } from "vitest";
-import {
-  encodeAgain,
-  encodeResponse,
-  facetText,
-  type QueryResponse,
-} from "../../../../server/search/respond.js";
-import { view } from "../record.js";
+import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
+import { readQueryRequest } from "../../../../server/question/request/query-request.js";
+import { facetText } from "../../../../server/search/facets.js";
+import type { Found, Hit } from "../../../../server/search/found.js";
+import { respond, respondAgain } from "../../../../server/search/respond.js";
+import { makeRecord, view } from "../record.js";
 
 const fieldOf = (name: string) => {
   const found = view.field(name);
@@ -14,8 +13,9 @@ const fieldOf = (name: string) => {
   return found;
 };
 const QUERY_ID = "019ab0c4-7d2e-7000-8001-0123456789ab";
-const EMPTY: QueryResponse = {
-  queryId: QUERY_ID,
+const requestOf = (body: object) => readQueryRequest(body, makeRecord(), view, DEFAULT_LIMITS);
+const EMPTY: Found = {
+  request: requestOf({ q: "*" }),
   mode: "keyword",
   hits: [],
   relatedHits: [],
@@ -23,14 +23,27 @@ const EMPTY: QueryResponse = {
   aiContext: null,
   curated: false,
   found: 0,
-  page: 1,
-  perPage: 10,
+  foundByWords: 0,
   outOf: 0,
   facets: [],
-  tookMs: 0.4,
+  remember: null,
 };
 
-const textOf = (response: QueryResponse): string => Buffer.from(encodeResponse(response).bytes).toString();
+const textOf = (found: Found): string => Buffer.from(respond(found, QUERY_ID, 0.4).bytes).toString();
+
+function hit(id: string, more: Partial<Hit> & { textMatch?: number; bonus?: number } = {}): Hit {
+  const { textMatch = 0, bonus = 0 } = more;
+  const from = { matched: true, neighbour: false, hasWord: false, pinned: false };
+  return {
+    winner: { shard: 0, seq: Number(id), textMatch, bonus, ...from },
+    id: Buffer.from(id),
+    document: Buffer.from(`{"id":"${id}"}`),
+    highlight: new Uint8Array(0),
+    matchType: "keyword",
+    explanation: null,
+    ...more,
+  };
+}
 
 describe("response", () => {
   it("has every member when nothing was found", () => {
@@ -59,24 +72,8 @@ describe("response", () => {
     const text = textOf({
       ...EMPTY,
       hits: [
-        {
-          id: Buffer.from("1"),
-          document,
-          highlight,
-          textMatch: 2 ** 52 + 1,
-          bonus: 2 ** 24,
-          matchType: "keyword",
-          explanation: null,
-        },
-        {
-          id: Buffer.from("2"),
-          document: Buffer.from('{"id":"2"}'),
-          highlight: new Uint8Array(0),
-          textMatch: 0,
-          bonus: 0,
-          matchType: "pinned",
-          explanation: null,
-        },
+        hit("1", { document, highlight, textMatch: 2 ** 52 + 1, bonus: 2 ** 24 }),
+        hit("2", { matchType: "pinned" }),
       ],
       found: 21,
       outOf: 30,
@@ -95,15 +92,28 @@ describe("response", () => {
       total_pages: 3,
       data: { hits: [{ text_match: 4503599627370497 }, { document: { id: "2" } }], found: 21, out_of: 30 },
     });
-    expect(JSON.parse(textOf({ ...EMPTY, found: 5, perPage: 0 }))).toMatchObject({ total_pages: 0 });
+    expect(
+      JSON.parse(textOf({ ...EMPTY, found: 5, request: requestOf({ q: "*", per_page: 0 }) })),
+    ).toMatchObject({ total_pages: 0 });
   });
 
   it("is the same again but for the time it took and the query's id", () => {
-    const { bytes, content } = encodeResponse({ ...EMPTY, found: 3, tookMs: 123.4 });
+    const { bytes, content } = respond({ ...EMPTY, found: 3 }, QUERY_ID, 123.4);
     const first = JSON.parse(Buffer.from(bytes).toString());
-    const again = JSON.parse(Buffer.from(encodeAgain(content, "another id", 4.6)).toString());
+    const again = JSON.parse(Buffer.from(respondAgain(content, "another id", 4.6)).toString());
     expect(first.search_time_ms).toBe(123);
     expect(again).toEqual({ ...first, search_time_ms: 5, query_id: "another id" });
+  });
+
+  it("fits into the bytes that it may have, unless it is a single document", () => {
+    const bytesMax = 100;
+    const brands = { field: fieldOf("brand"), counts: [{ value: "acme", count: 1 }] };
+    const one = { ...EMPTY, hits: [hit("1")] };
+    const sizeOf = (found: Found): number => respond(found, QUERY_ID, 0, bytesMax).bytes.length;
+    expect(sizeOf(one)).toBeGreaterThan(bytesMax);
+    expect(sizeOf({ ...EMPTY, relatedHits: [hit("1")] })).toBeGreaterThan(bytesMax);
+    for (const found of [EMPTY, { ...EMPTY, hits: [hit("1"), hit("2")] }, { ...one, facets: [brands] }])
+      expect(() => sizeOf(found)).toThrow(expect.objectContaining({ code: "SK-SE-413" }));
   });
 
   it("keeps the order of facet values and any key", () => {
