@@ -4,8 +4,8 @@
 // specification, and nothing of searching.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
-import { facetText } from "./facets.js";
 import type { FacetTable, Found, Hit } from "./found.js";
+import { facetText } from "./matching/facets.js";
 
 /** How often the hits stand in a reply: once at the top level, and once in the legacy wrapper. */
 export const TIMES_WRITTEN = 2;

@@ -12,9 +12,9 @@ import { type QueryRequest, readingOfQueryRequest } from "../question/request/qu
 import { readWithin, type Within } from "../question/request/within.js";
 import type { Attempt, Understanding } from "./attempt.js";
 import { explainHits } from "./explain.js";
-import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
 import type { Found } from "./found.js";
+import { countFacets } from "./matching/facets.js";
 import { countFull, matchAllWords, type PageOf } from "./matching/match.js";
 import { mergingOfResults } from "./matching/merge.js";
 import { planningOfQuery, planQuery } from "./matching/plan.js";
@@ -78,7 +78,7 @@ export async function find(
     const window = { offset: plan.offset, count: request.perPage };
     const merged = await inTurns(mergingOfResults(results, program.sort, window), readView.nextTurn);
     trace.found = merged.found;
-    const facets = await countFacets(program, results, request.maxFacetValues, (one) => readView.search(one));
+    const facets = await countFacets(readView, program, results);
     const related = await relatedWinners(plan, searched, readView, request.perPage, shown.sentAlong(program));
 
     trace.enter("fetch");

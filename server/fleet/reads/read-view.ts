@@ -163,9 +163,8 @@ export class ReadView implements AskedSnapshot {
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
-    const asked = this.#asked(program);
-    const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, asked));
-    return this.#all(this.#program("search", encodeSearch(asked), asked, decode));
+    const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
+    return this.#all(this.#program("search", encodeSearch(program), program, decode));
   }
 
   /**
@@ -174,20 +173,19 @@ export class ReadView implements AskedSnapshot {
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
-    const asked = this.#asked(program);
     const { offset, count } = likelyRows(page, this.shards);
     let documents = NO_DOCUMENTS;
     const decode = ({ result, documents: sent }: PageReply): SearchResult | Promise<SearchResult> => {
       if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
       const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, offset, sent.length);
       for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
-      return inTurns(decodingOfSearchResult(result, asked), this.nextTurn);
+      return inTurns(decodingOfSearchResult(result, program), this.nextTurn);
     };
     const read: PageRead<SearchResult> = {
       kind: "page",
       of: this,
-      subject: subjectOf("search", this, asked),
-      program: encodeSearch(asked),
+      subject: subjectOf("search", this, program),
+      program: encodeSearch(program),
       deadline: this.deadline,
       offset,
       count,
@@ -252,12 +250,6 @@ export class ReadView implements AskedSnapshot {
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
     const message = encodeExport({ uid: this.data, seqs: [...seqs] });
     return this.#one(messageRead(this, message, decodeExportReply), shard);
-  }
-
-  /** A single shard sends the top values of a facet. Each of several sends as many as it takes to find the top values of the sums. */
-  #asked(program: SearchProgram): SearchProgram {
-    if (this.shards > 1 || program.facets.length === 0) return program;
-    return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: false })) };
   }
 
   #program<T>(

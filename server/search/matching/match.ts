@@ -8,6 +8,7 @@ import type { PageWanted } from "../../fleet/reads/likely-rows.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
+import { withShares } from "./facets.js";
 import { programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
@@ -95,7 +96,8 @@ export async function runProgram(
   readView: ReadView,
   pageOf: PageOf,
 ): Promise<Attempt> {
-  return { program, words, ...(await readView.searchPage(program, pageOf(program))) };
+  const asked = withShares(program, readView.shards);
+  return { program: asked, words, ...(await readView.searchPage(asked, pageOf(asked))) };
 }
 
 function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Attempt {

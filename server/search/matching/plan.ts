@@ -2,7 +2,6 @@
 // are the words and their variants, the compiled filter, fired rules, sort keys, facets, and the rows wanted. Makes the
 // engine's program of a plan and the chosen words.
 import type {
-  FacetRequest,
   QueriedField,
   SearchProgram,
   SearchWord,
@@ -20,6 +19,7 @@ import type { QueryRequest } from "../../question/request/query-request.js";
 import { type QueryText, readQueryText } from "../../question/words/query-text.js";
 import { type Variant, variantsOf } from "../../question/words/variants.js";
 import type { AverageLengths } from "./average-lengths.js";
+import { facetRequests } from "./facets.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /** A query with this many results gets no related ones. At least this many rows are asked for, so that fewer results are all known. */
@@ -122,7 +122,7 @@ export function* planningOfQuery(
       pins: curation.pins,
       neighbours: null,
       sort: sortKeys(request, index, moves(rules, curation.pins)),
-      facets: facetRequests(request),
+      facets: facetRequests(request.facets, request.maxFacetValues),
     },
     shopRules: curation.rules.length,
     relaxedRules: avoiding !== null && byRelevance ? [...curation.rules, avoiding.lift] : rules,
@@ -191,14 +191,4 @@ function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean)
     keys.push({ by: "field", descending: true, slot: fallback.slot, type: fallback.code });
   }
   return keys;
-}
-
-function facetRequests(request: QueryRequest): FacetRequest[] {
-  if (request.maxFacetValues === 0) return [];
-  return request.facets.map((field) => ({
-    slot: field.slot,
-    type: field.code,
-    limit: request.maxFacetValues,
-    share: true,
-  }));
 }

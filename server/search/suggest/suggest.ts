@@ -10,10 +10,10 @@ import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
-import { countFacets, facetText } from "../facets.js";
 import { fetchHits, parsedDocument, type StoredDocument } from "../fetch.js";
 import type { Hit } from "../found.js";
 import { WordExpander } from "../matching/expand.js";
+import { countFacets, facetText } from "../matching/facets.js";
 import { type Matched, matchQuery } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
@@ -183,9 +183,7 @@ async function addGroups(
   const page = { offset: 0, count: 0, options: {} };
   const matched = await matchQuery(counted, readView, () => page);
   const chooser = chooserOf(task, plan, matched.program.words, typos);
-  const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
-    readView.search(program),
-  );
+  const [groups] = await countFacets(readView, matched.program, matched.results);
   for (const { value, count } of groups ?? []) {
     if (list.roundFull) break;
     const text = facetText(value, field);

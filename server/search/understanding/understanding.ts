@@ -6,7 +6,7 @@ import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AskedQuery, Attempt, Meant, Understanding } from "../attempt.js";
-import { countFacets, facetText } from "../facets.js";
+import { askFacets, facetText } from "../matching/facets.js";
 import { countFull, matches, relaxed } from "../matching/match.js";
 import { planQuery } from "../matching/plan.js";
 import { claimed } from "./endpoint-answer.js";
@@ -93,8 +93,7 @@ export class QueryUnderstanding implements Understanding {
       const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
       const { program } = planQuery(request, index, this.#limits, scale);
-      const results = await counted.search(program);
-      const counts = await countFacets(program, results, maxFacetValues, (one) => counted.search(one));
+      const counts = await askFacets(counted, program);
       return facets.map((field, i) => ({
         field,
         values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../server/question/request/query-request.js";
-import { facetText } from "../../../../server/search/facets.js";
 import type { Found, Hit } from "../../../../server/search/found.js";
+import { facetText } from "../../../../server/search/matching/facets.js";
 import { respond, respondAgain } from "../../../../server/search/respond.js";
 import { makeRecord, view } from "../record.js";
 

@@ -98,9 +98,9 @@ describe("plan", () => {
     expect(keys({ q: "x", sort_by: "stock:asc,_text_match:asc" })).toEqual(["4+", "relevance+"]);
   });
 
-  it("lets several shards send their share of facet values", () => {
+  it("asks for the first values of each facet", () => {
     const body = { q: "x", facets: ["brand", "brand", "title"], max_facet_values: 5 };
-    expect(plan(body, makeRecord()).program.facets).toEqual([{ slot: 1, type: 0, limit: 5, share: true }]);
+    expect(plan(body, makeRecord()).program.facets).toEqual([{ slot: 1, type: 0, limit: 5 }]);
     expect(plan({ ...body, max_facet_values: 0 }).program.facets).toEqual([]);
   });
 });

@@ -1,14 +1,22 @@
 // Facets over several shards: whatever the split and whatever the shards keep back, the first values and their counts
 // are those of one list.
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { EVERY_DOCUMENT, type SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
+import { describe, expect, it, test } from "vitest";
+import {
+  EVERY_DOCUMENT,
+  type SearchProgram,
+} from "../../../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
   FacetValue,
   SearchResult,
-} from "../../../../engine-wasm/host/programs/search-result.js";
-import { countFacets, type FacetShare, mergeFacet } from "../../../../server/search/facets.js";
+} from "../../../../../engine-wasm/host/programs/search-result.js";
+import {
+  countFacets,
+  type FacetShare,
+  mergeFacet,
+  withShares,
+} from "../../../../../server/search/matching/facets.js";
 
 const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
 const list = (counts: readonly FacetCount[] | null): string[] | null =>
@@ -81,15 +89,21 @@ describe("mergeFacet", () => {
   });
 });
 
+function programOf(...limits: number[]): SearchProgram {
+  const facets = limits.map((limit, i) => ({ slot: i + 1, type: 0, limit }));
+  return { ...EVERY_DOCUMENT, k: 10, facets };
+}
+
+test("only several shards send shares, and not of facets of which all values are wanted", () => {
+  const shares = (shards: number): boolean[] =>
+    withShares(programOf(3, 0), shards).facets.map(({ share = false }) => share);
+  expect(shares(1)).toEqual([false, false]);
+  expect(shares(2)).toEqual([true, false]);
+  const plain = programOf();
+  expect(withShares(plain, 2)).toBe(plain);
+});
+
 describe("countFacets", () => {
-  const program: SearchProgram = {
-    ...EVERY_DOCUMENT,
-    k: 10,
-    facets: [
-      { slot: 1, type: 0, limit: 3, share: true },
-      { slot: 2, type: 0, limit: 3, share: true },
-    ],
-  };
   const answer = (shares: readonly FacetShare[]): SearchResult => ({
     found: 0,
     pinnedOnly: 0,
@@ -120,14 +134,15 @@ describe("countFacets", () => {
           const results = Array.from({ length: n }, (_, s) =>
             answer(facets.map((byShard) => shareOf(byShard[s]!, cut[s]!))),
           );
-          const counts = await countFacets(program, results, max, async (again) => {
+          const search = async (again: SearchProgram): Promise<SearchResult[]> => {
             expect(again.k).toBe(0);
             expect(again.facets.every(({ limit, share }) => limit === 0 && share === false)).toBe(true);
             asked++;
             return Array.from({ length: n }, (_, s) =>
               answer(again.facets.map(({ slot }) => whole(facets[slot - 1]![s]!))),
             );
-          });
+          };
+          const counts = await countFacets({ search }, programOf(max, max), results);
           decided++;
           expect(counts).toEqual(facets.map((byShard) => naive(byShard, max)));
         },

@@ -1,10 +1,17 @@
-// Adds up the facet counts of all shards and finds the most frequent values with their exact counts. Each shard sends its
-// most frequent values and the largest count among those that it did not send. Documents are spread evenly, so this
-// nearly always decides which values come first and how often they occur. When it does not, the shards are asked a second
-// time for all values of the facet.
-import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { FacetCount, FacetValue, SearchResult } from "../../engine-wasm/host/programs/search-result.js";
-import type { ViewField } from "../catalog/schema/index-view.js";
+// The facets of a query: how shards are asked for them, and the most frequent values over all shards with their
+// exact counts. A single shard sends its first values. Each of several sends a share: its frequent values, and the
+// largest count among those that it left out (chooseShare in engine-wasm/assembly/search/facets.ts). Documents are
+// spread evenly, so the shares nearly always decide which values come first and how often they occur. When they do
+// not, the shards are asked a second time for all values of the facet. Only the bounds decide this: the choice of
+// the engine makes second rounds rare, and no answer depends on it.
+import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type {
+  FacetCount,
+  FacetValue,
+  SearchResult,
+} from "../../../engine-wasm/host/programs/search-result.js";
+import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ReadView } from "../../fleet/reads/read-view.js";
 
 /** What one shard says of a facet. */
 export interface FacetShare {
@@ -13,25 +20,42 @@ export interface FacetShare {
   readonly bound: number;
 }
 
-/** Answers a program on the read view that `results` come from, one result per shard. */
-type Search = (program: SearchProgram) => Promise<readonly SearchResult[]>;
+/** The first `max` values of each field. */
+export function facetRequests(fields: readonly ViewField[], max: number): FacetRequest[] {
+  return max === 0 ? [] : fields.map(({ slot, code }) => ({ slot, type: code, limit: max }));
+}
+
+/** The program as it is put to each of this many shards. */
+export function withShares(program: SearchProgram, shards: number): SearchProgram {
+  if (shards === 1 || program.facets.length === 0) return program;
+  return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: facet.limit > 0 })) };
+}
+
+/** The facets of a program that is run for nothing else. */
+export async function askFacets(
+  readView: ReadView,
+  program: SearchProgram,
+): Promise<(readonly FacetCount[])[]> {
+  const asked = withShares(program, readView.shards);
+  return countFacets(readView, asked, await readView.search(asked));
+}
 
 /**
- * For each facet of the program, in the program's order, the first `max` values by descending count and then ascending
- * value. `results` are the shards' answers to `program`.
+ * For each facet of the program, its first values over all shards by descending count and then ascending value, as
+ * many as its limit. `results` are the shards' answers to `program`.
  */
 export async function countFacets(
+  readView: Pick<ReadView, "search">,
   program: SearchProgram,
   results: readonly SearchResult[],
-  max: number,
-  search: Search,
 ): Promise<(readonly FacetCount[])[]> {
-  const decided = program.facets.map((_, i) => mergeFacet(sharesOf(results, i), max));
+  const maxOf = (i: number): number => program.facets[i]!.limit || Number.POSITIVE_INFINITY;
+  const decided = program.facets.map((_, i) => mergeFacet(sharesOf(results, i), maxOf(i)));
   const open = program.facets.flatMap((_, i) => (decided[i] === null ? [i] : []));
   if (open.length > 0) {
     const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
-    const complete = await search({ ...program, k: 0, facets });
-    for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), max);
+    const complete = await readView.search({ ...program, k: 0, facets });
+    for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), maxOf(i));
   }
   return decided.map((counts) => counts ?? []);
 }
