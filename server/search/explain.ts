@@ -17,7 +17,7 @@ import type { IndexView } from "../catalog/schema/index-view.js";
 import type { ReadView } from "../fleet/reads/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
-import type { Hit } from "./found.js";
+import type { Winner } from "./matching/merge.js";
 import type { QueryPlan } from "./matching/plan.js";
 import { type Compared, similarityOf } from "./semantic/nearest.js";
 
@@ -77,13 +77,13 @@ interface Searched {
 }
 
 /** The hits with their explanations. A hit whose row has gone in the meantime has none. */
-export async function explainHits(
+export async function explainHits<Hit extends { readonly winner: Winner }>(
   readView: ReadView,
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
   hits: readonly Hit[],
   view: IndexView,
-): Promise<Hit[]> {
+): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
   const causes = causesOf(program, shopRules);
   const shards = [...new Set(hits.map(({ winner }) => winner.shard))];
   const rows = new Map<number, ExplainedRow | null>();

@@ -10,7 +10,7 @@ import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
 
 /** With the members that were asked for, and always the id. */
-export type StoredDocument = Readonly<Record<string, unknown>> & { readonly id: string };
+export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** What is shown of an answer: the hits of the page, and related ones where there is room for them. */
 export interface ShownWinners {
@@ -84,7 +84,7 @@ async function hitsOf(
 }
 
 /** For those who need values of a stored document. Responses take its bytes as they are. */
-export function parsedDocument({ buffer, byteOffset, byteLength }: Uint8Array): StoredDocument {
+export function parsedDocument({ buffer, byteOffset, byteLength }: Uint8Array): ParsedDocument {
   return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString());
 }
 

@@ -14,12 +14,7 @@ export function makeCoach(documents: DocumentsFloor) {
   teardown.add(() => pool.stop());
   const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
   teardown.add(() => wording?.close());
-  const queriedIndexes = new QueriedIndexes(
-    analyserOf,
-    () => NOTHING_POPULAR,
-    limits,
-    log,
-  );
+  const queriedIndexes = new QueriedIndexes(analyserOf, () => NOTHING_POPULAR, limits, log);
   const coach = new Coach({
     catalog,
     analytics: analyticsPool,

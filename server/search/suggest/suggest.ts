@@ -10,7 +10,7 @@ import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
-import { fetchHits, parsedDocument, type StoredDocument } from "../fetch.js";
+import { fetchHits, type ParsedDocument, parsedDocument } from "../fetch.js";
 import type { Hit } from "../found.js";
 import { WordExpander } from "../matching/expand.js";
 import { countFacets, facetText } from "../matching/facets.js";
@@ -217,9 +217,9 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
 }
 
 /** The default sorting field stands for popularity; without one it is what people click. */
-function mostClickedFirst({ index }: Task, hits: readonly Hit[]): StoredDocument[] {
+function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.view.defaultSort !== null) return documents;
-  const clicks = ({ id }: StoredDocument): number => index.popularity.clicksOf(id);
+  const clicks = ({ id }: ParsedDocument): number => index.popularity.clicksOf(id);
   return documents.sort((a, b) => clicks(b) - clicks(a));
 }
