@@ -1,5 +1,5 @@
-// What is shown of the documents of a page: which fields are kept, which words are marked, and how many bytes they may
-// have. The shards send documents with their rows or when the documents are fetched.
+// What is shown of the documents of a page: fields, highlighted words, and the size limit. The shards send
+// documents with their rows, or when the documents are fetched.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";
@@ -9,7 +9,10 @@ import type { QueryRequest } from "../question/request/query-request.js";
 import type { QueryPlan } from "./matching/plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
-/** How many bytes documents with their highlights may have in a reply of so many bytes. A single document is always shown. */
+/**
+ * Bytes available to documents with their highlights in a reply of `replyBytesMax`. A single document is
+ * always shown.
+ */
 export function documentBytes(replyBytesMax: number, documents: number): number {
   return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
 }
@@ -34,7 +37,7 @@ export class ShownDocuments {
     this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / shards);
   }
 
-  /** What to keep of documents that are fetched and what to mark in them. */
+  /** What to keep and highlight in fetched documents. */
   fetched(program: SearchProgram): FetchOptions {
     const { keepFields, dropFields, highlight } = this.#request;
     return {
@@ -47,8 +50,8 @@ export class ShownDocuments {
   }
 
   /**
-   * The same for documents that come along with rows. Which of them the page will show is a guess, so each shard gets only
-   * its share of the reply's room. Documents that are missing are fetched later.
+   * The same for documents sent along with rows. It is a guess which of them the page will show, so each
+   * shard gets only its share of the reply's space. Missing documents are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
     return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };

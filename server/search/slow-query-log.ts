@@ -1,5 +1,5 @@
-// Writes one log line per query that took long, with what an operator needs to find out why. The lines per second are
-// limited, because a server that is slow altogether would write one for every query. All slow queries are counted.
+// Logs one line per slow query, with what an operator needs to find the reason. The rate of lines is limited,
+// because a server that is slow overall would log every query. All slow queries are counted.
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { SkeinError } from "../ground/errors.js";
 import { isObject } from "../ground/input/json-value.js";
@@ -18,7 +18,7 @@ export class SlowQueryLog {
   #lines = 0;
   #skipped = 0;
 
-  /** With `slowMs` 0 no query counts as slow. */
+  /** With `slowMs` 0, no query counts as slow. */
   constructor(slowMs: number, linesPerSecondMax: number, recorder: Recorder, log: Logger) {
     this.#slowMs = slowMs;
     this.#linesPerSecondMax = linesPerSecondMax;
@@ -26,7 +26,10 @@ export class SlowQueryLog {
     this.#log = log;
   }
 
-  /** To be called when a query has ended and its trace is stopped. `error` is why it was not answered. */
+  /**
+   * To be called when a query has ended and its trace is stopped. `error` is the reason if it was not
+   * answered.
+   */
   ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
     this.#recorder.slowQueries++;
@@ -68,7 +71,7 @@ function phasesOf(trace: QueryTrace): Record<string, number> {
   return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
 }
 
-/** The members of the body that decide what a query costs, each as short text, or null when absent. */
+/** The members of the body that determine the cost of a query, each as short text, or null if absent. */
 function requestOf(body: unknown): Record<string, string | null> {
   const members = isObject(body) ? body : {};
   return {
@@ -79,7 +82,7 @@ function requestOf(body: unknown): Record<string, string | null> {
   };
 }
 
-/** Numbers of the body may be bigint, which JSON does not take. */
+/** Numbers in the body may be bigint, which JSON cannot represent. */
 function short(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const exact = (_: string, member: unknown): unknown =>

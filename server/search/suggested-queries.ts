@@ -1,5 +1,5 @@
-// Other queries that may have been meant: "did you mean", with the misspelt words as the index spells them, and for a query that
-// found little what other people search for with the same words.
+// Alternative queries: "did you mean", with misspelt words corrected, and for a query with few results,
+// popular searches with the same words.
 
 import type { QueryText } from "../question/words/query-text.js";
 import type { ExpandedWords } from "./matching/expand.js";
@@ -7,15 +7,15 @@ import { FEW_RESULTS, type QueryPlan } from "./matching/plan.js";
 
 export interface SuggestedQuery {
   readonly value: string;
-  /** How often people searched for it. A corrected query has no count. */
+  /** Number of searches for it. A corrected query has no count. */
   readonly count?: number;
 }
 
 const POPULAR_MAX = 5;
 
 /**
- * For who may see some documents only: a corrected query when `finds` says that they have its words. What other people search
- * for is not for him.
+ * For a token that sees only some documents: a corrected query if `finds` says that those documents have its
+ * words. Popular searches are not revealed to it.
  */
 export async function visibleQueries(
   { text }: QueryPlan,
@@ -40,7 +40,7 @@ export function suggestedQueries(
   return [...suggested, ...popular.map(({ value, count }) => ({ value, count }))];
 }
 
-/** Null when no word was taken for misspelt, and for queries with quotes or exclusions. */
+/** Null if no word was considered misspelt, and for queries with quotes or exclusions. */
 function correctedQuery(text: QueryText, words: ExpandedWords | null): string[] | null {
   if (words === null || words.corrections.size === 0) return null;
   if (text.phrases.length > 0 || text.excludes.length > 0) return null;

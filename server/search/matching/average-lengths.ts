@@ -1,11 +1,11 @@
-// How long fields and documents are on average, which scores are relative to. Pure.
+// Average lengths of fields and documents, which scores are relative to. Pure.
 import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
 
 /** Tokens per document of each queried field, in the order of the slots. */
 export interface AverageLengths {
-  /** Of the documents that have the field. */
+  /** Over the documents that have the field. */
   readonly present: readonly number[];
-  /** Of all documents. */
+  /** Over all documents. */
   readonly all: readonly number[];
 }
 

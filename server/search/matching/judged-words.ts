@@ -1,5 +1,5 @@
-// Weighs the near terms of a query's words by the company of its other words: asks all shards in how many documents they
-// stand together, and leaves the decision to noisy-channel.ts.
+// Judges the near terms of a query's words by the company of its other words: asks all shards for the numbers
+// of documents in which they occur together, and leaves the decision to noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";
@@ -12,38 +12,45 @@ import {
 } from "../../question/words/typos/noisy-channel.js";
 import { largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
 
-/** A word by whose documents others are judged. */
+/** A word whose documents are used to judge others. */
 export interface ContextWord {
   /** Its number in the query. */
   readonly i: number;
   /** The terms of its documents. */
   readonly terms: readonly string[];
-  /** At most how many documents have it. */
+  /** Upper bound on the number of documents with it. */
   readonly frequency: number;
 }
 
 /** A word that may be misspelt. */
 export interface JudgedWord extends Omit<ContextWord, "terms"> {
-  /** The terms of its documents; null when too many terms begin with it, so that only its frequency is known. */
+  /**
+   * The terms of its documents; null if too many terms begin with it, so that only its frequency is known.
+   */
   readonly terms: readonly string[] | null;
-  /** The terms near to it, the best first. */
+  /** Near terms, best first. */
   readonly typos: readonly RankedTypo[];
 }
 
-/** So many words are judged by company, and by so many others, the rarest ones. The rest are judged by their frequency. */
+/**
+ * Maximum number of words judged by company, and of words that they are judged by, the rarest ones. The rest
+ * are judged by their frequency.
+ */
 const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;
-/** So many of a word's near terms are. */
+/** Maximum near terms per word judged by company. */
 const CANDIDATES_MAX = 8;
 
-/** The best near term is clear when the next one costs so much more: it is 64 times less likely. */
+/**
+ * The best near term is clear if the next one costs this much more, that is, if it is 64 times less likely.
+ */
 const CLEAR = 30;
 
 interface Request {
   readonly slots: readonly number[];
   readonly judged: readonly JudgedWord[];
   readonly context: readonly ContextWord[];
-  /** Near terms are wanted that cost at most so much more than the word. */
+  /** Maximum additional cost of near terms compared with the word. */
   readonly doubt: number;
   /** All forms of a near term. */
   formsOf(typo: RankedTypo): readonly string[];
@@ -51,15 +58,15 @@ interface Request {
   searchesOf(term: string): number;
 }
 
-/** The documents of a judged word and of its near terms, beside those of the query's other words. */
+/** Documents of a judged word and of its near terms, alone and with the query's other words. */
 interface Company {
   readonly context: Context;
   readonly typed: CandidateCompany;
-  /** Of the first near terms. */
+  /** For the first near terms. */
   readonly near: readonly CandidateCompany[];
 }
 
-/** The near terms that may have been meant, by the word's number. */
+/** The near terms that may have been meant, by word number. */
 export async function judgeWords(
   request: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -78,7 +85,7 @@ export async function judgeWords(
   );
 }
 
-/** Asks nothing when there are no words, or none to judge them by. */
+/** Asks nothing if there are no words, or none to judge them by. */
 async function companiesOf(
   { slots, judged, context, formsOf, liveRows }: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -120,7 +127,10 @@ function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
   return word.terms !== null;
 }
 
-/** Whether one near term of an unknown word is so much likelier than all others that company would seldom choose another. */
+/**
+ * True if one near term of an unknown word is so much likelier than all others that company would rarely
+ * change the choice.
+ */
 function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
   if (typos.length === 0) return true;
   if (frequency > 0) return false;
@@ -139,7 +149,7 @@ function withoutCompany({ frequency }: JudgedWord, liveRows: number): Company {
   return { context: { liveRows, words: [] }, typed: { documents: frequency, together: [] }, near: [] };
 }
 
-/** A term that was not asked about is taken for one that stands with none of the words. */
+/** A term that was not looked up is assumed to occur with none of the words. */
 function keepingNone(frequencies: readonly number[], { words }: Context): CandidateCompany {
   return { documents: largest(frequencies), together: words.map(() => 0) };
 }

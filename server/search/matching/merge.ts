@@ -1,18 +1,18 @@
-// Merges the answers of the shards into one: rows in one total order, and summed counts. Facets are in facets.ts. Pure
-// functions. The order must equal the engine's: sort keys one after the other, a missing value last in both directions,
-// then the larger sequence number first.
+// Merges the answers of the shards: rows into one total order, and summed counts. Facets are in facets.ts.
+// Pure functions. The order must equal the engine's: by sort keys in turn, a missing value last in both
+// directions, then by descending sequence number.
 
 import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
-/** A row of the page and where its document lives. */
+/** A row of the page and the shard of its document. */
 export interface Winner {
   readonly shard: number;
   readonly seq: number;
   readonly textMatch: number;
   readonly bonus: number;
-  /** These are as in `SearchRow`. */
+  /** As in `SearchRow`. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
@@ -29,16 +29,16 @@ export interface MergedResult {
 }
 
 export interface MergeWindow {
-  /** How many rows of the global order are skipped. */
+  /** Number of rows to skip in the global order. */
   readonly offset: number;
-  /** How many rows are wanted after those. */
+  /** Number of rows wanted after those. */
   readonly count: number;
 }
 
-/** Ranks that are passed without a pause. */
+/** Ranks passed without a pause. */
 const RANKS_A_STEP = 1_000;
 
-/** `results` are ordered by shard number, and are all answers to programs with these sort keys. */
+/** `results` are ordered by shard number, and all are answers to programs with these sort keys. */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -47,7 +47,7 @@ export function mergeResults(
   return finished(mergingOfResults(results, keys, window));
 }
 
-/** `mergeResults` in small steps, for a deep page passes many rows. */
+/** `mergeResults` in small steps, because a deep page passes many rows. */
 export function* mergingOfResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -63,7 +63,7 @@ export function* mergingOfResults(
   };
 }
 
-/** Takes the rows of the window, the first one first. */
+/** Takes the rows of the window in order. */
 export function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -103,7 +103,7 @@ function winnerOf(shard: number, row: SearchRow): Winner {
   return { shard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned };
 }
 
-/** Negative when `a` comes first. Never 0 for two different rows of an index. */
+/** Negative if `a` comes first. Never 0 for two different rows of an index. */
 export function compareRows(a: SearchRow, b: SearchRow, keys: readonly SortKey[]): number {
   for (let i = 0; i < keys.length; i++) {
     const left = a.keys[i] ?? null;

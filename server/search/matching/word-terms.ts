@@ -1,4 +1,5 @@
-// What a query asks the dictionaries about its words and their variants, as one request, and what the answer says of each.
+// The question of a query to the dictionaries about its words and their variants, as one request, and the
+// answer for each of them.
 import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
@@ -11,7 +12,7 @@ import {
 } from "../../question/words/typos/ranked-typos.js";
 import type { Variant } from "../../question/words/variants.js";
 
-/** The terms of words and variants as one request in which each term stands once. Reads the answer back by term. */
+/** The terms of words and variants as one request without duplicates. Reads the answer back by term. */
 export class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
@@ -32,7 +33,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** The numbers in the program of the terms of words and variants, each number once. */
+  /** Distinct numbers, in the program, of the terms of words and variants. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -50,7 +51,7 @@ export class WordTerms {
     return { exact, prefix: range, literal, infixes };
   }
 
-  /** Those variants that some document may have. */
+  /** The variants that some document may have. */
   variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
     const found: FoundVariant[] = [];
     for (const variant of variants) {
@@ -69,7 +70,7 @@ export class WordTerms {
     return largest(sumLists(lists));
   }
 
-  /** The frequency of the rarest term. No more documents than that can have all the terms side by side. */
+  /** The frequency of the rarest term: no more documents can have all the terms side by side. */
   #rarest(terms: readonly string[], answer: KnownWords): number {
     let rarest = Number.POSITIVE_INFINITY;
     for (const term of terms) {

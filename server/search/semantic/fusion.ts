@@ -1,22 +1,23 @@
-// How what words find and what vectors find becomes one order: neighbours with points for the search program. Both scores
-// are divided by the largest one of the query, and the cosine has its share of the sum. Since only the order matters, the
-// words' part stays as it is and the cosine's part is brought to its scale. Pure; docs/ranking.md has the formula.
+// Combines the results of words and of vectors into one order: neighbours with points for the search program.
+// Both scores are divided by the largest one of the query, and added with weights. Because only the order
+// matters, the words' part stays as it is, and the cosine's part is brought to its scale. Pure;
+// docs/ranking.md has the formula.
 import type { Neighbour, Neighbours } from "../../../engine-wasm/host/programs/neighbours.js";
 import type { Compared } from "./nearest.js";
 
-/** Of the sum: found on judged sets (docs/semantic.md). */
+/** Weight of the cosine, determined on judged sets (docs/semantic.md). */
 const COSINE_SHARE = 0.35;
 
 export interface Candidates {
-  /** The nearest documents, and as the others those that words find best. */
+  /** The nearest documents, and as the others those that match words best. */
   readonly compared: Compared;
-  /** The largest relevance of those that words find. */
+  /** The largest relevance of word matches. */
   readonly relevanceMax: number;
-  /** A document without any of the words needs this much. */
+  /** Minimum similarity of a document without any of the words. */
   readonly similarityMin: number;
 }
 
-/** Both ways of finding count. */
+/** Both kinds of matches count. */
 export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   let cosineMax = 0;
@@ -31,7 +32,7 @@ export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candi
   return { place: "added", rows };
 }
 
-/** Only nearness counts; what words find besides comes behind. */
+/** Only similarity counts; other word matches come afterwards. */
 export function firstNeighbours({ compared, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   const rows: Neighbour[] = [];

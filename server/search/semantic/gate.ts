@@ -1,4 +1,4 @@
-// Whether a query is answered by words, by vectors or by both. Pure.
+// Decides whether a query is answered by words, by vectors or by both. Pure.
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { AskedMode } from "../../question/request/query-request.js";
 import type { QueryText } from "../../question/words/query-text.js";
@@ -8,13 +8,13 @@ export interface GateQuestion {
   /** Lists documents instead of searching words. */
   readonly browse: boolean;
   readonly text: QueryText;
-  /** The client sorts by something else than relevance. */
+  /** The client sorts by something other than relevance. */
   readonly sorted: boolean;
-  /** The client sent a vector of its own. */
+  /** The client sent a vector. */
   readonly hasVector: boolean;
-  /** How many documents match all words. */
+  /** Number of documents that match all words. */
   readonly fullMatches: number;
-  /** From so many on `auto` stays with words. */
+  /** From this number on, `auto` uses words only. */
   readonly fullMatchesMax: number;
 }
 
@@ -23,8 +23,9 @@ const WORD_LETTERS_MIN = 3;
 const DIGIT = /\p{N}/u;
 
 /**
- * The mode that is tried; without vectors the query stays one of words. `auto` tries both only where words find little, and
- * never where the words are meant literally, nor under a sort by which what is merely near would come first.
+ * The mode to try; without vectors the query remains a word query. `auto` tries both only if words find
+ * little, but neither if the words are meant literally nor under a sort that would put merely similar
+ * documents first.
  */
 export function modeOf(question: GateQuestion): SearchMode {
   const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;
@@ -40,7 +41,7 @@ function isShort({ terms }: QueryText): boolean {
   return terms.reduce((letters, term) => letters + [...term].length, 0) < LETTERS_MIN;
 }
 
-/** `AB-123/4`: pieces with digits, and no word beside them. */
+/** `AB-123/4`: pieces with digits, and no words. */
 function isPartNumber({ terms }: QueryText): boolean {
   const isWord = (term: string): boolean => !DIGIT.test(term) && [...term].length >= WORD_LETTERS_MIN;
   return terms.some((term) => DIGIT.test(term)) && !terms.some(isWord);

@@ -1,13 +1,14 @@
-// Vectors of queries that do not come from the index's own model: sent by the client, or made by the endpoint of the settings.
+// Query vectors that do not come from the index's own model: sent by the client, or computed by the endpoint
+// in the settings.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 
 export interface GivenVector {
-  /** Of length 1 and rotated, as stored vectors are; null for a query without one. */
+  /** Of length 1 and rotated, like stored vectors; null for a query without one. */
   readonly vector: Float32Array | null;
-  /** The endpoint should have made one. */
+  /** The endpoint should have computed one. */
   readonly failed: boolean;
 }
 

@@ -1,10 +1,10 @@
-// How a hit was found, as the response tells it.
+// How a hit was found, as stated in the response.
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { type Compared, isNear } from "./nearest.js";
 
 export type MatchType = "keyword" | "semantic" | "hybrid" | "pinned";
 
-/** Neighbours that are not near were listed for the words that they have. */
+/** Neighbours that are not similar were listed because of the words that they contain. */
 export function matchTypeOf(
   { seq, matched, neighbour, hasWord }: Pick<SearchRow, "seq" | "matched" | "neighbour" | "hasWord">,
   compared: Compared,

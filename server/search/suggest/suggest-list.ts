@@ -1,8 +1,8 @@
-// The list of suggestions as it fills up: what stands before what, and that nothing stands there twice. Knows
-// nothing of where suggestions come from.
+// The list of suggestions under construction: its order, and the absence of duplicates. Knows nothing about
+// the origin of suggestions.
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 
-/** Stands in `suggest_by` and as the field of a suggestion for the queries that people searched for. */
+/** Used in `suggest_by`, and as the field of a suggestion, for past searches. */
 export const LOGGED_QUERIES = "_queries";
 
 export type Suggestion =
@@ -10,8 +10,8 @@ export type Suggestion =
   | { readonly value: string; readonly field: string; readonly count: number };
 
 /**
- * The list as it fills up, in rounds. Within a round values that start with the input stand before the others,
- * each kind in the order of `add`; a value of a document that is equal to an earlier one after folding is dropped.
+ * The list, filled in rounds. Within a round, values that start with the input come first, each kind in the
+ * order of `add`. A document's value that equals an earlier one after folding is dropped.
  */
 export class SuggestionList {
   readonly #max: number;
@@ -34,12 +34,12 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** Nothing that could be added to the round would be shown. */
+  /** True if nothing more that is added to the round would be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }
 
-  /** False when it was not added: there is no room, or it is there already. */
+  /** Returns false if it was not added, because the list is full or already contains it. */
   add(suggestion: Suggestion, startsWithInput: boolean): boolean {
     const kind = startsWithInput ? this.#starting : this.#others;
     if (this.#closed.length + kind.length >= this.#max) return false;
@@ -50,7 +50,7 @@ export class SuggestionList {
     return true;
   }
 
-  /** Groups are told apart like facet values: by every byte, so that each count is exact. */
+  /** Groups are distinguished like facet values, by every byte, so that each count is exact. */
   #key(suggestion: Suggestion): string {
     if ("count" in suggestion && suggestion.field !== LOGGED_QUERIES) return suggestion.value;
     return Buffer.from(this.#analyser.fold(suggestion.value)).toString("latin1");

@@ -1,5 +1,5 @@
-// Which values of a matching document are suggested for an input, and whether they start with it. Compares words
-// in the forms in which the index holds them; pure but for the analyser.
+// Selects the values of a matching document to suggest for an input, and tells whether they start with it.
+// Compares words in their indexed forms; pure except for the analyser.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -8,7 +8,7 @@ import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { skuTerm, stemTerms } from "../../question/words/variants.js";
 
 export interface FittingValue {
-  /** As it is written in the document. */
+  /** As written in the document. */
   readonly value: string;
   readonly field: string;
   readonly startsWithInput: boolean;
@@ -16,26 +16,26 @@ export interface FittingValue {
 
 export interface ValueRules {
   readonly analyser: TextAnalyser;
-  /** The words of the input, the last of which may be the beginning of a longer one. */
+  /** The words of the input, the last of which may be incomplete. */
   readonly input: readonly Token[];
-  /** What was searched for: the input's words with the other forms that were allowed. */
+  /** What was searched for: the input's words with their allowed forms. */
   readonly words: readonly SearchWord[];
   /** Numbers of the stemmers of the searched fields. */
   readonly languages: readonly number[];
-  /** A value starts with the input also where it starts with such other forms. */
+  /** A value may also start with such other forms to count as starting with the input. */
   readonly otherForms: boolean;
-  /** Longer values are texts, nothing to offer in a search box. */
+  /** Longer values are texts, unsuitable for a search box. */
   readonly bytesMax: number;
 }
 
-/** What a value of some words is to an input. */
+/** The relation between a value and an input. */
 export interface Judgement {
   /** The value has all words of the input. */
   readonly fits: boolean;
   readonly startsWithInput: boolean;
 }
 
-/** One searched word with all its forms. */
+/** A searched word with all its forms. */
 interface WordForms {
   readonly whole: ReadonlySet<string>;
   readonly prefixes: readonly string[];
@@ -52,8 +52,8 @@ export class ValueChooser {
   }
 
   /**
-   * The values with all words, in the order of the fields and elements. When the words are spread over several
-   * values: the one with most of them; of equals one with the word being typed, then the first.
+   * The values with all words, in the order of fields and elements. If the words are spread over several
+   * values: the one with most of them; among equals one with the word being typed, then the first.
    */
   choose(document: Readonly<Record<string, unknown>>, fields: readonly ViewField[]): FittingValue[] {
     const complete: FittingValue[] = [];
@@ -110,7 +110,7 @@ export class ValueChooser {
   }
 }
 
-/** As the chooser judges, with the words of the input as they were typed. */
+/** Like the chooser, but with the words of the input as typed. */
 export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
   const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
   const last = typed.pop();
@@ -144,8 +144,8 @@ function hasSequence(terms: readonly string[], { sequences }: WordForms): boolea
 }
 
 /**
- * The value's words from position `at` begin with the input's from `from`. A word and the same word written in
- * parts are equal: a joined token steps over all its parts.
+ * True if the value's words from position `at` begin with the input's from `from`. A word and the same word
+ * written in parts are equal: a joined token skips all its parts.
  */
 function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
   const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;

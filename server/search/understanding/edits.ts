@@ -1,6 +1,7 @@
-// Whether two words differ by few typing errors: a letter too many, missing, wrong, or exchanged with its neighbour.
+// Tests whether two words differ by a few typing errors: a superfluous, missing or wrong letter, or two
+// swapped neighbours.
 
-/** Optimal string alignment; the rows are as short as the words, and a row that is too far off ends it. */
+/** Optimal string alignment; rows are as short as the words, and a row that is too far off ends it. */
 export function editsWithin(a: string, b: string, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   if (most === 1) return oneEditApart(a, b);
@@ -25,7 +26,7 @@ export function editsWithin(a: string, b: string, most: number): boolean {
   return last[b.length]! <= most;
 }
 
-/** The same for one error, without rows: it lies where the words begin to differ, and what follows it is equal. */
+/** The same for one error, without rows: it is at the first difference, and the rest is equal. */
 function oneEditApart(a: string, b: string): boolean {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;

@@ -1,5 +1,6 @@
-// What a language model is asked about a query, and what of its answer holds. A claim must be of the right shape, name fields and
-// values that the index has, and use only words and numbers that the query has. Knows no network.
+// The question to a language model about a query, and the validation of its answer. A claim must have the
+// right shape, name fields and values that the index has, and use only words and numbers from the query.
+// Knows no network.
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
@@ -64,15 +65,15 @@ export function questionOf(query: string, facts: IndexFacts): ModelQuestion {
   };
 }
 
-/** Throws SkeinError for what is no claim. */
+/** Throws SkeinError if the answer is not a claim. */
 export function readClaim(answer: unknown, limits: Limits): Claim {
   return CLAIM.read(answer, "", { limits, code: "SK-AI-503" });
 }
 
-/** The query as the model claims to read it; null when a part of the claim does not hold, or nothing was read. */
+/** The query as the model claims to read it; null if a part of the claim is wrong, or nothing was read. */
 export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritten | null {
   const tokens = tokensOf(query);
-  // What a client has quoted or excluded is not for a model to reword.
+  // A model must not reword what a client quoted or excluded.
   if (tokens.some(({ kind }) => kind === "sealed")) return null;
   const words = new Set(tokens.map(({ key }) => key));
   const numbers = new Set(tokens.flatMap(({ value }) => value ?? []));
@@ -114,7 +115,7 @@ export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritt
   }
   if (readings.length === 0) return null;
   const filters = [...new Set(readings.flatMap(({ filter }) => filter ?? []))];
-  // A query of what is not wanted alone would list the whole index.
+  // A query of exclusions alone would list the whole index.
   if (kept === "" && filters.length === 0) return null;
   return {
     text: kept || "*",
@@ -125,7 +126,7 @@ export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritt
   };
 }
 
-/** A claim says nothing of where in the query it was read. */
+/** A claim does not say where in the query it was read. */
 const WHOLE = { from: 0, to: 0, doubt: null } as const;
 
 function filterReading(

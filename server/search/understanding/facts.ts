@@ -1,5 +1,5 @@
-// What an index is about, as far as readings need it: which field is the price, which fields are in which unit, and the values
-// of its facets. A function of the schema and of facet counts; asks nobody. A reading can name nothing that is not in here.
+// Facts about an index that readings need: the price field, the units of fields, and facet values. A function
+// of the schema and of facet counts; makes no requests. A reading can name nothing that is not in here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -8,30 +8,30 @@ import type { Language, Role } from "./languages/language.js";
 import { valueKeys } from "./tokens.js";
 import { type Unit, unitNamed } from "./units.js";
 
-/** What a facet of text is about. It decides how its values are recognised. */
+/** The subject of a text facet, which decides how its values are recognised. */
 export type FacetSubject = "brand" | "colour" | "category" | "other";
 
 /** A value that a query may name. */
 export interface NamedValue {
   readonly field: ViewField;
   readonly subject: FacetSubject;
-  /** The spellings of the value in the index: a filter takes them all. */
+  /** All spellings of the value in the index, all of which a filter includes. */
   readonly spellings: readonly string[];
   readonly keys: readonly string[];
   readonly documents: number;
 }
 
-/** How often a value occurs. */
+/** Frequency of a value. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
 }
 
-/** Values of more words are titles and texts; nobody names them in passing. */
+/** Values with more words are titles and texts, which nobody names in passing. */
 const VALUE_WORDS_MAX = 5;
 const COLOUR_WORDS_MAX = 2;
 const FIELDS_TOLD_MAX = 50;
-/** A filter takes so many spellings of a value. */
+/** Maximum spellings of a value in a filter. */
 const SPELLINGS_MAX = 50;
 
 const NO_VALUES: readonly NamedValue[] = [];
@@ -39,20 +39,20 @@ const NO_VALUES: readonly NamedValue[] = [];
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
-  /** Null: the index has none, or several of which none is meant more than the others. */
+  /** Null: the index has no such field, or several equally likely ones. */
   readonly roles: Readonly<Record<Role, ViewField | null>>;
-  /** Number fields with the unit that their name has. */
+  /** Number fields with the unit in their name. */
   readonly measured: readonly { readonly field: ViewField; readonly unit: Unit }[];
-  /** Documents have values of facets as these keys: exactly, and with plurals made singular. */
+  /** Facet values by these keys: exact, and with plurals turned into singulars. */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
-  /** Single words that may be misspelt, by their length and first letter. */
+  /** Single words that may be misspelt, by length and first letter. */
   readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
   readonly #named = new Map<string, ViewField[]>();
   readonly #fields: ReadonlyMap<string, ViewField>;
-  /** Of the longest value, in keys. */
+  /** Length of the longest value, in keys. */
   readonly wordsMax: number;
-  /** How many values are kept. */
+  /** Number of values. */
   readonly size: number;
 
   constructor(record: IndexRecord, view: IndexView, counted: readonly FieldValues[]) {
@@ -96,7 +96,7 @@ export class IndexFacts {
     this.size = size;
   }
 
-  /** The values that are written with these keys, or in singular instead of plural and the other way round. */
+  /** The values written with these keys, or with singulars and plurals exchanged. */
   values(keys: readonly string[]): readonly NamedValue[] {
     const exact = this.#values.get(keys.join(" "));
     if (exact !== undefined) return exact;
@@ -109,7 +109,7 @@ export class IndexFacts {
     return this.#fields.get(name) ?? null;
   }
 
-  /** The fields with what queries may know of them: type, and the most frequent values of facets. */
+  /** The fields with what a model may know: type, and the most frequent values of facets. */
   told(valuesMax: number): { name: string; type: string; values?: string[] }[] {
     const values = new Map<ViewField, string[]>();
     for (const list of this.#values.values())
@@ -120,12 +120,12 @@ export class IndexFacts {
     });
   }
 
-  /** Brands, colours and categories of one word with this length and first letter. */
+  /** Brands, colours and categories of a single word with this length and first letter. */
   valuesLike(length: number, first: string): readonly NamedValue[] {
     return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
   }
 
-  /** The one field that a word names: `brand`, `size`, `farbe`. Null when it names none or several. */
+  /** The only field that a word names: `brand`, `size`, `farbe`. Null if it names none or several. */
   fieldNamed(key: string): ViewField | null {
     const fields = this.#named.get(key);
     return fields?.length === 1 ? (fields[0] as ViewField) : null;
@@ -161,7 +161,7 @@ export function facetsToKnow(record: IndexRecord, view: IndexView, fieldsMax: nu
     .slice(0, fieldsMax);
 }
 
-/** A filter can name the field; `id` means something else there. */
+/** True if a filter can name the field; `id` means something else there. */
 function isNameable({ index, name }: ViewField): boolean {
   return index && name !== "id" && name === name.trim() && !/[:()[\]`&|]/.test(name);
 }
@@ -190,7 +190,7 @@ function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
   return namedFor(field, "category") ? "category" : "other";
 }
 
-/** The field of a role: the only one that is named after it, or the one whose whole name is the role's word. */
+/** The field of a role: the only one named after it, or the one whose whole name is the role's word. */
 function fieldOf(role: Role, fields: readonly ViewField[]): ViewField | null {
   const candidates = fields.filter((field) => namedFor(field, role));
   if (candidates.length < 2) return candidates[0] ?? null;
@@ -202,7 +202,9 @@ function namedFor(field: ViewField, name: NameOf): boolean {
   return wordsOf(field).some((word) => LANGUAGES.some(({ names }: Language) => names.get(word) === name));
 }
 
-/** The words by which a query can name the field: its own name, and what the languages call such a field. */
+/**
+ * The words by which a query can name the field: its own name, and the names of such fields in the languages.
+ */
 function namesOf(field: ViewField): Set<string> {
   const words = wordsOf(field);
   const own = words.length === 1 ? words : [];
@@ -215,7 +217,7 @@ function namesOf(field: ViewField): Set<string> {
   return new Set([...own, ...called]);
 }
 
-/** `screenSize_inch` is `screen`, `size`, `inch`. */
+/** `screenSize_inch` becomes `screen`, `size`, `inch`. */
 function wordsOf({ name }: ViewField): string[] {
   return valueKeys(name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ").replace(/[_.\-/]+/g, " "));
 }
@@ -230,7 +232,7 @@ function singularKey(keys: readonly string[]): string {
   return keys.map((key, i) => (i === keys.length - 1 ? singular(key) : key)).join(" ");
 }
 
-/** One form for both numbers of most English, French and Spanish nouns. Not always a word. */
+/** A common form for singular and plural of most English, French and Spanish nouns. Not always a word. */
 function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;
   if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;

@@ -1,14 +1,18 @@
-// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents with the words denied come last.
+// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents with the negated
+// words come last.
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
-/** More words than this are no thing that can be left out but a sentence. */
+/** More words than this are a sentence rather than a thing. */
 const WORDS_MAX = 2;
 const FOLLOWED_BY_NOUN = new Set(["no", "kein", "keine", "keinen", "not", "nicht", "pas"]);
 
-/** The negation that begins at a token. `isCue`: another reading begins at a place, which ends what is denied. */
+/**
+ * The negation that begins at a token. `isCue`: another reading begins at a position, which ends the
+ * negation.
+ */
 export function negationAt(
   text: string,
   tokens: readonly TextPiece[],
@@ -25,7 +29,7 @@ export function negationAt(
     const denied = deniedAt(tokens, at + phrase.keys.length, language, isCue);
     if (denied === null) continue;
     const isDeterminer = FOLLOWED_BY_NOUN.has(phrase.keys[0] as string);
-    // `no show socks`: what has no show is the sock. Such a word denies only what ends the query.
+    // In `no show socks`, the sock has no show. Such a word negates only the end of a query.
     if (isDeterminer && (denied.to < tokens.length || denied.words.length > 1)) continue;
     const avoided = denied.words.map(({ from, to }) => spanText(text, tokens, from, to));
     return {
@@ -46,7 +50,7 @@ interface Denied {
   readonly to: number;
 }
 
-/** One word, two words as a phrase, or single words joined by `and`. Null when it is not clear where it ends. */
+/** One word, two words as a phrase, or single words joined by `and`. Null if the end is unclear. */
 function deniedAt(
   tokens: readonly TextPiece[],
   start: number,

@@ -1,6 +1,6 @@
-// Reads numbers: `under 50`, `between 20 and 40 euro`, `4 stars and up`, `55 inch`, `size 42`. A number counts for the price,
-// for the rating, or for the field whose name has the number's unit. A bare number is read only where nothing follows that it
-// could count (`up to 10 devices`).
+// Reads numbers: `under 50`, `between 20 and 40 euro`, `4 stars and up`, `55 inch`, `size 42`. A number
+// refers to the price, to the rating, or to the field whose name has the number's unit. A bare number is read
+// only if nothing that it could count follows (`up to 10 devices`).
 
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { Comparison } from "../../question/filter/filter-ast.js";
@@ -13,7 +13,7 @@ import { converted, isCurrency, isStars, type Unit, unitNamed } from "./units.js
 
 interface Amount {
   readonly value: number;
-  /** What the number is said to be of. "plus" stands before the unit: 4+ stars. */
+  /** Unit of the number. "plus" precedes the unit: 4+ stars. */
   readonly of: "money" | "stars" | Unit | null;
   readonly plus: boolean;
   readonly to: number;
@@ -22,7 +22,7 @@ interface Amount {
 interface Lead {
   readonly to: number;
   readonly field: ViewField | null;
-  /** The field is named. */
+  /** The field is named explicitly. */
   readonly said: boolean;
 }
 
@@ -33,7 +33,7 @@ interface Range {
   readonly highOpen: boolean;
 }
 
-/** The reading that begins at a token, the longest one in any language. */
+/** The longest reading that begins at a token, in any language. */
 export function rangeAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -48,7 +48,7 @@ export function rangeAt(
   return best;
 }
 
-/** Whether a bare number may end at a place: nothing follows that it could count. */
+/** True if a bare number may end at a position, because nothing that it could count follows. */
 export type EndsAt = (place: number) => boolean;
 
 const ABOUT_SHARE = 0.2;
@@ -68,7 +68,7 @@ class RangeReader {
   }
 
   read(): Reading | null {
-    // The longest lead that a number follows.
+    // The longest lead followed by a number.
     for (const { to, field, said } of this.#leads(this.at).reverse()) {
       const reading = this.#number(to, field, said);
       if (reading !== null) return reading;
@@ -76,7 +76,7 @@ class RangeReader {
     return null;
   }
 
-  /** How many words before the number may belong to it: `with`, `priced at`, `rating`. */
+  /** Numbers of words before the number that may belong to it: `with`, `priced at`, `rating`. */
   #leads(from: number): Lead[] {
     const leads: Lead[] = [{ to: from, field: null, said: false }];
     for (let to = from; leads.length <= LEAD_WORDS_MAX; to++) {
@@ -176,7 +176,7 @@ class RangeReader {
     return Object.values(this.facts.roles).includes(field);
   }
 
-  /** The first number is of the same unit as the last one: `20 to 40 euro`. */
+  /** The first number has the same unit as the last one: `20 to 40 euro`. */
   #twoSided(first: Amount, last: Amount, named: ViewField | null, symbols: boolean): Reading | null {
     const of = last.of ?? first.of;
     if (first.of !== null && first.of !== of && last.of !== null) return null;
@@ -234,7 +234,7 @@ class RangeReader {
     const fields = this.facts.measured.filter(
       ({ field, unit }) => unit.dimension === of.dimension && (named === null || named === field),
     );
-    // The field with the very unit is meant, or else the only one of its system.
+    // Prefers the field with exactly this unit, else the only one of its system.
     const exact = fields.filter(({ unit }) => unit.factor === of.factor);
     const alike = fields.filter(({ unit }) => unit.imperial === of.imperial);
     const [first, second] = [exact, alike, fields].find((some) => some.length > 0) ?? [];
@@ -263,7 +263,7 @@ class RangeReader {
       place++;
       of = meant;
     } else if (unit !== undefined && (isGluedWord(unit) || (of === "money" && isCurrency(unit.key)))) {
-      // Letters of an unknown meaning touch the number; a currency may be named twice ($50 usd).
+      // Unknown letters touch the number; a currency may be named twice ($50 usd).
       if (isGluedWord(unit)) return null;
       place++;
     }
@@ -277,7 +277,7 @@ function unitOf(token: TextPiece): Amount["of"] {
   return unitNamed(token.key) ?? null;
 }
 
-/** Null for a range that a field of whole numbers cannot have. */
+/** Null for a range that is impossible for a field of whole numbers. */
 function filterOf({ name, kind }: ViewField, { low, high, lowOpen, highOpen }: Range): string | null {
   if (low !== null && high !== null && low === high) {
     return kind === "int" && !Number.isInteger(low) ? null : `${name}:=${low}`;

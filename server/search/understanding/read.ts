@@ -1,5 +1,6 @@
-// Reads a query: which of its words name a range, a sort, something to leave out, a value of a facet, or nothing at all. Pure: the
-// same text and facts give the same readings. Whether they are used is for meaning.ts to decide, which can ask the index.
+// Reads a query: which of its words name a range, a sort, something to leave out, a facet value, or nothing
+// at all. Pure: the same text and facts give the same readings. meaning.ts, which can query the index,
+// decides whether they are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";
@@ -13,17 +14,17 @@ import { misspeltValueAt, namedValueAt, valueAt } from "./values.js";
 export interface ReadText {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
-  /** They name what is wanted: a filter, a sort, a negation. */
+  /** Explicit wishes: a filter, a sort, a negation. */
   readonly named: readonly Reading[];
-  /** Values that stand in the text without being named as such, as far as named readings leave words. */
+  /** Facet values mentioned in the text, in words not used by named readings. */
   readonly values: readonly Reading[];
-  /** Words that ask and say nothing. */
+  /** Polite and interrogative words without meaning. */
   readonly fillers: readonly Reading[];
   /** The language of the named readings, or English. */
   readonly language: Language;
 }
 
-/** Null for a text with more tokens than `tokensMax`: it is no query that somebody typed. */
+/** Null for a text with more tokens than `tokensMax`: nobody typed it as a query. */
 export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
   const tokens = tokensOf(text);
   if (tokens.length === 0 || tokens.length > tokensMax) return null;
@@ -36,15 +37,15 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
 }
 
 /**
- * Whether a text may name anything: a look at its words, without the facts of the index. Most queries end here. `names` are the words
- * by which a field can be named.
+ * True if a text may name anything: a quick check of its words, without the facts of the index. Most queries
+ * end here. `names` are the words by which a field can be named.
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
   return tokens.length >= 2 && mayNameAny(tokens, (key) => names.has(key));
 }
 
-/** Whether a reading of a range, a sort, a negation or a named value can begin at any of the tokens. */
+/** True if a reading of a range, a sort, a negation or a named value can begin at any of the tokens. */
 function mayNameAny(tokens: readonly TextPiece[], isName: (key: string) => boolean): boolean {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   return tokens.some(
@@ -60,7 +61,7 @@ function mayNameAny(tokens: readonly TextPiece[], isName: (key: string) => boole
   );
 }
 
-/** With one of these begins whatever names a negation or a sort. */
+/** First words of all negations and sorts. */
 const NAMING_KEYS: ReadonlySet<string> = new Set(
   LANGUAGES.flatMap(({ without, sorts }) => [...without.keys(), ...sorts.keys()]),
 );
@@ -92,7 +93,7 @@ function namedReadings(
   return withArticles(tokens, clear(tokens, found, fillers), fillers);
 }
 
-/** Another reading may begin here, so what came before has ended. */
+/** True if another reading may begin here, which ends the one before. */
 function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
   const keyAt = (at: number): string | undefined => tokens[at]?.key;
   const key = keyAt(place) ?? "";
@@ -107,8 +108,8 @@ function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFact
 }
 
 /**
- * Of the readings those that contradict nothing: one range for a field, one sort, and a sort only where it opens or ends the
- * query. A negation needs something else that is searched for.
+ * The readings without contradictions: one range per field, one sort, and a sort only at the start or end of
+ * the query. A negation needs something else to search for.
  */
 function clear(
   tokens: readonly TextPiece[],
@@ -134,7 +135,7 @@ function clear(
   return found.filter(isKept);
 }
 
-/** An article before a reading goes with it: `the cheapest`, `les mieux notés`. */
+/** Includes an article before a reading: `the cheapest`, `les mieux notés`. */
 function withArticles(
   tokens: readonly TextPiece[],
   readings: readonly Reading[],
@@ -153,7 +154,7 @@ function overlap(a: Reading, b: Reading): boolean {
   return a.from < b.to && b.from < a.to;
 }
 
-/** Asking words at the beginning, with an article behind them, and thanks at the end. */
+/** Interrogative words at the beginning, with a following article, and thanks at the end. */
 function fillersOf(tokens: readonly TextPiece[]): Reading[] {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const at = (place: number): Reading | null => {
@@ -207,7 +208,7 @@ function valueReadings(
       if (misspelt !== null) found.push(misspelt);
     }
   };
-  // From the end, so that a category that is followed by values only is seen to be the last.
+  // From the end, so that a category followed only by values is recognised as the last.
   for (let at = tokens.length - 1; at >= 0; at--) {
     if (!isFree(at)) continue;
     add(at, longestFrom(tokens, at, facts, isLast, language, isFree));
@@ -238,7 +239,7 @@ function longestFrom(
   return null;
 }
 
-/** Two brands in a query are a choice or a comparison, and no filter. */
+/** Two brands in a query are a choice or a comparison, not a filter. */
 function oneForEachField(readings: readonly Reading[]): Reading[] {
   const fieldOf = ({ filter }: Reading): string => filter?.split(":")[0] ?? "";
   return readings.filter(

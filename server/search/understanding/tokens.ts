@@ -1,6 +1,7 @@
-// The text of a query as tokens whose places are known, so that what was read can be cut out of it. Numbers are apart from the
-// units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in them is read. Not the engine's
-// analyser, which has no currency signs and no decimal points. Knows no language and no index.
+// Splits a query into tokens with known positions, so that readings can be cut out of it. Numbers are
+// separated from units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in
+// them is read. Not the engine's analyser, which has neither currency signs nor decimal points. Knows no
+// language and no index.
 
 import { queryParts } from "../../question/words/query-parts.js";
 
@@ -8,14 +9,17 @@ export interface TextPiece {
   readonly kind: "word" | "number" | "symbol" | "sealed";
   /** The text without case and accents. Empty for a sealed token, which equals no word. */
   readonly key: string;
-  /** Of a number that stands by itself or before a unit. Null in a part number such as TN-2110, in 1/2, and for other tokens. */
+  /**
+   * Value of a number that is alone or before a unit. Null in a part number such as TN-2110, in 1/2, and for
+   * other tokens.
+   */
   readonly value: number | null;
-  /** Where it is in the text, in UTF-16 code units. */
+  /** Position in the text, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
-  /** Nothing stands between the token before and this one. */
+  /** Directly adjacent to the previous token. */
   readonly touches: boolean;
-  /** A word of the text begins and ends with it, so it is no part of a code such as MH01-XS-Black. */
+  /** It is a whole word of the text, not part of a code such as MH01-XS-Black. */
   readonly opens: boolean;
   readonly closes: boolean;
 }
@@ -25,7 +29,7 @@ const PIECE =
 const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
 const APOSTROPHES = /['’]/g;
-/** Most parts of queries, and most values: their keys are found without a look at each character. */
+/** Most parts of queries and most values match this, so their keys need no character-wise processing. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
 const PLAIN_WORDS = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -39,14 +43,14 @@ export function tokensOf(text: string): TextPiece[] {
   return tokens;
 }
 
-/** The keys of a text that is a phrase or a value and no query. */
+/** Keys of a phrase or a value, as opposed to a query. */
 export function keysOf(text: string): string[] {
   const tokens: TextPiece[] = [];
   addPieces(tokens, text, 0, text.length);
   return tokens.map(({ key }) => key);
 }
 
-/** The keys of a value's words and numbers. Symbols between them do not count: `Brand-X` is `brand x`. */
+/** Keys of a value's words and numbers, ignoring symbols between them: `Brand-X` becomes `brand x`. */
 export function valueKeys(text: string): string[] {
   if (PLAIN_WORDS.test(text)) return text.toLowerCase().split(" ");
   const keys: string[] = [];
@@ -55,7 +59,7 @@ export function valueKeys(text: string): string[] {
   return keys;
 }
 
-/** Without case, accents and apostrophes. */
+/** Removes case, accents and apostrophes. */
 function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase().replaceAll("'", "");
   return text
@@ -86,7 +90,7 @@ function addPieces(tokens: TextPiece[], text: string, from: number, to: number):
     const [piece] = match;
     const { number, symbol } = match.groups as { number?: string; symbol?: string };
     const at = match.index;
-    // A number and the word behind it: the pattern of words would take both as one.
+    // The pattern of words would take a number and the following word as one.
     const kind = number !== undefined ? "number" : symbol !== undefined ? "symbol" : "word";
     tokens.push({
       kind,
@@ -102,7 +106,7 @@ function addPieces(tokens: TextPiece[], text: string, from: number, to: number):
   }
 }
 
-/** No letter and no joining sign stands before the number, and no sign that goes on after it. */
+/** True if neither a letter nor a joining sign precedes the number, and no sign continues it. */
 function standsAlone(part: string, start: number, end: number): boolean {
   const before = part.slice(0, start);
   if (/[\p{L}\p{M}\p{N}]$/u.test(before) || /[/:.#*_]$/u.test(before)) return false;
@@ -114,7 +118,10 @@ function isFraction(part: string, start: number): boolean {
   return part.slice(Math.max(0, start - 2), start).includes("/");
 }
 
-/** 1,299.99 and 1.299,99 are the same number; so are 1,299 and 1.299, because prices have no three decimals. */
+/**
+ * 1,299.99 and 1.299,99 are the same number, and so are 1,299 and 1.299, because prices do not have three
+ * decimals.
+ */
 function numberOf(text: string): number | null {
   const separators = [...text.matchAll(/[.,]/g)].map(({ index }) => index);
   const last = separators.at(-1);
@@ -135,7 +142,7 @@ function symbolKey(symbol: string): string {
   return symbol === "″" ? '"' : symbol;
 }
 
-/** Letters that touch a number, as the `inch` of 55inch. */
+/** True for letters that touch a number, such as the `inch` of 55inch. */
 export function isGluedWord({ kind, touches, key }: TextPiece): boolean {
   return kind === "word" && touches && LETTERS.test(key);
 }

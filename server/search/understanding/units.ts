@@ -1,4 +1,4 @@
-// Units and currencies as people write them, and which units the name of a field says that it is in.
+// Units and currencies as people write them, and the units named in field names.
 
 export type Dimension =
   | "length"
@@ -12,7 +12,7 @@ export type Dimension =
 
 export interface Unit {
   readonly dimension: Dimension;
-  /** How many of the dimension's base unit it is. */
+  /** Size in base units of the dimension. */
   readonly factor: number;
   /** Inches and metres measure different things in a shop: a screen and its cable. */
   readonly imperial: boolean;
@@ -76,7 +76,7 @@ export function unitNamed(key: string): Unit | undefined {
   return BY_NAME.get(key);
 }
 
-/** A number of one unit in another one of the same dimension, without the dust of binary fractions. */
+/** Converts a number to another unit of the same dimension, without errors from binary fractions. */
 export function converted(value: number, from: Unit, to: Unit): number {
   return Number(((value * from.factor) / to.factor).toPrecision(9));
 }

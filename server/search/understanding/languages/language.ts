@@ -1,49 +1,50 @@
-// The form of a language's table: the words by which a shopper names ranges, sorts and negations, and the sentences that say
-// what was done. Phrases are written as people write them; compileLanguage folds them into keys of tokens.
+// The format of a language's table: the words with which a shopper names ranges, sorts and negations, and the
+// sentences that describe the interpretation. Phrases are written naturally; compileLanguage folds them into
+// keys of tokens.
 import type { Comparison } from "../../../question/filter/filter-ast.js";
 import { keysOf } from "../tokens.js";
 
-/** What a sort or a range can be about without naming a field of the index. */
+/** Subject of a sort or a range that names no field of the index. */
 export type Role = "price" | "rating" | "date" | "popularity";
 
-/** One language as it is written down. `|` separates phrases. */
+/** One language in source form. `|` separates phrases. */
 export interface LanguageTable {
   readonly code: string;
   /** Before a number: `under 50`. */
   readonly before: Readonly<Record<Comparison, string>>;
-  /** Before a number too, but read only with a currency or a unit: an `iPhone Pro Max 256` is no price. */
+  /** Also before a number, but only with a currency or a unit: `iPhone Pro Max 256` is not a price. */
   readonly beforeUnit: Readonly<Record<Comparison, string>>;
   /** After a number with a unit: `4 stars and up`. */
   readonly after: Readonly<Record<"<=" | ">=", string>>;
   /** Pairs, `between ... and`. */
   readonly between: readonly (readonly [string, string])[];
-  /** Between two numbers, the last of which has a unit: `20 to 40 euro`. */
+  /** Between two numbers, the second of which has a unit: `20 to 40 euro`. */
   readonly to: string;
   readonly about: string;
   readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
   readonly without: string;
-  /** Words that deny in many other ways, too: believed only when no document has all of the query's words. */
+  /** Negations with many other uses: believed only if no document has all of the query's words. */
   readonly not: string;
-  /** Look like negations and are none: `sans fil` is wireless. */
+  /** Phrases that look like negations but are not: `sans fil` means wireless. */
   readonly setPhrases: string;
-  /** Ends what a negation denies, or joins what it denies. */
+  /** Ends the words of a negation, or joins them. */
   readonly and: string;
   readonly fillers: string;
   readonly articles: string;
-  /** Stand before a reading and mean nothing without it: `with at least 4 stars`, `in red`. */
+  /** Connectives before a reading, meaningless without it: `with at least 4 stars`, `in red`. */
   readonly connectives: string;
-  /** What follows is what the thing is made to go with, and not the thing: `case for samsung`. */
+  /** Introduces what the product is made for, as opposed to the product: `case for samsung`. */
   readonly goesWith: string;
-  /** Names of fields. A field whose name has one of these is about it. */
+  /** Names of fields. A field whose name contains one of these has this subject. */
   readonly names: Readonly<Record<Role | "brand" | "colour" | "category" | "size", string>>;
   /** In the order of COLOURS. */
   readonly colours: string;
-  /** The thing that is bought comes first, and what it is like comes after: `chaussures rouges`. */
+  /** The product comes first, its attributes afterwards: `chaussures rouges`. */
   readonly headFirst: boolean;
   readonly sentences: Sentences;
 }
 
-/** Templates; {} is replaced. */
+/** Templates with {} as the placeholder. */
 export interface Sentences {
   readonly below: string;
   readonly upTo: string;
@@ -62,7 +63,7 @@ export interface Phrase<T> {
   readonly means: T;
 }
 
-/** Phrases by their first key, the longest first. */
+/** Phrases by their first key, longest first. */
 export type Phrases<T> = ReadonlyMap<string, readonly Phrase<T>[]>;
 
 export interface BeforeNumber {
@@ -86,7 +87,7 @@ export interface Language {
   readonly connectives: ReadonlySet<string>;
   readonly goesWith: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, Role | "brand" | "colour" | "category" | "size">;
-  /** Number of the colour, by its word. */
+  /** Number of the colour, by word. */
   readonly colours: ReadonlyMap<string, number>;
   readonly headFirst: boolean;
   readonly sentences: Sentences;
@@ -136,7 +137,10 @@ export function compileLanguage(table: LanguageTable): Language {
   };
 }
 
-/** The longest phrase that begins at a place; `keyAt` gives the key of each place, and undefined behind the last. */
+/**
+ * The longest phrase that begins at a position; `keyAt` returns the key at each position, and undefined after
+ * the last.
+ */
 export function phraseAt<T>(
   table: Phrases<T>,
   at: number,
