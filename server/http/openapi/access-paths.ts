@@ -33,7 +33,7 @@ export const accessPaths: Readonly<Record<string, PathItem>> = {
   "/v1/keys/{id}/rotate": {
     post: operation("keys", "rotateKey", "Give a key a new value, shown once; the old one may overlap.", {
       parameters: [NUMBER],
-      body: jsonBody("KeyRotation"),
+      body: jsonBody("KeyRotation", false),
       replies: { 200: data("The key with its new value.", ref("NewKey")) },
     }),
   },

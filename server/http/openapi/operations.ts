@@ -39,8 +39,8 @@ export function json(schema: JsonSchema): JsonSchema {
   return { "application/json": { schema } };
 }
 
-export function jsonBody(schema: string): JsonSchema {
-  return { required: true, content: json(ref(schema)) };
+export function jsonBody(schema: string, required = true): JsonSchema {
+  return { required, content: json(ref(schema)) };
 }
 
 /** A reply in the {data} envelope. */

@@ -151,7 +151,7 @@ const searchPaths: Readonly<Record<string, PathItem>> = {
   "/v1/indexes/{name}/documents/{id}/similar": {
     post: operation("search", "similarDocuments", "Documents that are similar to one of the index.", {
       parameters: [INDEX, DOCUMENT],
-      body: jsonBody("SimilarInput"),
+      body: jsonBody("SimilarInput", false),
       replies: { 200: data("Most similar first.", ref("SimilarDocuments")) },
     }),
   },

@@ -38,6 +38,13 @@ describe("the OpenAPI document", () => {
     expect(required("SynonymGroupInput")).toEqual(["synonyms"]);
   });
 
+  test("requires a body only where the server does", () => {
+    const free = Object.values(OPENAPI.paths).flatMap((item) =>
+      Object.values(item).filter(({ requestBody }) => requestBody?.required === false),
+    );
+    expect(free.map(({ operationId }) => operationId).sort()).toEqual(["rotateKey", "similarDocuments"]);
+  });
+
   test("says null of a reply's member only where it can be null", () => {
     expect(schemas.Field!.properties).toMatchObject({ facet: { type: "boolean" } });
     expect(schemas.Settings!.properties).toMatchObject({
