@@ -21,7 +21,7 @@ import { rolldown } from "rolldown";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
-const ENGINE_SOURCES = ["engine-wasm", "asconfig.json", "package-lock.json"];
+const ENGINE_SOURCES = ["engine-wasm/assembly", "asconfig.json", "package-lock.json"];
 const PROGRAM_SOURCES = [
   "server",
   "shards",
