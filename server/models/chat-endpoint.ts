@@ -29,6 +29,7 @@ export class ChatEndpoint {
     const { url, apiKey } = settings;
     this.#server = new ModelServer({
       url,
+      root: "/v1",
       path: "/chat/completions",
       apiKey,
       addresses,

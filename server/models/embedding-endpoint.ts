@@ -1,5 +1,5 @@
-// An OpenAI-compatible server that makes the vectors of an index, as those see it who need some. Queries get theirs soon or not
-// at all; documents get theirs or an error, and come again later. Keeps nothing on disk.
+// A server that makes the vectors of an index, as its users see it. Queries get a vector soon or not at all; documents get
+// theirs or an error, and are sent again later. Keeps nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";

@@ -1,6 +1,7 @@
 // The endpoints that settings of indexes name. Indexes of a tenant with the same server, model and key share one, with its
 // connections and its remembered vectors; one that no index names any more is closed.
 import type { Catalog } from "../catalog/catalog.js";
+import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { CatalogState } from "../catalog/state.js";
 import { type Secrets, UnreadableSecretError } from "../ground/data-dir/secrets.js";
@@ -11,6 +12,7 @@ import type { Network } from "../ground/outbound/connector.js";
 import { openApiKey } from "./api-keys.js";
 import { EmbeddingEndpoint } from "./embedding-endpoint.js";
 import type { EmbeddingModel } from "./embedding-request.js";
+import { EMBEDDING_WIRES, type EmbeddingWire } from "./embedding-wires.js";
 import { EndpointError, ModelServer } from "./model-server.js";
 import { VectorCache } from "./vector-cache.js";
 
@@ -77,14 +79,16 @@ export class EmbeddingEndpoints {
   }
 
   #learn(record: IndexRecord): EmbeddingEndpoint | null {
-    const { url, model } = record.settings.embedder;
-    if (url === null || model === null) return null;
+    const { source, url, model } = record.settings.embedder;
+    const { wire: wireName } = EMBEDDER_SOURCES[source];
+    if (wireName === null || url === null || model === null) return null;
+    const wire = EMBEDDING_WIRES[wireName];
     const apiKey = this.#apiKeyOf(record);
-    const name = JSON.stringify([record.tenant, url, model, apiKey]);
+    const name = JSON.stringify([record.tenant, wireName, url, model, apiKey]);
     this.#known.set(record.uid, { record, name });
     let endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) {
-      endpoint = this.#open({ name: model, server: this.#serverOf(url, apiKey) });
+      endpoint = this.#open({ wire, name: model, server: this.#serverOf(wire, url, apiKey) });
       this.#endpoints.set(name, endpoint);
     }
     return endpoint;
@@ -95,12 +99,17 @@ export class EmbeddingEndpoints {
     return new EmbeddingEndpoint({ model, cache: this.#cache.part(), limits, meters: recorder.embeddings });
   }
 
-  #serverOf(url: string, apiKey: string | null | undefined): EmbeddingModel["server"] {
+  #serverOf(
+    { root, path }: EmbeddingWire,
+    url: string,
+    apiKey: string | null | undefined,
+  ): EmbeddingModel["server"] {
     const { addresses, network } = this.#options;
     if (apiKey === undefined) return UNREADABLE_KEY;
     return new ModelServer({
       url: new URL(url),
-      path: "/embeddings",
+      root,
+      path,
       apiKey,
       addresses,
       answerBytesMax: ANSWER_BYTES_MAX,

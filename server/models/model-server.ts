@@ -1,4 +1,4 @@
-// One OpenAI-compatible server to which JSON is posted, and what a failure there is called. Its address is checked when a
+// One server of a model to which JSON is posted, and what a failure there is called. Its address is checked when a
 // connection is made, as that of a feed, because a tenant may have named it. Connections are kept for the next request: all
 // go to the one name that they were checked for. No redirect is followed. Knows nothing of what is asked.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
@@ -11,9 +11,6 @@ import { retryAfterMs } from "../ground/outbound/patience.js";
 const CONNECT_MS_MAX = 10_000;
 /** A connection that nobody uses is closed after so long, before most servers close it. */
 const IDLE_MS_MAX = 4_000;
-/** Servers have their interfaces below this path. */
-const ROOT = "/v1";
-
 /** The server cannot be reached, is too slow, or did not answer as it was asked to. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
@@ -45,11 +42,17 @@ interface EndpointErrorMembers {
 /** No connection, or one that broke. The sentence names the host. */
 export class UnreachableError extends EndpointError {}
 
-export interface ModelServerOptions {
+/** Where a server is asked: at `path` below the path of its URL, or below `root` if the URL has none. */
+export interface InterfacePath {
+  /** Such as "/v1". */
+  readonly root: string;
+  /** Such as "/embeddings". */
+  readonly path: string;
+}
+
+export interface ModelServerOptions extends InterfacePath {
   /** Of the server's interface, with or without `path` at its end. */
   readonly url: URL;
-  /** What is asked, such as "/embeddings". */
-  readonly path: string;
   /** Null: the server asks for none. */
   readonly apiKey: string | null;
   readonly addresses: AddressRules;
@@ -67,9 +70,17 @@ export class ModelServer {
   readonly #agent: Agent;
   readonly #closing = new AbortController();
 
-  constructor({ url, path, apiKey, addresses, network = INTERNET, answerBytesMax }: ModelServerOptions) {
+  constructor({
+    url,
+    root,
+    path,
+    apiKey,
+    addresses,
+    network = INTERNET,
+    answerBytesMax,
+  }: ModelServerOptions) {
     this.#url = new URL(url);
-    this.#url.pathname = pathOf(url, path);
+    this.#url.pathname = pathOf(url, { root, path });
     this.#apiKey = apiKey;
     this.#answerBytesMax = answerBytesMax;
     const route = { rules: addresses, network, silenceMsMax: CONNECT_MS_MAX, signal: this.#closing.signal };
@@ -166,10 +177,9 @@ class CheckedAgent extends Agent {
   }
 }
 
-/** `path` below the URL's own path, or below the usual one where the URL has none. */
-function pathOf({ pathname }: URL, path: string): string {
+function pathOf({ pathname }: URL, { root, path }: InterfacePath): string {
   const own = pathname.replace(/\/+$/, "");
-  return own.endsWith(path) ? own : `${own === "" ? ROOT : own}${path}`;
+  return own.endsWith(path) ? own : `${own === "" ? root : own}${path}`;
 }
 
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {

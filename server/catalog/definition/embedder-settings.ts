@@ -16,23 +16,9 @@ import {
   wrongType,
 } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
+import { EMBEDDER_SOURCES, type EmbedderSettings, SOURCE_NAMES, sourcesThat } from "./embedder-sources.js";
+import { API_KEY } from "./model-servers.js";
 import type { FieldDefinition } from "./schema.js";
-
-const EMBEDDER_SOURCES = ["auto", "documents", "endpoint", "pushed", "none"] as const;
-export type EmbedderSource = (typeof EMBEDDER_SOURCES)[number];
-
-/** Where the vectors of an index come from. */
-export interface EmbedderSettings {
-  readonly source: EmbedderSource;
-  /** Of an OpenAI-compatible server. Set if and only if the source is "endpoint"; so is the model. */
-  readonly url: string | null;
-  readonly model: string | null;
-  /** Always null: the record keeps the key sealed. */
-  readonly api_key: null;
-  /** The fields of a document that are embedded. Null means the searchable fields. */
-  readonly fields: readonly string[] | null;
-  readonly dimensions: number;
-}
 
 export interface SemanticSettings {
   /** The mode "auto" is hybrid if fewer documents than this match all words. */
@@ -42,8 +28,6 @@ export interface SemanticSettings {
   /** How many nearest documents a query takes. */
   readonly candidates: number;
 }
-
-import { API_KEY } from "./model-servers.js";
 
 /** All vectors have as many numbers. */
 const DIMENSIONS: ValueReader<number> = {
@@ -56,8 +40,11 @@ const DIMENSIONS: ValueReader<number> = {
 const MEMBERS = {
   source: defaultsTo(
     "auto",
-    oneOf(EMBEDDER_SOURCES),
-    "documents: learned from the index's own documents. endpoint: an OpenAI-compatible server. pushed: the documents' embedding.",
+    oneOf(SOURCE_NAMES),
+    SOURCE_NAMES.flatMap((name) => {
+      const { description } = EMBEDDER_SOURCES[name];
+      return description === null ? [] : [`${name}: ${description}.`];
+    }).join(" "),
   ),
   url: defaultsTo(
     null,
@@ -79,11 +66,11 @@ const EMBEDDER = object(MEMBERS, { unknown: "refused" });
 
 type GivenEmbedder = ValuesOf<typeof MEMBERS>;
 
-/** The reader of `embedder`. Where a change names another source than an endpoint, the endpoint's members go with it. */
+/** The reader of `embedder`. A change to a source that asks no server removes the server's members. */
 const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
   ...EMBEDDER,
   read(value, path, rules, present) {
-    const leaves = isObject(value) && value.source !== undefined && value.source !== "endpoint";
+    const leaves = isObject(value) && value.source !== undefined && !asksServer(value.source);
     const before = leaves && present !== undefined ? { ...present, url: null, model: null } : present;
     const embedder = EMBEDDER.read(value, path, rules, before);
     checkMembers(embedder, path, rules);
@@ -114,17 +101,24 @@ export const SEMANTIC_SETTINGS = {
   semantic: defaultsTo(SEMANTIC.defaults, SEMANTIC),
 };
 
+const SERVED = sourcesThat(({ wire }) => wire !== null);
+
+function asksServer(source: unknown): boolean {
+  const name = SOURCE_NAMES.find((known) => known === source);
+  return name !== undefined && EMBEDDER_SOURCES[name].wire !== null;
+}
+
 function checkMembers(
   { source, url, model, api_key: key }: GivenEmbedder,
   path: string,
   rules: InputRules,
 ): void {
-  const needed = source === "endpoint";
+  const needed = asksServer(source);
   for (const [name, value] of Object.entries({ url, model, api_key: key })) {
     if (!needed && value !== null)
-      refuse(`${path}.${name}`, `must be absent unless ${path}.source is endpoint`, rules);
+      refuse(`${path}.${name}`, `must be absent unless ${path}.source is ${SERVED}`, rules);
     if (needed && value === null && name !== "api_key")
-      refuse(`${path}.${name}`, `is missing; ${path}.source is endpoint`, rules);
+      refuse(`${path}.${name}`, `is missing; ${path}.source is ${source}`, rules);
   }
 }
 
@@ -141,7 +135,7 @@ export function checkEmbedderFields(
     else if (!isTextType(field.type))
       wrong(`names ${describe(name)}, which is not a string or string[] field`);
     // The index's own vectors are made of the words that the index has.
-    else if (!field.index && (source === "auto" || source === "documents"))
+    else if (!field.index && EMBEDDER_SOURCES[source].vectors === "learned")
       wrong(`names ${describe(name)}, which is not indexed, so nothing can be learned from it`);
   }
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -18,6 +18,11 @@ import {
   type ValueReader,
 } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { AI_SETTING, type AiSetting } from "./ai-setting.js";
+import { checkEmbedderFields, SEMANTIC_SETTINGS, type SemanticSettings } from "./embedder-settings.js";
+import type { EmbedderSettings } from "./embedder-sources.js";
+import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.js";
+import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 interface HighlightSettings {
   /** Tokens shown in a snippet of a long field. */
@@ -55,16 +60,6 @@ export interface IndexSettings {
 export interface SettingsOf extends SealedKeys {
   readonly settings: IndexSettings;
 }
-
-import { AI_SETTING, type AiSetting } from "./ai-setting.js";
-import {
-  checkEmbedderFields,
-  type EmbedderSettings,
-  SEMANTIC_SETTINGS,
-  type SemanticSettings,
-} from "./embedder-settings.js";
-import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.js";
-import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 /** Single characters, each once. */
 const CHARACTERS: ValueReader<readonly string[]> = once(

@@ -5,7 +5,7 @@ import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
+import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { CatalogState } from "../../catalog/state.js";
 import type { IndexState } from "../../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";

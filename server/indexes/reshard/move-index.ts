@@ -8,7 +8,7 @@ import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../../sh
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import { type Location, type Places, shardOf } from "../../catalog/schema/placement.js";
-import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
+import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";

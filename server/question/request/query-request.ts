@@ -35,7 +35,7 @@ const MEMBERS = {
   search_mode: optional(oneOf(ASKED_MODES)),
   vector: optional(
     VECTOR,
-    "The query's own vector; only where the setting embedder.source is pushed or endpoint.",
+    "The query's own vector; only where the setting embedder.source is endpoint or pushed.",
   ),
   filters: optional(anyObject(), "Values by field; all must match, of an array any."),
   filter_by: optional(text(), "Filter expression; wins over filters."),

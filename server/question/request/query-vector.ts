@@ -1,6 +1,7 @@
 // A vector that a client sends along with a query: read, checked, and brought to length 1, since only its direction counts.
 // Knows nothing of how it is compared.
 
+import { EMBEDDER_SOURCES, sourcesThat } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";
 import { refuse, type ValueReader, wrongType } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
@@ -25,10 +26,11 @@ export const VECTOR: ValueReader<Float32Array> = {
   },
 };
 
-/** Throws SK-SE-400 where the vectors of the index are not made outside: a vector of the client could not be compared with them. */
+/** Throws SK-SE-400 if the index's vectors do not come from outside: a client's vector could not be compared with them. */
 export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
-  if (source === "pushed" || source === "endpoint") return;
-  throw invalid(`vector needs the setting embedder.source to be pushed or endpoint; it is ${source}`);
+  if (EMBEDDER_SOURCES[source].vectors === "outside") return;
+  const able = sourcesThat(({ vectors }) => vectors === "outside");
+  throw invalid(`vector needs the setting embedder.source to be ${able}; it is ${source}`);
 }
 
 /** Divided by the largest first, so that no square is infinite or lost. */

@@ -3,7 +3,7 @@
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
-import { vectorPolicy } from "../../catalog/schema/vector-policy.js";
+import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -145,7 +145,7 @@ const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
 /** A model that learned from all documents would tell who may see some of them what words mean in the others. */
 function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
-  return within !== null && (source === "auto" || source === "documents");
+  return within !== null && EMBEDDER_SOURCES[source].vectors === "learned";
 }
 
 interface QueryVector {

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js
 import { Recorder } from "../../../../server/ground/metrics/recorder.js";
 import type { Clock } from "../../../../server/ground/outbound/patience.js";
 import { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
+import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
 import { ModelServer, type ModelServerOptions } from "../../../../server/models/model-server.js";
 import { VectorCache } from "../../../../server/models/vector-cache.js";
 import { TestClock } from "../ground/outbound/fetching.js";
@@ -19,7 +20,8 @@ export interface TestEndpoint {
 export function modelServer(url: string, more: Partial<ModelServerOptions> = {}): ModelServer {
   return new ModelServer({
     url: new URL(url),
-    path: "/embeddings",
+    root: EMBEDDING_WIRES.openai.root,
+    path: EMBEDDING_WIRES.openai.path,
     apiKey: API_KEY,
     addresses: LOOPBACK,
     answerBytesMax: 1 << 20,
@@ -35,7 +37,7 @@ export function endpointAt(
 ): TestEndpoint {
   const recorder = new Recorder();
   const endpoint = new EmbeddingEndpoint({
-    model: { name: "small", server: modelServer(url) },
+    model: { wire: EMBEDDING_WIRES.openai, name: "small", server: modelServer(url) },
     cache: new VectorCache(1 << 20, recorder.embeddingCache).part(),
     limits: { ...DEFAULT_LIMITS, embeddingQueryMsMax: 600_000, ...limits },
     meters: recorder.embeddings,

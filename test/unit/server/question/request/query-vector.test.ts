@@ -1,6 +1,6 @@
 // The vector of a query: what is one, and where it means something.
 import { describe, expect, test } from "vitest";
-import type { EmbedderSource } from "../../../../../server/catalog/definition/embedder-settings.js";
+import type { EmbedderSource } from "../../../../../server/catalog/definition/embedder-sources.js";
 import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
@@ -47,7 +47,7 @@ describe("a vector", () => {
   });
 
   test.each(["auto", "documents", "none"] as const)("means nothing where the source is %s", (source) => {
-    const sentence = `vector needs the setting embedder.source to be pushed or endpoint; it is ${source}`;
+    const sentence = `vector needs the setting embedder.source to be endpoint or pushed; it is ${source}`;
     expect(() => read(numbers({ 0: 1 }), source)).toThrow(sentence);
     expect(read(undefined, source)).toBeNull();
   });

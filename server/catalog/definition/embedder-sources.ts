@@ -1,0 +1,96 @@
+// The table of embedder sources: where the vectors of an index come from. Readers, the shards' policy, queries and the
+// OpenAPI document follow it. Names are stored and never change.
+import { crc32 } from "node:zlib";
+import type { VectorPolicy } from "../../../shards/protocol/control.js";
+
+/** Where the vectors of an index come from. */
+export interface EmbedderSettings {
+  readonly source: EmbedderSource;
+  /** Of the model's server. Set if and only if the source asks a server; so is the model. */
+  readonly url: string | null;
+  readonly model: string | null;
+  /** Always null: the record keeps the key sealed. */
+  readonly api_key: null;
+  /** The fields of a document that are embedded. Null means the searchable fields. */
+  readonly fields: readonly string[] | null;
+  readonly dimensions: number;
+}
+
+interface SourceEntry {
+  /** For the OpenAPI document; null if the name says it. */
+  readonly description: string | null;
+  /**
+   * "learned": by a model that is trained on the index's own documents, so their words must be indexed. "outside": by a
+   * client or another server, so a query may bring its own vector.
+   */
+  readonly vectors: "learned" | "outside" | "none";
+  /** The format in which a server is asked (server/models/embedding-wires.ts). Null: no server is asked. */
+  readonly wire: string | null;
+  /** What the shards of an index with this many documents are told. */
+  readonly policy: (settings: Endpoint, documents: number) => VectorPolicy;
+}
+
+type Endpoint = Pick<EmbedderSettings, "url" | "model" | "fields">;
+
+/** "auto" learns if the index has this many documents: fewer say too little, and training on more takes an explicit setting. */
+const AUTO_DOCUMENTS_MIN = 200;
+const AUTO_DOCUMENTS_MAX = 200_000;
+
+/** Least origin of vectors from outside. Models have smaller numbers. */
+const OUTSIDE = 0x80000000;
+
+const LEARNED: VectorPolicy = { source: "documents", origin: 0 };
+const NONE: VectorPolicy = { source: "none", origin: 0 };
+
+/** The shards wait for vectors from a server. Vectors of different origins are never compared. */
+function served({ url, model, fields }: Endpoint): VectorPolicy {
+  return { source: "endpoint", origin: (crc32(JSON.stringify([url, model, fields])) | OUTSIDE) >>> 0 };
+}
+
+export const EMBEDDER_SOURCES = {
+  auto: {
+    description: null,
+    vectors: "learned",
+    wire: null,
+    policy: (_, documents) =>
+      documents >= AUTO_DOCUMENTS_MIN && documents <= AUTO_DOCUMENTS_MAX ? LEARNED : NONE,
+  },
+  documents: {
+    description: "learned from the index's own documents",
+    vectors: "learned",
+    wire: null,
+    policy: () => LEARNED,
+  },
+  endpoint: {
+    description: "an OpenAI-compatible server",
+    vectors: "outside",
+    wire: "openai",
+    policy: served,
+  },
+  pushed: {
+    description: "the documents' embedding",
+    vectors: "outside",
+    wire: null,
+    policy: () => ({ source: "pushed", origin: OUTSIDE }),
+  },
+  none: { description: null, vectors: "none", wire: null, policy: () => NONE },
+} as const satisfies Record<string, SourceEntry>;
+
+export type EmbedderSource = keyof typeof EMBEDDER_SOURCES;
+export type WireName = Exclude<(typeof EMBEDDER_SOURCES)[EmbedderSource]["wire"], null>;
+
+/** In the order of the table. */
+export const SOURCE_NAMES = Object.keys(EMBEDDER_SOURCES) as readonly EmbedderSource[];
+
+/** The sources with a property, for sentences: "endpoint or pushed". */
+export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
+  return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
+}
+
+/** What the shards of an index with this many documents are told about its vectors. */
+export function vectorPolicy(
+  { settings: { embedder } }: { readonly settings: { readonly embedder: EmbedderSettings } },
+  documents: number,
+): VectorPolicy {
+  return EMBEDDER_SOURCES[embedder.source].policy(embedder, documents);
+}

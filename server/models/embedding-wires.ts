@@ -1,0 +1,48 @@
+// The formats in which servers are asked for vectors. A wire knows paths, bodies and answers of one kind of server; when to
+// ask, what a failure means and which vectors are good is the same for all (embedding-request.ts).
+import type { WireName } from "../catalog/definition/embedder-sources.js";
+import { isObject } from "../ground/input/json-value.js";
+import { FIXED_LIMITS } from "../ground/limits.js";
+import { EndpointError, type InterfacePath } from "./model-server.js";
+
+export interface EmbeddingWire extends InterfacePath {
+  /** The JSON that asks for a vector of each text. */
+  body(model: string, texts: readonly string[]): unknown;
+  /** What the answer has as vectors, in the order of the texts. Throws EndpointError if it is no answer to `count` texts. */
+  vectors(answer: unknown, count: number): readonly unknown[];
+}
+
+export const EMBEDDING_WIRES: Readonly<Record<WireName, EmbeddingWire>> = {
+  openai: {
+    root: "/v1",
+    path: "/embeddings",
+    body: (model, texts) => ({
+      model,
+      input: texts,
+      dimensions: FIXED_LIMITS.vectorNumbers,
+      encoding_format: "float",
+    }),
+    vectors(answer, count) {
+      const items = listOf(isObject(answer) ? answer.data : undefined, count);
+      const vectors = new Array<unknown>(count).fill(undefined);
+      items.forEach((item, i) => {
+        if (!isObject(item)) throw badAnswer("with no list of vectors");
+        const { index = i, embedding = null } = item;
+        if (typeof index !== "number" || !(index in vectors) || vectors[index] !== undefined)
+          throw badAnswer("with vectors whose index fits no text");
+        vectors[index] = embedding;
+      });
+      return vectors;
+    },
+  },
+};
+
+function listOf(items: unknown, count: number): readonly unknown[] {
+  if (!Array.isArray(items)) throw badAnswer("with no list of vectors");
+  if (items.length !== count) throw badAnswer(`with ${items.length} vectors for ${count} texts`);
+  return items;
+}
+
+export function badAnswer(what: string): EndpointError {
+  return new EndpointError(`the model's server answered ${what}`);
+}
