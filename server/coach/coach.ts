@@ -154,14 +154,14 @@ export class Coach {
       );
       if (same !== undefined) return { created: { kind: "synonym", id: same.id }, commands: [] };
       const body = { type, synonyms: [root, other], ...(type === "one_way" ? { root } : {}) };
-      const record = curation.newSynonyms(state, index, body);
+      const record = curation.made("synonym", state, index, body);
       return {
         created: { kind: "synonym", id: record.id },
         commands: [{ type: "record.put", kind: "synonym", record }],
       };
     }
     if (recommendation.type === "ranking_opportunity") {
-      const record = curation.newRule(state, index, recommendation.payload.rule);
+      const record = curation.made("rule", state, index, recommendation.payload.rule);
       return {
         created: { kind: "ranking_rule", id: record.id },
         commands: [{ type: "record.put", kind: "rule", record }],

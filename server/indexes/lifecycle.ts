@@ -22,7 +22,7 @@ import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import { Uses } from "../ground/uses.js";
-import { ruleTexts } from "./curation.js";
+import { ruleTexts } from "./curated-kinds.js";
 
 export interface LifecycleOptions {
   readonly jobs: Jobs;

@@ -55,7 +55,7 @@ export function makeIndexes(search: SearchFloor) {
       limits,
       log,
     }),
-    curation: new Curation(catalog, analyserOf, limits),
+    curation: new Curation(catalog, { analyserOf, limits }),
   };
 }
 

@@ -2,8 +2,8 @@
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import { checkRights } from "../../access/tenants/principal.js";
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
-import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { indexView } from "../../catalog/view.js";
 import { readJson } from "../body.js";
 import { dataReply } from "../respond.js";

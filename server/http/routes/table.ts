@@ -4,6 +4,7 @@ import { analyticsRoutes } from "./analytics.js";
 import { auditRoutes } from "./audit.js";
 import { coachRoutes } from "./coach.js";
 import { copySwapRoutes } from "./copy-swap.js";
+import { curationRoutes } from "./curation.js";
 import { documentRoutes } from "./documents.js";
 import { healthRoutes } from "./health.js";
 import { indexRoutes } from "./indexes.js";
@@ -11,10 +12,8 @@ import { keyRoutes } from "./keys.js";
 import { metricsRoutes } from "./metrics.js";
 import { openapiRoutes } from "./openapi.js";
 import { queryRoutes } from "./query.js";
-import { ruleRoutes } from "./rules.js";
 import { snapshotRoutes } from "./snapshots.js";
 import { sourceRoutes } from "./sources.js";
-import { synonymRoutes } from "./synonyms.js";
 import { tenantRoutes } from "./tenants.js";
 
 export const ROUTES: readonly Route[] = [
@@ -25,8 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...copySwapRoutes,
   ...documentRoutes,
   ...queryRoutes,
-  ...ruleRoutes,
-  ...synonymRoutes,
+  ...curationRoutes,
   ...sourceRoutes,
   ...analyticsRoutes,
   ...coachRoutes,

@@ -5,10 +5,10 @@ import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js
 import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../../shards/protocol/vectors.js";
+import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import { type Location, type Places, shardOf } from "../../catalog/schema/placement.js";
-import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";

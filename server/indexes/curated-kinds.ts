@@ -1,0 +1,92 @@
+// The table of the records with which a shop curates the answers of an index. Making and changing them (curation.ts),
+// their routes and their OpenAPI paths follow it. What they do to a query is decided in server/question.
+import type { OwnedRecords } from "../catalog/kinds.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import { type RuleTexts, readRule } from "../catalog/records/rule.js";
+import { readSynonyms, synonymsView } from "../catalog/records/synonym.js";
+import { viewOf } from "../catalog/schema/index-view.js";
+import type { AnalyserOf } from "../catalog/schema/text-analyser.js";
+import { type ErrorCode, SkeinError } from "../ground/errors.js";
+import type { Limits } from "../ground/limits.js";
+import { ruleFilter } from "../question/curate/fired-rules.js";
+import { compileFilter } from "../question/filter/filter-compile.js";
+import { parseFilter } from "../question/filter/filter-parser.js";
+
+export type CuratedKind = "rule" | "synonym";
+export type Curated<K extends CuratedKind> = OwnedRecords[K];
+
+/** What reading and showing records takes. */
+export interface CurationTools {
+  readonly analyserOf: AnalyserOf;
+  readonly limits: Limits;
+}
+
+interface CuratedEntry<K extends CuratedKind> {
+  /** For people; the plural adds an s. */
+  readonly noun: string;
+  /** Last part of the path of all records of an index. */
+  readonly path: string;
+  /** Name of the record's OpenAPI schema; those of bodies add Input and Change. */
+  readonly schema: string;
+  /** Ends of the operation ids that concern one record and all of them. */
+  readonly one: string;
+  readonly all: string;
+  readonly invalid: ErrorCode;
+  readonly missing: ErrorCode;
+  readonly countMax: LimitName;
+  /** Of all records of an index as JSON. */
+  readonly bytesMax: LimitName;
+  /** Reads a create body, or with `current` a PATCH body, for an index with these texts. Throws `invalid`. */
+  read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
+  /** What clients see. */
+  shown(record: Curated<K>, index: IndexRecord, tools: CurationTools): object;
+}
+
+type LimitName = { [N in keyof Limits]: Limits[N] extends number ? N : never }[keyof Limits];
+type Draft<K extends CuratedKind> = Omit<Curated<K>, "id" | "index" | "created_at" | "updated_at">;
+
+export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
+  rule: {
+    noun: "ranking rule",
+    path: "ranking-rules",
+    schema: "RankingRule",
+    one: "RankingRule",
+    all: "RankingRules",
+    invalid: "SK-RR-400",
+    missing: "SK-RR-404",
+    countMax: "rulesPerIndexMax",
+    bytesMax: "rulesBytesMax",
+    read: readRule,
+    /** With the reason why a rule is skipped whose filter no longer fits the schema. */
+    shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
+      const filter = ruleFilter(shown.effect, viewOf(record), analyserOf(record), limits);
+      return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
+    },
+  },
+  synonym: {
+    noun: "synonym group",
+    path: "synonyms",
+    schema: "SynonymGroup",
+    one: "Synonyms",
+    all: "Synonyms",
+    invalid: "SK-SY-400",
+    missing: "SK-SY-404",
+    countMax: "synonymGroupsPerIndexMax",
+    bytesMax: "synonymsBytesMax",
+    read: (body, current, limits, { hasWord }) => readSynonyms(body, current, limits, hasWord),
+    shown: synonymsView,
+  },
+};
+
+export const CURATED_KINDS = Object.keys(CURATED) as readonly CuratedKind[];
+
+/** The index's own filter language and analyser. */
+export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexRecord): RuleTexts {
+  const analyser = analyserOf(record);
+  return {
+    checkFilter: (filterBy) => {
+      compileFilter(parseFilter(filterBy, limits), viewOf(record), analyser);
+    },
+    hasWord: (text) => analyser.terms(text).length > 0,
+  };
+}
