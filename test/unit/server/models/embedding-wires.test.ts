@@ -1,0 +1,33 @@
+// The formats in which servers are asked for vectors: bodies, and what is taken for an answer.
+import { expect, test } from "vitest";
+import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
+
+const { openai } = EMBEDDING_WIRES;
+
+test("an OpenAI-compatible server is asked for vectors of the server's length", () => {
+  expect(openai.body("small", ["a", "b"])).toEqual({
+    model: "small",
+    input: ["a", "b"],
+    dimensions: 512,
+    encoding_format: "float",
+  });
+});
+
+test("its vectors are put in the order of the texts", () => {
+  const data = [
+    { index: 1, embedding: [2] },
+    { index: 0, embedding: [1] },
+  ];
+  expect(openai.vectors({ data }, 2)).toEqual([[1], [2]]);
+  expect(openai.vectors({ data: [{ embedding: [1] }, { embedding: [2] }] }, 2)).toEqual([[1], [2]]);
+});
+
+test.each([
+  [[], "with no list of vectors"],
+  [{ data: [{ embedding: [1] }] }, "with 1 vectors for 2 texts"],
+  [{ data: [1, 2] }, "with no list of vectors"],
+  [{ data: [{ index: 0 }, { index: 0 }] }, "with vectors whose index fits no text"],
+  [{ data: [{ index: 5 }, { index: 0 }] }, "with vectors whose index fits no text"],
+])("%j is no answer", (answer, why) => {
+  expect(() => openai.vectors(answer, 2)).toThrow(why);
+});
