@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable, type ShardError } from "../../../shards/protocol/errors.js";
-import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
