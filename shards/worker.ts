@@ -23,8 +23,6 @@ export interface ShardWorkerData {
   /** The shard's database is <shardsDir>/<shard>. */
   shardsDir: string;
   durability: "fsync" | "os";
-  /** Length of one uninterrupted slice of merging. */
-  mergeSliceMs: number;
   documentBytesMax: number;
   engine: EngineParts;
   /** Goes up while the thread turns, so that the server can tell work from hanging. */
@@ -36,12 +34,13 @@ export interface ShardWorkerData {
 }
 
 const BEAT_MS = 250;
+/** Length of one uninterrupted slice of merging. */
+const MERGE_SLICE_MS = 2;
 
 async function openShard({
   shard,
   shardsDir,
   durability,
-  mergeSliceMs,
   documentBytesMax,
   engine,
   queries,
@@ -54,7 +53,7 @@ async function openShard({
   return Shard.open({
     store: await LevelStore.open(location),
     sync: durability === "fsync",
-    mergeSliceMs,
+    mergeSliceMs: MERGE_SLICE_MS,
     documentBytesMax,
     queries,
     large,
@@ -66,12 +65,6 @@ async function openShard({
       process.stderr.write(`${JSON.stringify({ level: "error", shard, message, detail })}\n`);
     },
   });
-}
-
-/** The data, once it is certain that slices of merging have an end. */
-function checked(data: ShardWorkerData): ShardWorkerData {
-  if (data.mergeSliceMs > 0) return data;
-  throw new TypeError(`shard worker: mergeSliceMs must be a positive number, not ${data.mergeSliceMs}`);
 }
 
 const { beats } = workerData as ShardWorkerData;
@@ -89,7 +82,7 @@ const line = new AnswerLine(answerRead);
 
 /** Opens the shard unless it is open; after a failure the next message tries again. */
 async function opened(): Promise<Shard> {
-  opening ??= openShard(checked(workerData as ShardWorkerData));
+  opening ??= openShard(workerData as ShardWorkerData);
   try {
     shard = await opening;
     return shard;

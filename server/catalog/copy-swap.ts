@@ -4,7 +4,7 @@ import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../ground/input/object-reader.js";
 import { flag, type InputRules, refuse, someOf, text } from "../ground/input/readers.js";
-import type { Limits } from "../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import { indexRules, invalidIndex } from "./definition/schema.js";
 import { checkSettings, type IndexSettings } from "./definition/settings.js";
 import { withSettings } from "./indexes.js";
@@ -20,7 +20,7 @@ const COPY_PARTS: readonly CopyPart[] = [
   "settings",
 ];
 
-const OTHER_INDEX = required(text("indexNameBytesMax", "the name of an index"));
+const OTHER_INDEX = required(text(FIXED_LIMITS.indexNameBytesMax, "the name of an index"));
 export const COPY = object(
   {
     source_index: OTHER_INDEX,

@@ -4,7 +4,7 @@
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
 import { type InputRules, refuse, text } from "../ground/input/readers.js";
-import type { Limits } from "../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { ModelServers } from "./definition/model-servers.js";
 import {
   checkDefaultSortingField,
@@ -34,7 +34,10 @@ export const NEW_INDEX = object(
   { unknown: "ignored" },
 );
 export const INDEX_CHANGE = object(
-  { name: optional(text("indexNameBytesMax"), "Only the present one."), schema: required(SCHEMA_CHANGE) },
+  {
+    name: optional(text(FIXED_LIMITS.indexNameBytesMax), "Only the present one."),
+    schema: required(SCHEMA_CHANGE),
+  },
   { unknown: "ignored" },
 );
 
@@ -55,7 +58,7 @@ export function readNewIndex(body: unknown, limits: Limits, servers: ModelServer
     name,
     fields,
     defaultSortingField: checkDefaultSortingField(sorting, fields, rules),
-    schemaExtensions: extensions(others, "schema", limits),
+    schemaExtensions: extensions(others, "schema"),
     schemaVersion: 1,
     nextSlot: fields.length,
     ...settingsOf(settings, null, fields, "settings", servers, rules),
@@ -91,7 +94,7 @@ export function readChangedIndex(
     nextSlot: change.nextSlot,
     schemaVersion: change.schemaVersion,
     defaultSortingField: checkDefaultSortingField(sorting, change.fields, rules),
-    schemaExtensions: extensions({ ...record.schemaExtensions, ...others }, "schema", limits),
+    schemaExtensions: extensions({ ...record.schemaExtensions, ...others }, "schema"),
   };
 }
 
@@ -155,7 +158,7 @@ function changedFields(
       `schema.fields would have ${fields.size} entries; at most ${limits.fieldsPerIndexMax} are allowed`,
     );
   }
-  if (nextSlot > limits.fieldSlotsPerIndexMax) {
+  if (nextSlot > FIXED_LIMITS.fieldSlotsPerIndexMax) {
     throw invalidIndex("schema.fields has been changed too often; copy the documents to a new index");
   }
   return { fields: [...fields.values()], nextSlot, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };

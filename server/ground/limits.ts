@@ -5,7 +5,6 @@ export const REQUEST_LIMITS = {
   // HTTP
   jsonBodyBytesMax: 1024 * 1024,
   headerBytesMax: 16 * 1024,
-  jsonDepthMax: 64,
   bodyIdleMsMax: 30_000,
   bodyTotalMsMax: 300_000,
 
@@ -13,105 +12,56 @@ export const REQUEST_LIMITS = {
   batchBodyBytesMax: 64 * 1024 * 1024,
   batchDocumentsMax: 10_000,
   documentBytesMax: 1024 * 1024,
-  blankLinesMax: 100_000,
 
   // catalog
-  indexNameBytesMax: 128,
-  fieldNameBytesMax: 255,
   fieldsPerIndexMax: 1_000,
-  fieldSlotsPerIndexMax: 65_000,
   indexesPerTenantMax: 10_000,
-  settingsListMax: 10_000,
-  settingsWordBytesMax: 200,
-  settingsCharactersMax: 1_000,
-  highlightTagBytesMax: 200,
-  modelUrlBytesMax: 2_048,
-  modelNameBytesMax: 200,
-  modelKeyBytesMax: 1_024,
-  extensionsBytesMax: 64 * 1024,
   rulesPerIndexMax: 2_000,
-  ruleNameBytesMax: 200,
-  ruleConditionsMax: 100,
-  ruleConditionBytesMax: 200,
-  ruleFilterBytesMax: 16 * 1024,
-  ruleDocumentsMax: 1_000,
   rulesBytesMax: 8 * 1024 * 1024,
-  rulePinsMax: 100,
-  queryPinsMax: 250,
   synonymGroupsPerIndexMax: 20_000,
-  synonymsPerGroupMax: 100,
-  synonymBytesMax: 200,
   synonymsBytesMax: 8 * 1024 * 1024,
   dataSourcesPerIndexMax: 100,
-  feedUrlBytesMax: 2_048,
-  feedCredentialBytesMax: 1_024,
-  feedMapEntriesMax: 1_000,
-  feedPathBytesMax: 1_024,
   keysPerTenantMax: 10_000,
-  keyPatternsMax: 1_000,
-  keyNameBytesMax: 200,
-  tokenBytesMax: 8 * 1024,
   failedKeysPerSecondMax: 10,
   tenantsMax: 100_000,
-  tenantNameBytesMax: 128,
-  planNameBytesMax: 100,
 
   // query
   queryTextBytesMax: 4 * 1024,
-  queryTokensMax: 64,
-  queryFieldsMax: 200,
   filterTextBytesMax: 1024 * 1024,
   filterClausesMax: 20_000,
-  filterDepthMax: 100,
-  facetFieldsMax: 100,
-  sortKeysMax: 16,
   facetValuesMax: 1_000,
   pageDocumentsMax: 250,
-  expansionsPerWordMax: 64,
   searchMsMax: 10_000,
   replyBytesMax: 64 * 1024 * 1024,
   multiSearchSlotsMax: 50,
   multiSearchAtOnceSlots: 16,
   multiSearchReplyBytesMax: 64 * 1024 * 1024,
-  suggestionsMax: 50,
-  suggestionBytesMax: 1024,
-  suggestRowsMax: 1_000,
-  understandingTokensMax: 40,
   understandingTrialsMax: 8,
   understandingFacetsMax: 8,
   understandingFacetValuesMax: 2_000,
 
   // analytics
-  personBytesMax: 256,
   eventsPerRequestMax: 1_000,
-  eventDocumentBytesMax: 512,
   reportRowsMax: 1_000,
-
-  // audit
-  auditRowsMax: 1_000,
 } as const satisfies Record<string, number>;
 
-/** What the server allows itself. docs/OPERATIONS.md names those that an operator may want to change. */
-const SERVER_LIMITS = {
+/** What the server allows itself. docs/limits.md lists these, too. */
+export const SERVER_LIMITS = {
   // HTTP
   stopGraceMsMax: 10_000,
   requestsInFlightMax: 20_000,
   unsentBytesMax: 256 * 1024 * 1024,
-  importReplyHeldBytesMax: 8 * 1024 * 1024,
-  throttledAddressesMax: 100_000,
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
-  waitingBatchesMax: 1_000,
-  exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index begins in one shard, and is spread over all of them when it has more documents (1: at once) or takes more bytes there; how
-  // long that waits for the writes under way, and later ones for that
+  // an index starts in one shard and is spread over all of them when it has more documents (1: at once) or takes more
+  // bytes there
   homeDocumentsMax: 30_000,
   homeBytesMax: 64 * 1024 * 1024,
-  spreadWaitMsMax: 30_000,
 
-  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while the only such thread is busy and
-  // queries wait for it; what takes longer in one turn of its event loop goes to the shards; documents and vectors are kept by each front-end
+  // indexes with up to this many documents are read on the HTTP thread, in the shards' memories; fewer while the only such
+  // thread is busy and queries wait for it. A read that takes longer in one turn of its event loop goes to the shards.
+  // Each front-end keeps documents and vectors of its own.
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
@@ -125,27 +75,16 @@ const SERVER_LIMITS = {
   auditFileBytesMax: 16 * 1024 * 1024,
   auditFilesMax: 8,
 
-  // backups: how long writes under way when one begins may take, while later ones wait
-  backupWaitMsMax: 10_000,
-
   // process: resident memory above which writes are refused with 503
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
   // process: free bytes of the disk below which documents are refused with 503
   diskFreeBytesMin: 64 * 1024 * 1024,
 
-  // query understanding: facet values that are remembered of all indexes, how old those of a large index may be, and
-  // remembered answers of language models
-  understandingValuesMax: 200_000,
-  understandingFactsMsMax: 5_000,
-  understandingAnswersMax: 1_000,
-
-  // feeds: what one item may have, how long a feed's server may be silent, redirects that are followed, how long a preview takes
+  // feeds: one item, how long a feed's server may be silent, how long a preview takes
   feedItemBytesMax: 4 * 1024 * 1024,
   feedSilenceMsMax: 60_000,
-  feedRedirectsMax: 5,
   feedPreviewMsMax: 30_000,
-  feedPreviewsWaitingMax: 16,
 
   // the query log: bytes on disk, above which the oldest rows go, and bytes that wait in memory while the disk takes none
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
@@ -170,12 +109,8 @@ const SERVER_LIMITS = {
   indexIdleMsMax: 600_000,
 
   // engine
-  mergeSliceMsMax: 2,
   shardQueueRequestsMax: 10_000,
   shardHangMsMax: 15_000,
-  shardEndsPerReadMax: 2,
-  suspectReadsMax: 1_000,
-  suspectReadMsMax: 600_000,
   engineBytesMax: 4 * 1024 * 1024 * 1024,
 } as const satisfies Record<string, number>;
 
@@ -187,7 +122,40 @@ export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
 /** Bounds of single values that are the same on every server. docs/limits.md lists these, too. */
 export const FIXED_LIMITS = {
+  // HTTP and documents
+  jsonDepthMax: 64,
+  blankLinesMax: 100_000,
+
   // catalog
+  indexNameBytesMax: 128,
+  fieldNameBytesMax: 255,
+  fieldSlotsPerIndexMax: 65_000,
+  settingsListMax: 10_000,
+  settingsWordBytesMax: 200,
+  settingsCharactersMax: 1_000,
+  highlightTagBytesMax: 200,
+  modelUrlBytesMax: 2_048,
+  modelNameBytesMax: 200,
+  modelKeyBytesMax: 1_024,
+  extensionsBytesMax: 64 * 1024,
+  ruleNameBytesMax: 200,
+  ruleConditionsMax: 100,
+  ruleConditionBytesMax: 200,
+  ruleFilterBytesMax: 16 * 1024,
+  ruleDocumentsMax: 1_000,
+  rulePinsMax: 100,
+  queryPinsMax: 250,
+  synonymsPerGroupMax: 100,
+  synonymBytesMax: 200,
+  feedUrlBytesMax: 2_048,
+  feedCredentialBytesMax: 1_024,
+  feedMapEntriesMax: 1_000,
+  feedPathBytesMax: 1_024,
+  keyPatternsMax: 1_000,
+  keyNameBytesMax: 200,
+  tokenBytesMax: 8 * 1024,
+  tenantNameBytesMax: 128,
+  planNameBytesMax: 100,
   languageBytesMax: 20,
   settingsCharacterBytesMax: 8,
   minLenTypoLettersMax: 100,
@@ -203,10 +171,25 @@ export const FIXED_LIMITS = {
   keyGraceSecondsMax: 2_592_000,
 
   // query
+  queryTokensMax: 64,
+  queryFieldsMax: 200,
+  filterDepthMax: 100,
+  facetFieldsMax: 100,
+  sortKeysMax: 16,
+  expansionsPerWordMax: 64,
+  suggestionsMax: 50,
+  suggestionBytesMax: 1024,
+  suggestRowsMax: 1_000,
+  understandingTokensMax: 40,
   fieldWeightMax: 1_000_000,
   typosMax: 4,
   filterValueWordsMax: 10_000,
   filterNumberCharactersMax: 400,
   /** Their count travels to the shards as u16. */
   filterOperationsMax: 0xffff,
+
+  // query log and audit log
+  personBytesMax: 256,
+  eventDocumentBytesMax: 512,
+  auditRowsMax: 1_000,
 } as const satisfies Record<string, number>;

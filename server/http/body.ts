@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
-import type { Limits } from "../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import { parseJson } from "./json.js";
 import type { HttpRequest } from "./transport/port.js";
 
@@ -17,7 +17,7 @@ const SHOWN_MAX = 100;
 /** The body as a JSON value. Every refusal of it has the error code `code`. */
 export async function readJson(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
   const bytes = await readJsonBytes(request, limits);
-  return parseJson(bytes, { depthMax: limits.jsonDepthMax, code });
+  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
 /** The bytes of a JSON body. Not parsed and not checked. */
@@ -34,7 +34,7 @@ function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Prom
 /** As `readJson`, for pages that can only send text/plain (navigator.sendBeacon). */
 export async function readBeacon(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
   const bytes = await readBytes(request, limits, BEACON_MEDIA);
-  return parseJson(bytes, { depthMax: limits.jsonDepthMax, code });
+  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
 /** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */

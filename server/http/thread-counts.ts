@@ -10,6 +10,9 @@ import type { Services } from "./services.js";
 import { BodyMemory } from "./transport/body-memory.js";
 import { UnsentBytes } from "./transport/unsent.js";
 
+/** Keys and addresses whose rate is counted at a time. */
+const THROTTLE_BUCKETS = 100_000;
+
 /** Bytes are shared in KiB: they may be more than 31 bits count. */
 const BYTES_UNIT = 1024;
 
@@ -29,10 +32,10 @@ export interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "
   forget(thread: number): void;
 }
 
-export function sharedCounts(threads: number, limits: Limits): SharedCounts {
+export function sharedCounts(threads: number): SharedCounts {
   return {
     months: MonthCounts.tables(threads),
-    throttle: Throttle.table(limits.throttledAddressesMax),
+    throttle: Throttle.table(THROTTLE_BUCKETS),
     queries: QueryLoad.memory(threads),
     requests: SharedAmount.memory(threads),
     bodies: SharedAmount.memory(threads),

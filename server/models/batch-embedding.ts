@@ -3,8 +3,7 @@
 // the model. A text that is refused alone and short counts as refused only if the server takes a harmless one right afterwards:
 // a server that refuses everything has failed. Knows nothing of where texts come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
-import type { Limits } from "../ground/limits.js";
-import { FIXED_LIMITS } from "../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import type { Clock } from "../ground/outbound/patience.js";
 import { jittered } from "./circuit.js";

@@ -15,6 +15,7 @@ import { anything, type InputRules, integer, list, oneOf, texts } from "../groun
 import { DEFAULT_LIMITS, type Limits } from "../ground/limits.js";
 import { LOG_LEVELS, type LogLevel } from "../ground/log-levels.js";
 import { type AiSettings, readAiSettings } from "../models/ai-settings.js";
+import { splitLimits } from "./former-limits.js";
 
 /** auto: the best that loads here; uws: either build of uWebSockets.js; the others: that one and nothing else. */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
@@ -53,6 +54,8 @@ export interface Config {
   readonly feeds: FeedSettings;
   readonly ai: AiSettings;
   readonly limits: Limits;
+  /** Names of limits in the file that this version no longer has. */
+  readonly formerLimits: readonly string[];
 }
 
 /** A start that cannot be; the message is one line for the person at the terminal. Exit code 2. */
@@ -207,6 +210,7 @@ export function loadConfig(
     engine: choice(given("engine"), ["release", "checked"], "release"),
     ...inFile(fileName, () => readFileOnly(file, fileName)),
     limits: { ...inFile(fileName, () => readLimits(file)), ...memoryLimit(given("memory_limit")) },
+    formerLimits: splitLimits(file).former,
   };
 }
 
@@ -347,13 +351,9 @@ const FILE_MEMBERS = object(
   },
   { unknown: "ignored" },
 );
+const LIMIT = integer(1, Number.MAX_SAFE_INTEGER);
 const LIMITS = object(
-  Object.fromEntries(
-    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [
-      name,
-      defaultsTo(value, integer(1, Number.MAX_SAFE_INTEGER)),
-    ]),
-  ),
+  Object.fromEntries(Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, defaultsTo(value, LIMIT)])),
   { unknown: "refused" },
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
@@ -379,5 +379,5 @@ function readFileOnly(
 }
 
 function readLimits(file: JsonObject): Limits {
-  return file.limits === undefined ? DEFAULT_LIMITS : (LIMITS.read(file.limits, "limits", RULES) as Limits);
+  return LIMITS.read(splitLimits(file).current, "limits", RULES) as Limits;
 }

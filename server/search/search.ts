@@ -57,11 +57,11 @@ export async function find(
   const nextTurn = (): Promise<void> => reads.turns.next(record.tenant);
   const asked = await inTurns(readingOfQueryRequest(body, record, view, limits, within), nextTurn);
   const scale = reads.scale(uid);
-  const asTyped = await inTurns(planningOfQuery(asked, index, limits, scale), nextTurn);
+  const asTyped = await inTurns(planningOfQuery(asked, index, scale), nextTurn);
 
   return reads.answer(uid, trace, async (readView) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
-      const plan = request === asked ? asTyped : planQuery(request, index, limits, scale);
+      const plan = request === asked ? asTyped : planQuery(request, index, scale);
       const shown = new ShownDocuments(request, plan, record.settings, bytesMax, readView.shards);
       const matched = await matchAllWords(plan, readView, (program) => shown.page(program));
       return { request, plan, shown, matched };
@@ -91,7 +91,7 @@ export async function find(
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
-      return (await countFull(planQuery(written, index, limits, scale), readView)) > 0;
+      return (await countFull(planQuery(written, index, scale), readView)) > 0;
     };
 
     return {

@@ -20,7 +20,7 @@ export async function startFleet(data: DataFloor) {
   const frontEndCount = frontEndsBeside(transport, config, log);
   const frontEnds = new FrontEnds(limits, log);
   const threads = frontEndCount + 1;
-  const memories = sharedCounts(threads, limits);
+  const memories = sharedCounts(threads);
   const counts = threadCounts(memories, OWNER_PLACE, limits);
   const parts = engineParts(await loadEngine(config.engine), limits, recorder);
   const indexEvents = new IndexEvents();

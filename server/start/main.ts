@@ -37,6 +37,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const log = createLogger(config.logLevel, () => recorder.logLineDropped());
   const teardown = new Teardown();
   const { limits } = config;
+  if (config.formerLimits.length > 0)
+    log.warn({ limits: config.formerLimits }, "these limits are fixed now; ignoring them");
   const settings = new LiveSettings(config);
   try {
     return await start({ config, settings, limits, log, recorder, jobs: new Jobs(log), teardown });

@@ -33,7 +33,6 @@ export async function makeOperations(coach: CoachFloor) {
     moments,
     analytics,
     jobs,
-    limits,
     log,
   });
   await backups.clean();

@@ -2,7 +2,7 @@
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import { isoTime } from "../../ground/input/time-reader.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { AuditFilter } from "./audit-reader.js";
 import { AUDIT_ACTIONS } from "./operations.js";
 
@@ -28,12 +28,12 @@ export function readAuditFilter(query: URLSearchParams, limits: Limits): AuditFi
 }
 
 /** Clamped, as the numbers of all lists are. Throws SK-SYS-400. */
-export function readAuditLimit(query: URLSearchParams, limits: Limits): number {
+export function readAuditLimit(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return LIMIT;
   if (!/^-?\d{1,15}$/.test(given))
     throw new SkeinError(CODE, `limit must be an integer, not ${describe(given)}`);
-  return Math.min(Math.max(1, Number(given)), limits.auditRowsMax);
+  return Math.min(Math.max(1, Number(given)), FIXED_LIMITS.auditRowsMax);
 }
 
 function keyIdOf(given: string | null): AuditFilter["keyId"] {

@@ -14,14 +14,18 @@ const SHOWN_PREFIX_LENGTH = 10;
 export const KEY = object(
   {
     name: required(
-      checked(text("keyNameBytesMax"), (name) => (name.trim() === "" ? "must not be empty" : null), {
-        minLength: 1,
-      }),
+      checked(
+        text(FIXED_LIMITS.keyNameBytesMax),
+        (name) => (name.trim() === "" ? "must not be empty" : null),
+        {
+          minLength: 1,
+        },
+      ),
     ),
     scopes: required(someOf(SCOPES, "an array of scopes")),
     indexes: defaultsTo(
       ["*"],
-      list(INDEX_PATTERN, "keyPatternsMax"),
+      list(INDEX_PATTERN, FIXED_LIMITS.keyPatternsMax),
       "Names of indexes, * for any characters.",
     ),
     expires_at: defaultsTo(null, isoTime()),

@@ -36,7 +36,7 @@ const COUNT = defaultsTo(null, integer(0, Number.MAX_SAFE_INTEGER));
 
 const PLAN = object(
   {
-    name: required(text("planNameBytesMax")),
+    name: required(text(FIXED_LIMITS.planNameBytesMax)),
     searches_per_month: COUNT,
     documents: COUNT,
     indexes: COUNT,

@@ -5,7 +5,7 @@ import type { KeyValue } from "../../catalog/lookups.js";
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { type Grantor, hashKey } from "./keys.js";
 import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
@@ -93,7 +93,7 @@ export class Doorkeeper {
 
   /** Who holds a search token. Nothing in the token counts before its signature does. */
   #holder(value: string, state: CatalogState, now: number): Principal {
-    const sent = value.length > this.#limits.tokenBytesMax ? null : sentToken(value);
+    const sent = value.length > FIXED_LIMITS.tokenBytesMax ? null : sentToken(value);
     if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
     const candidates = state.keysByPrefix.get(sent.prefix) ?? [];
     const signer = candidates.find(({ hash }) => isSignedBy(sent, hash));

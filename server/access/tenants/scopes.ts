@@ -2,8 +2,9 @@
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 
-export const INDEX_PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
+export const INDEX_PATTERN = checked(text(FIXED_LIMITS.indexNameBytesMax), (pattern) =>
   /^[a-z0-9_*-]+$/.test(pattern)
     ? null
     : `must be an index name, with * for any characters, not ${describe(pattern)}`,

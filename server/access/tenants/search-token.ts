@@ -17,13 +17,15 @@ const FORM = /^skt_([\w-]{1,64})\.([\w-]+)\.([\w-]{43})$/;
 const TOKEN = object(
   {
     filter_by: optional(
-      checked(text("tokenBytesMax"), (filter) => (filter.trim() === "" ? "must not be empty" : null)),
+      checked(text(FIXED_LIMITS.tokenBytesMax), (filter) =>
+        filter.trim() === "" ? "must not be empty" : null,
+      ),
       "Filter expression that every search has beside its own.",
     ),
-    indexes: optional(list(INDEX_PATTERN, "keyPatternsMax")),
+    indexes: optional(list(INDEX_PATTERN, FIXED_LIMITS.keyPatternsMax)),
     expires_at: optional(isoTime()),
     user_id: optional(
-      checked(text("personBytesMax"), (person) => (person === "" ? "must not be empty" : null)),
+      checked(text(FIXED_LIMITS.personBytesMax), (person) => (person === "" ? "must not be empty" : null)),
     ),
     rate_limit: optional(integer(1, FIXED_LIMITS.requestsPerSecondMax)),
   },

@@ -3,7 +3,7 @@ import type { TenantRecord } from "../../catalog/records/tenant.js";
 import { describe } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, text } from "../../ground/input/readers.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { Plan } from "./plans.js";
 
 export type TenantDraft = Pick<TenantRecord, "name" | "plan">;
@@ -12,13 +12,16 @@ export const TENANT = object(
   {
     name: required(
       checked(
-        text("tenantNameBytesMax"),
+        text(FIXED_LIMITS.tenantNameBytesMax),
         (name) =>
           /^[a-z0-9_-]+$/.test(name) ? null : `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`,
         { pattern: "^[a-z0-9_-]+$" },
       ),
     ),
-    plan: optional(text("planNameBytesMax"), "Name of a plan of the configuration; default: default."),
+    plan: optional(
+      text(FIXED_LIMITS.planNameBytesMax),
+      "Name of a plan of the configuration; default: default.",
+    ),
   },
   { unknown: "refused" },
 );

@@ -10,6 +10,7 @@ import {
   text,
   type ValueReader,
 } from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { API_KEY } from "./model-servers.js";
 
 /** Who reads the queries of an index: the rules, or a language model behind an OpenAI-compatible server. */
@@ -27,10 +28,10 @@ const MEMBERS = {
   provider: defaultsTo("rules", oneOf(["rules", "endpoint"])),
   url: defaultsTo(
     null,
-    text("modelUrlBytesMax", "an http or https URL"),
+    text(FIXED_LIMITS.modelUrlBytesMax, "an http or https URL"),
     "Of an OpenAI-compatible server. Only of an endpoint, which needs it.",
   ),
-  model: defaultsTo(null, text("modelNameBytesMax"), "Only of an endpoint, which needs it."),
+  model: defaultsTo(null, text(FIXED_LIMITS.modelNameBytesMax), "Only of an endpoint, which needs it."),
   api_key: API_KEY,
   timeout_ms: defaultsTo(400, integer(50, 5_000), "A query waits for the endpoint no longer than this."),
 };

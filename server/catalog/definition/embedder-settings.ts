@@ -48,15 +48,20 @@ const MEMBERS = {
   ),
   url: defaultsTo(
     null,
-    text("modelUrlBytesMax", "an http or https URL"),
+    text(FIXED_LIMITS.modelUrlBytesMax, "an http or https URL"),
     "Only of an endpoint, which needs it.",
   ),
-  model: defaultsTo(null, filled(text("modelNameBytesMax")), "Only of an endpoint, which needs it."),
+  model: defaultsTo(
+    null,
+    filled(text(FIXED_LIMITS.modelNameBytesMax)),
+    "Only of an endpoint, which needs it.",
+  ),
   api_key: API_KEY,
   fields: defaultsTo(
     null,
-    checked(list(text("fieldNameBytesMax"), "fieldsPerIndexMax", "an array of names of fields"), (fields) =>
-      fields.length === 0 ? "must name at least one field, or be null" : null,
+    checked(
+      list(text(FIXED_LIMITS.fieldNameBytesMax), "fieldsPerIndexMax", "an array of names of fields"),
+      (fields) => (fields.length === 0 ? "must name at least one field, or be null" : null),
     ),
     "string and string[] fields; null: the searchable ones.",
   ),

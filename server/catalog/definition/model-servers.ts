@@ -3,6 +3,7 @@
 // nothing of what is asked there.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { type AddressRules, hostProblem } from "../../ground/outbound/addresses.js";
 
 /** The settings that name the server of a model (`url`), for which a key may have been given (`api_key`). */
@@ -20,7 +21,9 @@ export interface SealedKeys {
 /** The member `api_key` of a setting that names a server. */
 export const API_KEY = defaultsTo(
   null,
-  checked(secret(text("modelKeyBytesMax")), (key) => (/^[!-~]*$/.test(key) ? null : "must be visible ASCII")),
+  checked(secret(text(FIXED_LIMITS.modelKeyBytesMax)), (key) =>
+    /^[!-~]*$/.test(key) ? null : "must be visible ASCII",
+  ),
   "Kept encrypted and never shown. Left out or null: the one that is kept stays; an empty text removes it.",
 );
 

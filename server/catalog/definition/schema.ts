@@ -59,7 +59,7 @@ export function indexRules(limits: Limits): InputRules {
 }
 
 export const INDEX_NAME: ValueReader<string> = checked(
-  text("indexNameBytesMax"),
+  text(FIXED_LIMITS.indexNameBytesMax),
   (name) =>
     /^[a-z0-9_-]+$/.test(name) ? null : `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`,
   { pattern: "^[a-z0-9_-]+$" },
@@ -73,7 +73,7 @@ export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageB
 
 const FIELD_MEMBERS = {
   name: required(
-    checked(text("fieldNameBytesMax"), fieldNameProblem, { minLength: 1 }),
+    checked(text(FIXED_LIMITS.fieldNameBytesMax), fieldNameProblem, { minLength: 1 }),
     "Not id, embedding or beginning with _.",
   ),
   type: required(
@@ -92,7 +92,7 @@ export const FIELD = object(FIELD_MEMBERS, { unknown: "kept" });
 const DROP = defaultsTo(false, flag(), "true removes the field.");
 const FIELD_CHANGE = object({ name: FIELD_MEMBERS.name, drop: DROP }, { unknown: "kept" });
 
-const DEFAULT_SORTING_FIELD = defaultsTo(null, text("fieldNameBytesMax"));
+const DEFAULT_SORTING_FIELD = defaultsTo(null, text(FIXED_LIMITS.fieldNameBytesMax));
 
 export const SCHEMA = object(
   {
@@ -166,7 +166,7 @@ export function fieldDefinition(
     sort,
     infix,
     ...(language === undefined ? {} : { language }),
-    ...extensions(unknown, path, rules.limits),
+    ...extensions(unknown, path),
     slot,
   };
 }
@@ -175,10 +175,11 @@ export function fieldDefinition(
 export function extensions(
   others: Readonly<Record<string, unknown>>,
   path: string,
-  limits: Limits,
 ): Readonly<Record<string, unknown>> {
-  if (JSON.stringify(others).length > limits.extensionsBytesMax) {
-    throw invalidIndex(`${path} has more than ${limits.extensionsBytesMax} bytes of unknown properties`);
+  if (JSON.stringify(others).length > FIXED_LIMITS.extensionsBytesMax) {
+    throw invalidIndex(
+      `${path} has more than ${FIXED_LIMITS.extensionsBytesMax} bytes of unknown properties`,
+    );
   }
   return others;
 }

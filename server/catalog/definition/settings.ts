@@ -69,11 +69,11 @@ const CHARACTERS: ValueReader<readonly string[]> = once(
         ? null
         : `must be one character, not white space and no control character; it is ${describe(character)}`,
     ),
-    "settingsCharactersMax",
+    FIXED_LIMITS.settingsCharactersMax,
     "an array of strings",
   ),
 );
-const WORDS = texts("settingsListMax", "settingsWordBytesMax");
+const WORDS = texts(FIXED_LIMITS.settingsListMax, FIXED_LIMITS.settingsWordBytesMax);
 const WORD_LETTERS = integer(1, FIXED_LIMITS.minLenTypoLettersMax);
 
 const HIGHLIGHT = object(
@@ -83,8 +83,8 @@ const HIGHLIGHT = object(
       integer(1, FIXED_LIMITS.snippetTokensMax),
       "Tokens shown in a snippet of a long field.",
     ),
-    start_tag: defaultsTo("<mark>", text("highlightTagBytesMax")),
-    end_tag: defaultsTo("</mark>", text("highlightTagBytesMax")),
+    start_tag: defaultsTo("<mark>", text(FIXED_LIMITS.highlightTagBytesMax)),
+    end_tag: defaultsTo("</mark>", text(FIXED_LIMITS.highlightTagBytesMax)),
     escape_html: defaultsTo(false, flag()),
   },
   { unknown: "refused" },
@@ -107,7 +107,7 @@ export const SETTINGS = object(
     stop_words: defaultsTo([], WORDS),
     language: defaultsTo(null, LANGUAGE),
     sku_fields: defaultsTo([], WORDS),
-    brand_field: defaultsTo(null, text("fieldNameBytesMax")),
+    brand_field: defaultsTo(null, text(FIXED_LIMITS.fieldNameBytesMax)),
     token_separators: defaultsTo([], CHARACTERS),
     symbols_to_index: defaultsTo([], CHARACTERS),
     drop_tokens_threshold: defaultsTo(1, integer(0, FIXED_LIMITS.dropTokensThresholdMax)),

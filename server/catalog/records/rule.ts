@@ -66,7 +66,7 @@ const CONDITIONS = object(
   {
     query_contains: defaultsTo(
       [],
-      texts("ruleConditionsMax", "ruleConditionBytesMax"),
+      texts(FIXED_LIMITS.ruleConditionsMax, FIXED_LIMITS.ruleConditionBytesMax),
       "Words and phrases that the query must all contain; none: the rule always fires.",
     ),
   },
@@ -80,12 +80,12 @@ const DOCUMENT_ID = checked(
 const EFFECT = object(
   {
     filter_by: optional(
-      text("ruleFilterBytesMax", "a filter expression"),
+      text(FIXED_LIMITS.ruleFilterBytesMax, "a filter expression"),
       "Filter expression, as in a query; not for pin.",
     ),
     weight: optional(integer(1, WEIGHT_MAX), "Required for boost."),
     documents: optional(
-      list(DOCUMENT_ID, "ruleDocumentsMax", "an array of strings"),
+      list(DOCUMENT_ID, FIXED_LIMITS.ruleDocumentsMax, "an array of strings"),
       "Document ids; for pin in the order of their places.",
     ),
   },
@@ -93,7 +93,7 @@ const EFFECT = object(
 );
 export const RULE = object(
   {
-    name: defaultsTo("", text("ruleNameBytesMax")),
+    name: defaultsTo("", text(FIXED_LIMITS.ruleNameBytesMax)),
     type: required(oneOf(RULE_TYPES)),
     conditions: defaultsTo(CONDITIONS.defaults, CONDITIONS),
     effect: defaultsTo(EFFECT.defaults, EFFECT),
@@ -128,7 +128,7 @@ export function readRule(
 ): RuleDraft {
   const rules = { limits, code: CODE } as const;
   const given = RULE.read(body, "", rules, current ?? undefined);
-  const pinsMax = limits.rulePinsMax;
+  const pinsMax = FIXED_LIMITS.rulePinsMax;
   const listed = given.effect.documents?.length ?? 0;
   if (given.type === "pin" && listed > pinsMax)
     refuse("effect.documents", `has ${listed} entries; at most ${pinsMax} are allowed`, rules);

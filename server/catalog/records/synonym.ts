@@ -36,8 +36,14 @@ export const SYNONYM_KIND = {
 export const SYNONYMS = object(
   {
     type: defaultsTo("multi_way", oneOf(SYNONYM_TYPES)),
-    synonyms: required(list(text("synonymBytesMax"), "synonymsPerGroupMax", "an array of words and phrases")),
-    root: defaultsTo(null, text("synonymBytesMax"), "Only for one_way; default: the first entry."),
+    synonyms: required(
+      list(
+        text(FIXED_LIMITS.synonymBytesMax),
+        FIXED_LIMITS.synonymsPerGroupMax,
+        "an array of words and phrases",
+      ),
+    ),
+    root: defaultsTo(null, text(FIXED_LIMITS.synonymBytesMax), "Only for one_way; default: the first entry."),
     enabled: defaultsTo(true, flag()),
   },
   { unknown: "refused" },
@@ -75,8 +81,8 @@ export function readSynonyms(
   const { synonymsPerGroupMin } = FIXED_LIMITS;
   if (synonyms.length < synonymsPerGroupMin)
     refuse("synonyms", `must have at least ${synonymsPerGroupMin} different entries`, rules);
-  if (synonyms.length > limits.synonymsPerGroupMax)
-    refuse("synonyms", `has more than ${limits.synonymsPerGroupMax} entries with its root`, rules);
+  if (synonyms.length > FIXED_LIMITS.synonymsPerGroupMax)
+    refuse("synonyms", `has more than ${FIXED_LIMITS.synonymsPerGroupMax} entries with its root`, rules);
   return { type, synonyms, root, enabled };
 }
 

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { shownPrefix } from "../../access/tenants/keys.js";
 import { makeToken, openToken, sentToken } from "../../access/tenants/search-token.js";
 import { SkeinError } from "../../ground/errors.js";
-import { DEFAULT_LIMITS } from "../../ground/limits.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../ground/limits.js";
 import { CliError } from "../failure.js";
 import { wholeNumber } from "../whole-number.js";
 
@@ -64,9 +64,9 @@ function token(options: TokenOptions): void {
 
 /** Reads the token as a server would. */
 function checkReadable(made: string): void {
-  if (made.length > DEFAULT_LIMITS.tokenBytesMax)
+  if (made.length > FIXED_LIMITS.tokenBytesMax)
     throw new CliError(
-      `the token has ${made.length} bytes; servers take at most ${DEFAULT_LIMITS.tokenBytesMax}`,
+      `the token has ${made.length} bytes; servers take at most ${FIXED_LIMITS.tokenBytesMax}`,
     );
   try {
     openToken(sentToken(made)!, DEFAULT_LIMITS);

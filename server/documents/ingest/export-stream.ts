@@ -5,6 +5,9 @@ import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
+/** Documents that a shard sends at a time. */
+const PAGE_DOCUMENTS = 500;
+
 /** Dependencies of exports. */
 interface Exporting extends FilterTexts {
   readonly reads: Reads;
@@ -18,14 +21,13 @@ export async function* exportDocuments(
 ): AsyncGenerator<Uint8Array> {
   const filter =
     filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
-  const pageDocuments = exporting.limits.exportPageDocuments;
   const readView = await exporting.reads.view(record.uid);
   try {
     for (let shard = 0; shard < readView.shards; shard++) {
       const pages =
         filter.length === 0
-          ? allPages(readView, shard, pageDocuments)
-          : filteredPages(readView, shard, pageDocuments, filterProgram(filter));
+          ? allPages(readView, shard, PAGE_DOCUMENTS)
+          : filteredPages(readView, shard, PAGE_DOCUMENTS, filterProgram(filter));
       for await (const seqs of pages) yield* pageLines(readView, shard, seqs);
     }
   } finally {

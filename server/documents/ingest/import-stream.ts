@@ -6,6 +6,7 @@ import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { SkeinError } from "../../ground/errors.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { type LineBatch, LineFramer } from "./line-framer.js";
 import { readAction } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
@@ -51,7 +52,7 @@ export async function* importDocuments(
 ): AsyncGenerator<Uint8Array> {
   const startedMs = performance.now();
   const code = readAction(action);
-  const { documentBytesMax: lineBytesMax, blankLinesMax } = ingest.limits;
+  const { documentBytesMax: lineBytesMax } = ingest.limits;
   const framer = new LineFramer({ lineBytesMax, batchBytes: BATCH_BYTES, batchLinesMax: BATCH_LINES_MAX });
   const inFlight: Promise<BatchOutcome>[] = [];
   let received = 0;
@@ -86,7 +87,7 @@ export async function* importDocuments(
   try {
     for await (const chunk of chunks) {
       for (const batch of framer.push(chunk)) yield* send(batch);
-      if (framer.blankLines > blankLinesMax) throw tooManyBlankLines(blankLinesMax);
+      if (framer.blankLines > FIXED_LIMITS.blankLinesMax) throw tooManyBlankLines();
     }
     const rest = framer.finish();
     if (rest !== null) yield* send(rest);
@@ -149,7 +150,8 @@ function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
   return { line, id: null, code: "SK-DOC-413", error: `the line is longer than ${lineBytesMax} bytes` };
 }
 
-function tooManyBlankLines(blankLinesMax: number): SkeinError {
+function tooManyBlankLines(): SkeinError {
+  const { blankLinesMax } = FIXED_LIMITS;
   return new SkeinError("SK-DOC-413", `the body has more than ${blankLinesMax} blank lines in a row`, {
     details: { limit: blankLinesMax },
   });

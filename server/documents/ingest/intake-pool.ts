@@ -12,6 +12,8 @@ import type { Logger } from "../../ground/log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 
+/** Further batches are refused. */
+const WAITING_BATCHES_MAX = 1_000;
 /** Size from which the thread hop pays off. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
@@ -56,7 +58,7 @@ export class Intake {
       limits: { documentBytesMax, batchDocumentsMax },
     };
     this.#pool ??= this.#start();
-    if (this.#pool.queueSize >= limits.waitingBatchesMax) {
+    if (this.#pool.queueSize >= WAITING_BATCHES_MAX) {
       throw new SkeinError("SK-DOC-503", "too many large batches are waiting; retry in a moment", {
         retryAfter: 1,
       });

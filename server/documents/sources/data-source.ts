@@ -17,7 +17,7 @@ import {
   text,
   type ValueReader,
 } from "../../ground/input/readers.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { hostProblem } from "../../ground/outbound/addresses.js";
 import { isEncoding } from "../feeds/charset.js";
 import type { FeedSettings } from "./feed-settings.js";
@@ -28,9 +28,9 @@ const CODE = "SK-DS-400";
 
 const BASIC_AUTH = object(
   {
-    username: required(text("feedCredentialBytesMax")),
+    username: required(text(FIXED_LIMITS.feedCredentialBytesMax)),
     password: optional(
-      text("feedCredentialBytesMax"),
+      text(FIXED_LIMITS.feedCredentialBytesMax),
       "May be left out in a change that keeps the user name.",
     ),
   },
@@ -43,15 +43,15 @@ const FIELD_MAP: ValueReader<Readonly<Record<string, string>>> = {
   schema: { type: "object", additionalProperties: { type: "string" } },
   read(value, path, rules) {
     const entries = Object.entries(anyObject().read(value, path, rules));
-    const { feedMapEntriesMax } = rules.limits;
+    const { feedMapEntriesMax } = FIXED_LIMITS;
     if (entries.length > feedMapEntriesMax)
       refuse(path, `has ${entries.length} entries; at most ${feedMapEntriesMax} are allowed`, rules);
     const sources = new Map<string, string>();
     const read = entries.map(([from, given]) => {
       const at = `${path}[${JSON.stringify(from.slice(0, 40))}]`;
-      if (Buffer.byteLength(from) > rules.limits.feedPathBytesMax)
-        refuse(at, `is longer than ${rules.limits.feedPathBytesMax} bytes`, rules);
-      const name = text("fieldNameBytesMax", "the name of a field").read(given, at, rules);
+      if (Buffer.byteLength(from) > FIXED_LIMITS.feedPathBytesMax)
+        refuse(at, `is longer than ${FIXED_LIMITS.feedPathBytesMax} bytes`, rules);
+      const name = text(FIXED_LIMITS.fieldNameBytesMax, "the name of a field").read(given, at, rules);
       if (from.trim() === "") refuse(at, "must name a path of the feed, not an empty text", rules);
       if (name === "") refuse(at, "must name a field, not an empty text", rules);
       if (name === "embedding" || name.startsWith("_"))
@@ -71,7 +71,7 @@ const FIELD_MAP: ValueReader<Readonly<Record<string, string>>> = {
 export const DATA_SOURCE = object(
   {
     url: required(
-      text("feedUrlBytesMax", "an http or https URL"),
+      text(FIXED_LIMITS.feedUrlBytesMax, "an http or https URL"),
       "User name and password in it move to basic_auth.",
     ),
     format: required(oneOf(FEED_FORMATS)),
@@ -169,7 +169,7 @@ function userinfo({ username, password }: URL): GivenCredentials | null {
 }
 
 function path(takes: string): ValueReader<string> {
-  return checked(text("feedPathBytesMax", takes), (value) =>
+  return checked(text(FIXED_LIMITS.feedPathBytesMax, takes), (value) =>
     value.trim() === "" ? `must be ${takes}, not an empty text` : null,
   );
 }

@@ -3,6 +3,8 @@ import type { Limits } from "../../ground/limits.js";
 import type { OutboundRules } from "../../ground/outbound/download.js";
 import type { FeedSettings } from "./feed-settings.js";
 
+const REDIRECTS_MAX = 5;
+
 export function outboundRules(settings: FeedSettings, limits: Limits): OutboundRules {
   const { allowPrivate, allowHosts, bytesMax, msMax } = settings;
   return {
@@ -11,6 +13,6 @@ export function outboundRules(settings: FeedSettings, limits: Limits): OutboundR
     bytesMax,
     msMax,
     silenceMsMax: limits.feedSilenceMsMax,
-    redirectsMax: limits.feedRedirectsMax,
+    redirectsMax: REDIRECTS_MAX,
   };
 }

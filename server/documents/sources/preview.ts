@@ -11,6 +11,9 @@ import type { FeedSettings } from "./feed-settings.js";
 import type { FeedPreview } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 
+/** More previews are refused. */
+const WAITING_MAX = 16;
+
 const ITEMS = 20;
 
 export class Previews {
@@ -33,7 +36,7 @@ export class Previews {
   async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
     const limits = this.#limits;
     const { credentials, ...feed } = readSource(body, null, this.#settings, limits);
-    if (this.#slot.waiting >= limits.feedPreviewsWaitingMax)
+    if (this.#slot.waiting >= WAITING_MAX)
       throw new SkeinError("SK-SYS-503", "too many previews are waiting; retry in a moment", {
         retryAfter: 5,
       });

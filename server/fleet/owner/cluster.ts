@@ -84,7 +84,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       shard,
       shardsDir: join(dataDir, "shards"),
       durability,
-      mergeSliceMs: limits.mergeSliceMsMax,
       documentBytesMax: limits.documentBytesMax,
       engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
       beats,
@@ -110,7 +109,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     answers,
     onOpened,
   });
-  const quarantines = new Quarantines(pool, gate, limits, log);
+  const quarantines = new Quarantines(pool, gate, log);
   const onDamage = (shard: number, error: ShardError): void => indexes.onDamage(shard, error);
   const calls = new ShardCalls(pool, onDamage);
   const reads = new Reads({

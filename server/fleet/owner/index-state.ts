@@ -3,7 +3,6 @@
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
-import type { Limits } from "../../ground/limits.js";
 import { IndexStanding } from "../reads/index-standing.js";
 import { type Memories, ReadIndex } from "../reads/read-index.js";
 import { Generations } from "./generations.js";
@@ -14,9 +13,8 @@ export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
 
-export interface IndexStateOptions extends Memories {
-  readonly limits: Pick<Limits, "spreadWaitMsMax">;
-}
+/** How long the spreading of an index waits for the writes in flight, and later writes for it. */
+export const SPREAD_WAIT_MS_MAX = 30_000;
 
 export class IndexState extends ReadIndex<Generations> {
   /** It did not open when it was last needed. */
@@ -34,13 +32,13 @@ export class IndexState extends ReadIndex<Generations> {
     told: readonly OpenReply[],
     threads: number,
     locations: Locations,
-    options: IndexStateOptions,
+    memories: Memories,
   ) {
     const standing = IndexStanding.make(threads, Math.max(0, ...told.map((shard) => shard.generation)));
     standing.lastSeq = Math.max(0, ...told.map((shard) => shard.maxSeq));
     if (record.isHome) standing.spreadFrom = Number.POSITIVE_INFINITY;
-    super(record, standing, new Generations(standing), locations, options);
-    this.writing = new WriteGate(options.limits.spreadWaitMsMax);
+    super(record, standing, new Generations(standing), locations, memories);
+    this.writing = new WriteGate(SPREAD_WAIT_MS_MAX);
     this.reopened(told);
   }
 

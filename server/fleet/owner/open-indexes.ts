@@ -26,7 +26,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly threads: number;
   /** An index was opened. */
   readonly onOpened: (uid: number) => void;
-  readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax" | "spreadWaitMsMax">;
+  readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
   readonly jobs: Jobs;
   readonly log: Logger;
   readonly recorder: Recorder;

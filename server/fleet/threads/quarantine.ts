@@ -5,11 +5,16 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
-import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { Subject } from "./isolation.js";
 import type { ReadGate } from "./read-gate.js";
 import { ShardEndedError } from "./shard-errors.js";
+
+/** How long a suspect is remembered, and a convicted read refused. */
+export const SUSPECT_MS = 600_000;
+const SUSPECTS_MAX = 1_000;
+/** A read that was alone inside at its second end is refused. */
+const ENDS_MAX = 2;
 
 /** How often a trial looks whether the reads of other threads have ended. */
 const LOOK_MS = 1;
@@ -32,7 +37,6 @@ interface Trial {
 export class Quarantine {
   readonly #shard: number;
   readonly #gate: ReadGate;
-  readonly #limits: Limits;
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
@@ -43,10 +47,9 @@ export class Quarantine {
   /** Other reads wait for its end. */
   #trial: Trial | null = null;
 
-  constructor(shard: number, gate: ReadGate, limits: Limits, log: Logger) {
+  constructor(shard: number, gate: ReadGate, log: Logger) {
     this.#shard = shard;
     this.#gate = gate;
-    this.#limits = limits;
     this.#log = log;
   }
 
@@ -74,13 +77,13 @@ export class Quarantine {
     if (known !== undefined && life !== null && known.life === life) return;
     const ends = (known?.ends ?? 0) + 1;
     this.#suspects.delete(print);
-    this.#suspects.set(print, { ends, life, untilMs: performance.now() + this.#limits.suspectReadMsMax });
+    this.#suspects.set(print, { ends, life, untilMs: performance.now() + SUSPECT_MS });
     for (const oldest of this.#suspects.keys()) {
-      if (this.#suspects.size <= this.#limits.suspectReadsMax) break;
+      if (this.#suspects.size <= SUSPECTS_MAX) break;
       this.#suspects.delete(oldest);
     }
     this.#setGate();
-    if (ends < this.#limits.shardEndsPerReadMax) return;
+    if (ends < ENDS_MAX) return;
     const asked = subject().slice(0, 1_000);
     this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
   }
@@ -140,7 +143,7 @@ export class Quarantine {
     }
     this.#setGate();
     const suspect = this.#suspects.get(print);
-    if (suspect === undefined || suspect.ends < this.#limits.shardEndsPerReadMax) return;
+    if (suspect === undefined || suspect.ends < ENDS_MAX) return;
     const seconds = Math.ceil((suspect.untilMs - now) / 1_000);
     throw new SkeinError(
       "SK-SE-503",

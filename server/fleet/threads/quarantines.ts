@@ -1,5 +1,4 @@
 // How the owner isolates reads that may end a shard's thread: its own reads, and the suspected ones of other threads.
-import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { Isolation, Subject } from "./isolation.js";
 import { Quarantine } from "./quarantine.js";
@@ -11,12 +10,9 @@ export class Quarantines implements Isolation {
   readonly #pool: ShardPool;
   readonly #byShard: readonly Quarantine[];
 
-  constructor(pool: ShardPool, gate: ReadGate, limits: Limits, log: Logger) {
+  constructor(pool: ShardPool, gate: ReadGate, log: Logger) {
     this.#pool = pool;
-    this.#byShard = Array.from(
-      { length: pool.count },
-      (_, shard) => new Quarantine(shard, gate, limits, log),
-    );
+    this.#byShard = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, gate, log));
   }
 
   enter(shard: number, subject: Subject): boolean | Promise<boolean> {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Command } from "../../catalog/state.js";
+import { SUSPECT_MS } from "../../fleet/threads/quarantine.js";
 import type { ConnectedShard, ShardFollowers } from "../../fleet/threads/shard-pool.js";
 import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
@@ -58,7 +59,7 @@ interface Place {
 
 /** Until `start` there are none, and nothing to tell them. */
 export class FrontEnds implements ShardFollowers {
-  readonly #limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">;
+  readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;
   readonly #places: Place[] = [];
   /** Indexes that a read of which has kept a front-end busy for too long. */
@@ -68,7 +69,7 @@ export class FrontEnds implements ShardFollowers {
   #serves = false;
   #isEnding = false;
 
-  constructor(limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">, log: Logger) {
+  constructor(limits: Pick<Limits, "shardHangMsMax">, log: Logger) {
     this.#limits = limits;
     this.#log = log;
   }
@@ -240,10 +241,10 @@ export class FrontEnds implements ShardFollowers {
     );
     if (data !== null) {
       this.#leftToShards.add(data);
-      const forget = setTimeout(() => this.#leftToShards.delete(data), limits.suspectReadMsMax);
+      const forget = setTimeout(() => this.#leftToShards.delete(data), SUSPECT_MS);
       forget.unref();
       for (const { life: other } of this.#places)
-        other.channel.tell("leaveToShards", { data, ms: limits.suspectReadMsMax });
+        other.channel.tell("leaveToShards", { data, ms: SUSPECT_MS });
     }
     await interrupt(life.threadId).catch((error: unknown) => {
       log.error({ err: error }, "the thread of a front-end cannot be interrupted");

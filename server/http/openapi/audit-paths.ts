@@ -1,10 +1,10 @@
 // The OpenAPI path of the audit log. Plain data.
 import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
-import { REQUEST_LIMITS } from "../../ground/limits.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { ref } from "./components.js";
 import { data, operation, type PathItem, queryParameter } from "./operations.js";
 
-const LIMIT = { type: "integer", minimum: 1, maximum: REQUEST_LIMITS.auditRowsMax, default: 100 };
+const LIMIT = { type: "integer", minimum: 1, maximum: FIXED_LIMITS.auditRowsMax, default: 100 };
 const BEFORE = { oneOf: [{ type: "integer" }, { type: "string", format: "date-time" }] };
 const KEY_ID = { oneOf: [{ type: "integer" }, { const: "bootstrap" }] };
 

@@ -19,6 +19,6 @@ async function list({ services, request, query }: TenantContext): Promise<HttpRe
   const { limits } = services.config;
   const parameters = query();
   const filter = readAuditFilter(parameters, limits);
-  const limit = readAuditLimit(parameters, limits);
+  const limit = readAuditLimit(parameters);
   return dataReply(await services.audit.read(filter, limit, request.signal));
 }

@@ -11,6 +11,9 @@ import type { IndexContext, Route } from "../router.js";
 import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
+/** Failures of an import that wait for a client that reads nothing before it has sent all. */
+const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
+
 const BASE = "/v1/indexes/{name}/documents";
 const INDEX = { access: "index", scope: "documents", missing: "SK-IX-404" } as const;
 
@@ -42,8 +45,7 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   const end = services.imports.begin(principal.tenant, plan.concurrent_imports);
   try {
     const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
-    const held = services.config.limits.importReplyHeldBytesMax;
-    return { ...(await heldReply(lines, NDJSON_TYPE, held, log)), onFinished: end };
+    return { ...(await heldReply(lines, NDJSON_TYPE, IMPORT_REPLY_HELD_BYTES_MAX, log)), onFinished: end };
   } catch (error) {
     end();
     throw error;

@@ -1,4 +1,5 @@
 // API keys of a tenant. A key with the scope `keys` makes and changes only keys with rights it has itself.
+
 import {
   checkBounds,
   checkGrant,
@@ -14,6 +15,7 @@ import { grantorOf } from "../../access/tenants/principal.js";
 import type { KeyRecord } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { readJson, readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
 import { dataReply } from "../respond.js";
@@ -97,7 +99,7 @@ async function rotate(context: TenantContext): Promise<HttpReply> {
   const { limits } = services.config;
   const bytes = await readJsonBytes(request, limits);
   const body =
-    bytes.length === 0 ? {} : parseJson(bytes, { depthMax: limits.jsonDepthMax, code: "SK-SYS-400" });
+    bytes.length === 0 ? {} : parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code: "SK-SYS-400" });
   const { grace_s: graceS } = ROTATION.read(body, "", { limits, code: "SK-SYS-400" });
   const value = newKeyValue();
   const state = await services.catalog.change((current) => {

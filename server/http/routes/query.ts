@@ -6,7 +6,7 @@ import { contentsOf, type IndexContents } from "../../catalog/index-contents.js"
 import { SkeinError } from "../../ground/errors.js";
 import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { mayNameAsker, NOT_NAMED, splitAsker } from "../../question/request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
@@ -54,7 +54,7 @@ async function query(context: IndexContext<SearchServices>): Promise<HttpReply> 
 async function suggestions(context: IndexContext<SearchServices>): Promise<HttpReply> {
   const { services, state, record, request, principal } = context;
   const { limits } = services.config;
-  const body = parsed(await readJsonBytes(request, limits), limits);
+  const body = parsed(await readJsonBytes(request, limits));
   services.lifecycle.checkOpen(record);
   return dataReply(await suggest(services, contentsOf(state, record), body, filterOf(principal)));
 }
@@ -62,9 +62,8 @@ async function suggestions(context: IndexContext<SearchServices>): Promise<HttpR
 /** Like a suggestion it is neither counted nor logged as a search. */
 async function similar(context: IndexContext<SearchServices>): Promise<HttpReply> {
   const { services, state, record, params, principal } = context;
-  const { limits } = services.config;
   const bytes = await readInTurn(context);
-  const body = bytes.length === 0 ? {} : parsed(bytes, limits);
+  const body = bytes.length === 0 ? {} : parsed(bytes);
   services.lifecycle.checkOpen(record);
   const contents = contentsOf(state, record);
   return rawDataReply(await similarDocuments(services, contents, params.id!, body, filterOf(principal)));
@@ -73,7 +72,7 @@ async function similar(context: IndexContext<SearchServices>): Promise<HttpReply
 async function searchMany(context: TenantContext<SearchServices>): Promise<HttpReply> {
   const { services, request, principal, id } = context;
   const { limits } = services.config;
-  const body = parsed(await readInTurn(context), limits);
+  const body = parsed(await readInTurn(context));
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
@@ -179,8 +178,8 @@ function planOf({ services, principal, state }: TenantContext<SearchServices>): 
 /** The body is only parsed when that is needed to tell what is asked from who asks. */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
-    return parsedBody(parsed(bytes, limits), limits);
-  return { bytes, askedBy: NOT_NAMED, value: () => parsed(bytes, limits) };
+    return parsedBody(parsed(bytes), limits);
+  return { bytes, askedBy: NOT_NAMED, value: () => parsed(bytes) };
 }
 
 function parsedBody(value: unknown, limits: Limits): QueryBody {
@@ -188,8 +187,8 @@ function parsedBody(value: unknown, limits: Limits): QueryBody {
   return { bytes: serialize(rest), askedBy, value: () => value };
 }
 
-function parsed(bytes: Uint8Array, { jsonDepthMax }: Limits): unknown {
-  return parseJson(bytes, { depthMax: jsonDepthMax, code: "SK-SE-400", exactIntegers: true });
+function parsed(bytes: Uint8Array): unknown {
+  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code: "SK-SE-400", exactIntegers: true });
 }
 
 function noIndex(name: string, cause?: unknown): SkeinError {

@@ -117,7 +117,6 @@ function pool(
       largeWork,
       shardsDir,
       durability: "fsync",
-      mergeSliceMs: limits.mergeSliceMsMax,
       documentBytesMax: limits.documentBytesMax,
       engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
     }),

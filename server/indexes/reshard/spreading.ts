@@ -7,7 +7,7 @@ import type { OpenReply } from "../../../shards/protocol/control.js";
 import { openReply } from "../../../shards/protocol/reply.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { type IndexState, indexSubject } from "../../fleet/owner/index-state.js";
+import { type IndexState, indexSubject, SPREAD_WAIT_MS_MAX } from "../../fleet/owner/index-state.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import type { Writes } from "../../fleet/owner/writes.js";
 import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
@@ -29,7 +29,7 @@ export interface SpreadingOptions {
   readonly headroom: Headroom;
   readonly workbench: Workbench;
   readonly jobs: Jobs;
-  readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax" | "spreadWaitMsMax">;
+  readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax">;
   readonly log: Logger;
   /** The index lies in other shards now. */
   readonly onSpread: (uid: number) => void;
@@ -128,14 +128,14 @@ export class Spreading {
   }
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
-    const { indexes, limits, headroom, log } = this.#options;
+    const { indexes, headroom, log } = this.#options;
     if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
     const startedMs = performance.now();
     try {
       const { state, end } = await indexes.use(uid);
       try {
         headroom.check(COPY_BYTES_FACTOR * (await this.#homeBytes(state)));
-        const done = await state.writing.quiet(limits.spreadWaitMsMax, () => this.#move(state, signal));
+        const done = await state.writing.quiet(SPREAD_WAIT_MS_MAX, () => this.#move(state, signal));
         if (done === undefined) throw new Error("the writes under way did not end");
         const tookMs = Math.round(performance.now() - startedMs);
         const { documents, record } = state;

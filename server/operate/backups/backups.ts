@@ -14,7 +14,6 @@ import { renameDurably, syncDirectory } from "../../ground/data-dir/durable-file
 import { SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
-import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { Analytics } from "../../query-log/analytics/analytics.js";
 import {
@@ -27,6 +26,9 @@ import {
   shardFile,
   writeManifest,
 } from "./manifest.js";
+
+/** How long writes in flight when a backup begins may take, while later ones wait. */
+const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 /** An unfinished backup's directory; the next start removes it. */
@@ -59,7 +61,6 @@ interface Services {
   readonly moments: ShardMoments;
   readonly analytics: Pick<Analytics, "backup">;
   readonly jobs: Jobs;
-  readonly limits: Limits;
   readonly log: Logger;
 }
 
@@ -145,9 +146,9 @@ export class Backups {
   }
 
   async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
-    const { catalog, indexes: open, writes, moments, limits } = this.#services;
+    const { catalog, indexes: open, writes, moments } = this.#services;
     const pausedMs = performance.now();
-    const taken = await writes.between(limits.backupWaitMsMax, () =>
+    const taken = await writes.between(WRITES_WAIT_MS_MAX, () =>
       catalog.frozen(async (state, view) => {
         await moments.take(id);
         fault("backup.after-take");

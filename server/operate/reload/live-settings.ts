@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config.js";
 
-const LIVE_MEMBERS = ["plans", "cors", "trustProxy", "closedRoutes", "metricsKey"] as const;
+const LIVE_MEMBERS = ["plans", "cors", "trustProxy", "closedRoutes", "metricsKey", "formerLimits"] as const;
 type LiveMember = (typeof LIVE_MEMBERS)[number];
 
 /** What holds from the start to the end of the server. */

@@ -13,7 +13,7 @@ import {
   wrongType,
 } from "../../ground/input/readers.js";
 import { isoTime } from "../../ground/input/time-reader.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { EVENT_TYPES, type JournalEvent, VALUE_UNITS } from "../rows/journal.js";
 import { parseQueryId } from "../rows/query-ids.js";
 import { LATE_MS_MAX } from "../rows/time.js";
@@ -49,7 +49,7 @@ export const EVENT = object(
   {
     type: required(oneOf(EVENT_TYPES)),
     document_id: required(
-      notEmpty(text("eventDocumentBytesMax")),
+      notEmpty(text(FIXED_LIMITS.eventDocumentBytesMax)),
       "Id of the document that was clicked or bought.",
     ),
     query_id: optional(
@@ -61,10 +61,13 @@ export const EVENT = object(
       "The text that was searched, where the query_id is not known.",
     ),
     position: optional(integer(1, POSITION_MAX), "Place of the document among the hits, 1 for the first."),
-    user_id: optional(text("personBytesMax"), "Kept as a keyed hash."),
-    session_id: optional(text("personBytesMax"), "Kept as a keyed hash."),
+    user_id: optional(text(FIXED_LIMITS.personBytesMax), "Kept as a keyed hash."),
+    session_id: optional(text(FIXED_LIMITS.personBytesMax), "Kept as a keyed hash."),
     timestamp: optional(TIME, "When it happened, at most 3 days ago. Default: now."),
-    event_id: optional(notEmpty(text("personBytesMax")), "Several events with the same id count once."),
+    event_id: optional(
+      notEmpty(text(FIXED_LIMITS.personBytesMax)),
+      "Several events with the same id count once.",
+    ),
     value: optional(VALUE, "What a conversion is worth."),
   },
   { unknown: "ignored" },

@@ -3,7 +3,7 @@ import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import { type InputRules, text } from "../../ground/input/readers.js";
 import { isoTime } from "../../ground/input/time-reader.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { Interval } from "../reports/summary.js";
 import type { Window } from "../reports/window.js";
 import { DAY_MS, DAYS_KEPT } from "../rows/time.js";
@@ -43,7 +43,10 @@ export function readNamedPerson(query: URLSearchParams, limits: Limits): NamedPe
   if ((user === null) === (session === null) || name === null || name === "")
     throw new SkeinError("SK-AN-400", "either user_id or session_id must be given");
   const kind = user === null ? "session" : "user";
-  return { kind, name: text("personBytesMax").read(name, `${kind}_id`, { limits, code: "SK-AN-400" }) };
+  return {
+    kind,
+    name: text(FIXED_LIMITS.personBytesMax).read(name, `${kind}_id`, { limits, code: "SK-AN-400" }),
+  };
 }
 
 function whole(query: URLSearchParams, name: string, max: number): number | null {

@@ -4,14 +4,15 @@
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside stand for one
 // Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
+
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
 
 export interface FilterLimits {
   readonly filterTextBytesMax: number;
   readonly filterClausesMax: number;
-  readonly filterDepthMax: number;
 }
 
 /** How many UTF-16 code units of a filter an error shows. */
@@ -111,8 +112,8 @@ class FilterParser {
 
   private *group(): Generator<void, FilterNode> {
     const open = this.pos++;
-    if (++this.depth > this.limits.filterDepthMax) {
-      throw filterError(`parentheses nested deeper than ${this.limits.filterDepthMax} levels`, open);
+    if (++this.depth > FIXED_LIMITS.filterDepthMax) {
+      throw filterError(`parentheses nested deeper than ${FIXED_LIMITS.filterDepthMax} levels`, open);
     }
     const node = yield* this.alternation();
     if (!this.take(")")) {

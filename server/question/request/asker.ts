@@ -3,13 +3,13 @@
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { AskedBy } from "../../query-log/analytics/people.js";
 import { queryRules } from "./query-lists.js";
 
 export const ASKER_MEMBERS = {
-  user_id: optional(text("personBytesMax"), "Who asks; the query log keeps a keyed hash."),
-  session_id: optional(text("personBytesMax"), "The visit; the query log keeps a keyed hash."),
+  user_id: optional(text(FIXED_LIMITS.personBytesMax), "Who asks; the query log keeps a keyed hash."),
+  session_id: optional(text(FIXED_LIMITS.personBytesMax), "The visit; the query log keeps a keyed hash."),
   analytics: defaultsTo(true, flag(), "Whether the query is logged."),
 };
 const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });

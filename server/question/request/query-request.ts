@@ -131,17 +131,17 @@ export function* readingOfQueryRequest(
     searchMode: given.search_mode ?? "auto",
     vector,
     browse,
-    fields: queryFields(given, view, limits, browse),
+    fields: queryFields(given, view, browse),
     filter: both(within?.filter ?? null, yield* queryFilter(given, limits)),
     within,
-    facets: facetFields(given, view, limits),
+    facets: facetFields(given, view),
     maxFacetValues: given.max_facet_values,
-    sort: querySort(given, view, limits),
+    sort: querySort(given, view),
     perPage: given.per_page,
     page: given.page,
     prefix: given.prefix ?? record.settings.prefix,
     numTypos: given.num_typos ?? record.settings.num_typos,
-    highlight: highlightFields(given, view, limits),
+    highlight: highlightFields(given, view),
     keepFields,
     dropFields: keepFields === null ? excluded : null,
     explain: given.explain,
@@ -149,18 +149,13 @@ export function* readingOfQueryRequest(
   };
 }
 
-function queryFields(
-  given: QueryValues,
-  view: IndexView,
-  limits: Limits,
-  browse: boolean,
-): readonly WeightedField[] {
+function queryFields(given: QueryValues, view: IndexView, browse: boolean): readonly WeightedField[] {
   const names = commaList(given.query_by);
   const weightTexts = commaList(given.query_by_weights);
   const fields =
     names.length === 0
       ? view.searchable.map((entry) => entry.field)
-      : searchedFields("query_by", names, view, limits);
+      : searchedFields("query_by", names, view);
   if (fields.length === 0 && !browse)
     throw invalid("query_by is missing, and the index has no searchable fields");
   if (weightTexts.length === 0)
@@ -176,14 +171,9 @@ function queryFields(
 }
 
 /** The fields that a list names, each once. Throws SK-SE-400 for one that cannot be searched; `parameter` is for the sentence. */
-export function searchedFields(
-  parameter: string,
-  names: readonly string[],
-  view: IndexView,
-  limits: Limits,
-): ViewField[] {
-  if (names.length > limits.queryFieldsMax)
-    throw invalid(`${parameter} names more than ${limits.queryFieldsMax} fields`);
+export function searchedFields(parameter: string, names: readonly string[], view: IndexView): ViewField[] {
+  if (names.length > FIXED_LIMITS.queryFieldsMax)
+    throw invalid(`${parameter} names more than ${FIXED_LIMITS.queryFieldsMax} fields`);
   const fields = names.map((name) => {
     const field = view.field(name);
     if (field === undefined)
@@ -218,7 +208,7 @@ function* queryFilter(
 }
 
 /** Fields without facet: true (or unknown ones) are no error and get no aggregation. */
-function facetFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
+function facetFields(given: QueryValues, view: IndexView): ViewField[] {
   const { facets: native = [], facet_by: legacy } = given;
   const names = legacy === undefined ? native : commaList(legacy);
   const fields = new Set<ViewField>();
@@ -226,32 +216,32 @@ function facetFields(given: QueryValues, view: IndexView, limits: Limits): ViewF
     const field = view.field(name.trim());
     if (field?.facet === true) fields.add(field);
   }
-  if (fields.size > limits.facetFieldsMax) {
+  if (fields.size > FIXED_LIMITS.facetFieldsMax) {
     throw invalid(
-      `${legacy === undefined ? "facets" : "facet_by"} names more than ${limits.facetFieldsMax} fields`,
+      `${legacy === undefined ? "facets" : "facet_by"} names more than ${FIXED_LIMITS.facetFieldsMax} fields`,
     );
   }
   return [...fields];
 }
 
-function querySort(given: QueryValues, view: IndexView, limits: Limits): SortRequest[] | null {
+function querySort(given: QueryValues, view: IndexView): SortRequest[] | null {
   const { sort: native, sort_by: legacy } = given;
   const [name, text] = legacy === undefined ? ["sort", native] : ["sort_by", legacy];
   const items = commaList(text);
-  if (items.length > limits.sortKeysMax)
-    throw invalid(`${name} names more than ${limits.sortKeysMax} fields`);
+  if (items.length > FIXED_LIMITS.sortKeysMax)
+    throw invalid(`${name} names more than ${FIXED_LIMITS.sortKeysMax} fields`);
   return items.length === 0 ? null : parseSort(name, items, view);
 }
 
 /** Unknown fields and fields that hold no text are ignored. */
-function highlightFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
+function highlightFields(given: QueryValues, view: IndexView): ViewField[] {
   const fields = new Set<ViewField>();
   for (const name of commaList(given.highlight_fields)) {
     const field = view.field(name);
     if (field?.kind === "string") fields.add(field);
   }
-  if (fields.size > limits.queryFieldsMax) {
-    throw invalid(`highlight_fields names more than ${limits.queryFieldsMax} fields`);
+  if (fields.size > FIXED_LIMITS.queryFieldsMax) {
+    throw invalid(`highlight_fields names more than ${FIXED_LIMITS.queryFieldsMax} fields`);
   }
   return [...fields];
 }

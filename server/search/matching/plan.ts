@@ -9,7 +9,7 @@ import type {
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexScale } from "../../fleet/reads/read-index.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";
 import { bonusesOf } from "../../question/curate/bonuses.js";
@@ -61,20 +61,14 @@ export interface QueryPlan {
 }
 
 /** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
-export function planQuery(
-  request: QueryRequest,
-  index: QueriedIndex,
-  limits: Limits,
-  scale: IndexScale,
-): QueryPlan {
-  return finished(planningOfQuery(request, index, limits, scale));
+export function planQuery(request: QueryRequest, index: QueriedIndex, scale: IndexScale): QueryPlan {
+  return finished(planningOfQuery(request, index, scale));
 }
 
 /** `planQuery` in small steps, for a filter may be long. */
 export function* planningOfQuery(
   request: QueryRequest,
   index: QueriedIndex,
-  limits: Limits,
   scale: IndexScale,
 ): Generator<void, QueryPlan> {
   const { view, analyser } = index;
@@ -88,13 +82,13 @@ export function* planningOfQuery(
       onNumbers: settings.typo_on_numbers,
     },
     stopWords: index.stopWords,
-    wordsMax: limits.queryTokensMax,
+    wordsMax: FIXED_LIMITS.queryTokensMax,
   });
   const slots = request.fields.map(({ field }) => field.slot);
   const languages = languagesOf(request);
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
-  const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
+  const curation = firedRulesOf(index.rules, typed, FIXED_LIMITS.queryPinsMax);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
   const byRelevance = request.sort === null || request.sort[0]?.field === null;
@@ -130,7 +124,7 @@ export function* planningOfQuery(
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
     relaxedMode: text.words.length > FULL_FIRST_WORDS ? "byScore" : "any",
-    typosPerWordMax: limits.expansionsPerWordMax,
+    typosPerWordMax: FIXED_LIMITS.expansionsPerWordMax,
     scale,
     popularity: index.popularity,
   };

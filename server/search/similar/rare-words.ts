@@ -2,7 +2,7 @@
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../../fleet/reads/read-index.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { readQueryRequest } from "../../question/request/query-request.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { largest } from "../../question/words/typos/ranked-typos.js";
@@ -28,11 +28,11 @@ export async function sharingRareWords(
   scale: IndexScale,
   limits: Limits,
 ): Promise<(PlacedDocument & { readonly similarity: null })[]> {
-  const words = await rareWords(readView, index, source, limits);
+  const words = await rareWords(readView, index, source);
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
   const request = readQueryRequest(body, index.record, index.view, limits);
-  const plan = planQuery(request, { ...index, rules: [] }, limits, scale);
+  const plan = planQuery(request, { ...index, rules: [] }, scale);
   const known = await new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax)).asWritten();
   const program = {
     ...programOf(plan, "any", known.words, known.lengths),
@@ -53,7 +53,6 @@ async function rareWords(
   readView: ReadView,
   { view, analyser }: QueriedIndex,
   { shard, seq }: PlacedDocument,
-  { expansionsPerWordMax }: Limits,
 ): Promise<string[]> {
   const names = view.searchable.map(({ field }) => field.name);
   const [stored] = await readView.fetch(shard, [seq], { fields: names });
@@ -63,7 +62,7 @@ async function rareWords(
   const terms = [...new Set(texts.flatMap((value) => analyser.terms(value)))].slice(0, LOOKED_UP_MAX);
   const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));
   const slots = view.searchable.map(({ field }) => field.slot);
-  const dictionaries = new Dictionaries(readView, expansionsPerWordMax);
+  const dictionaries = new Dictionaries(readView, FIXED_LIMITS.expansionsPerWordMax);
   const { words } = await dictionaries.lookUp({ slots, words: asked });
   return terms
     .map((term, i) => ({ term, documents: largest(words[i]?.exact ?? []) }))

@@ -5,7 +5,7 @@ import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
 import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import { clamped, text } from "../../ground/input/readers.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { commaList, invalid, queryRules } from "../../question/request/query-lists.js";
 import { type QueryRequest, readQueryRequest, searchedFields } from "../../question/request/query-request.js";
 import type { Within } from "../../question/request/within.js";
@@ -28,7 +28,7 @@ export const SUGGEST = object(
   {
     q: required(text("queryTextBytesMax"), "What has been typed so far."),
     suggest_by: required(text(), "Text fields, comma-separated; _queries: what people searched for."),
-    per_page: defaultsTo(5, clamped(1, "suggestionsMax")),
+    per_page: defaultsTo(5, clamped(1, FIXED_LIMITS.suggestionsMax)),
     group_by_field: optional(text(), "A field with facet: true; one suggestion per value of it."),
     filter_by: optional(text(), "Filter expression, as in a query."),
   },
@@ -47,7 +47,7 @@ export function readSuggestRequest(
 ): SuggestRequest {
   const given = SUGGEST.read(body, "", queryRules(limits));
   const { q, filter_by: filter } = given;
-  const { fields, queries } = suggestedFields(given.suggest_by, view, limits);
+  const { fields, queries } = suggestedFields(given.suggest_by, view);
   const groupBy = groupField(given.group_by_field ?? "", view);
   if (groupBy !== null && fields.length === 0)
     throw invalid(`group_by_field needs a field in suggest_by beside ${LOGGED_QUERIES}`);
@@ -79,16 +79,12 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
 }
 
 /** A field of that name goes before what people searched for. */
-function suggestedFields(
-  list: string,
-  view: IndexView,
-  limits: Limits,
-): Pick<SuggestRequest, "fields" | "queries"> {
+function suggestedFields(list: string, view: IndexView): Pick<SuggestRequest, "fields" | "queries"> {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
   const queries = names.includes(LOGGED_QUERIES) && view.field(LOGGED_QUERIES) === undefined;
   const fieldNames = queries ? names.filter((name) => name !== LOGGED_QUERIES) : names;
-  return { fields: searchedFields("suggest_by", fieldNames, view, limits), queries };
+  return { fields: searchedFields("suggest_by", fieldNames, view), queries };
 }
 
 function groupField(given: string, view: IndexView): ViewField | null {

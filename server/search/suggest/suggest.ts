@@ -1,11 +1,13 @@
 // Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the places
 // that are then still free. A list is either values of documents or, grouped, values of one field with counts; queries that people
 // searched for may stand before them. Built on the steps of a query; here is their order and what makes a list.
+
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { ReadView } from "../../fleet/reads/read-view.js";
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
@@ -95,7 +97,7 @@ async function addQueries(
   typos: boolean,
   list: SuggestionList,
 ): Promise<void> {
-  const { request, index, limits } = task;
+  const { request, index } = task;
   let places = request.fields.length === 0 ? request.perPage : Math.ceil(request.perPage / 2);
   const judge = typos ? await tolerantJudge(task, readView) : literalJudge(task);
   const judged = index.popularity.queries.map((query) => ({ query, ...judge(query.tokens) }));
@@ -104,7 +106,7 @@ async function addQueries(
       if (places === 0) return;
       if (!fits || startsWithInput !== starting) continue;
       const { value, count } = query;
-      if (Buffer.byteLength(value) > limits.suggestionBytesMax) continue;
+      if (Buffer.byteLength(value) > FIXED_LIMITS.suggestionBytesMax) continue;
       if (list.add({ value, field: LOGGED_QUERIES, count }, startsWithInput)) places--;
     }
   }
@@ -162,8 +164,8 @@ async function addValues(
 }
 
 /** Rows up to which the documents are read, in turn. */
-function windows({ request, limits }: Task): number[] {
-  const rowsMax = limits.suggestRowsMax;
+function windows({ request }: Task): number[] {
+  const rowsMax = FIXED_LIMITS.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
@@ -193,10 +195,10 @@ async function addGroups(
 }
 
 function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPlan {
-  const { reads, limits, index, request } = task;
+  const { reads, index, request } = task;
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
-  const plan = planQuery(query, index, limits, scale);
+  const plan = planQuery(query, index, scale);
   // Words are never left out: a suggestion without them would answer another question. None goes on inside of a word.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
@@ -208,7 +210,7 @@ function chooserOf(task: Task, plan: QueryPlan, words: readonly SearchWord[], ty
     input: task.input,
     words,
     otherForms: typos,
-    bytesMax: task.limits.suggestionBytesMax,
+    bytesMax: FIXED_LIMITS.suggestionBytesMax,
   });
 }
 

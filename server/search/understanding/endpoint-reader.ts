@@ -13,6 +13,9 @@ import type { QueriedIndex } from "../matching/queried-index.js";
 import { type Claim, questionOf, readClaim } from "./endpoint-answer.js";
 import type { IndexFacts } from "./facts.js";
 
+/** Answers of language models that are remembered. */
+const ANSWERS_MAX = 1_000;
+
 /** After a failure the server is left alone for so long, so that not every query waits in vain. */
 const REST_MS = 2_000;
 const UNDER_WAY_MAX = 32;
@@ -128,7 +131,7 @@ export class EndpointReader {
   #remember(key: string, claim: Claim): void {
     this.#claims.set(key, claim);
     for (const oldest of this.#claims.keys()) {
-      if (this.#claims.size <= this.#options.limits.understandingAnswersMax) break;
+      if (this.#claims.size <= ANSWERS_MAX) break;
       this.#claims.delete(oldest);
     }
   }

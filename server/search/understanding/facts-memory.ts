@@ -9,6 +9,11 @@ import type { ReadView } from "../../fleet/reads/read-view.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
+/** Facet values that are remembered of all indexes. */
+const VALUES_MAX = 200_000;
+/** Older facts of a large index are gathered again. */
+export const FACTS_MS = 5_000;
+
 /** Counts the most frequent values of facets over all documents that may be seen in a view. */
 export type CountValues<V> = (
   view: V,
@@ -65,9 +70,11 @@ export class FactsMemory {
   readonly #entries = new Map<string, Entry>();
   readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
   readonly #limits: Limits;
+  readonly #valuesMax: number;
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, valuesMax = VALUES_MAX) {
     this.#limits = limits;
+    this.#valuesMax = valuesMax;
   }
 
   /** The words by which queries may name fields of the index. */
@@ -88,10 +95,9 @@ export class FactsMemory {
       const current = known.generation === readView.generation;
       const isLarge = documents + known.size > SMALL_MAX;
       const ageMs = Date.now() - known.gatheredAt;
-      const { understandingFactsMsMax } = this.#limits;
-      if (current || (isLarge && ageMs < TOO_OLD * understandingFactsMsMax)) {
+      if (current || (isLarge && ageMs < TOO_OLD * FACTS_MS)) {
         this.#keep(key, known);
-        if (!current && ageMs >= understandingFactsMsMax) void this.#renew(key, known, question);
+        if (!current && ageMs >= FACTS_MS) void this.#renew(key, known, question);
         return { facts: await known.facts, current };
       }
     }
@@ -154,7 +160,7 @@ export class FactsMemory {
     let values = 0;
     for (const entry of this.#entries.values()) values += weightOf(entry);
     for (const [key, entry] of this.#entries) {
-      if (values <= this.#limits.understandingValuesMax) break;
+      if (values <= this.#valuesMax) break;
       this.#entries.delete(key);
       values -= weightOf(entry);
     }

@@ -1,6 +1,7 @@
 // Decides what a query means. Readings are tried on the index before they are used: a filter that finds nothing, words that documents
 // have as they stand, a value that most documents with its words do not have are no readings. A query that nothing is read
 // of is asked as it is, once. What is asked and counted comes from outside, so that this can be tested without an index.
+import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -29,7 +30,6 @@ export interface Understood<A> {
 }
 
 export interface MeaningLimits extends FilterLimits {
-  readonly understandingTokensMax: number;
   readonly understandingTrialsMax: number;
 }
 
@@ -55,14 +55,14 @@ export class Meaning<A> {
 
   /** The query as its named readings say it; null when it has none that hold. */
   async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
-    const read = readText(request.q, facts, this.#limits.understandingTokensMax);
+    const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || read.named.length === 0) return null;
     const certain = await this.#undoubted(request, read);
     const doubtful = read.named.filter(({ doubt }) => doubt === "share");
     const first = await this.#shared(request, read, [...read.fillers, ...certain], doubtful);
     if (!first.some(({ kind }) => kind !== "filler")) return null;
     const readings = await this.#shared(request, read, first, read.values);
-    if (!isSettled(rewrittenFor(request, read, readings), facts, this.#limits)) return null;
+    if (!isSettled(rewrittenFor(request, read, readings), facts)) return null;
     return this.#tried(request, read, readings);
   }
 
@@ -71,7 +71,7 @@ export class Meaning<A> {
    * say nothing are left out, and when no document has all words, values of facets become filters.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
-    const read = readText(request.q, facts, this.#limits.understandingTokensMax);
+    const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || (read.fillers.length === 0 && read.values.length === 0)) return null;
     const before = this.#asking.full(attempt);
     let best = before;
@@ -89,7 +89,7 @@ export class Meaning<A> {
     }
     if (readings.length === 0) return null;
     const meant = rewrittenFor(request, read, readings);
-    if (!isSettled(meant, facts, this.#limits)) return null;
+    if (!isSettled(meant, facts)) return null;
     const better = await this.#asking.attempt(this.#requestOf(request, read, meant));
     if (this.#asking.full(better) <= before) return null;
     return { attempt: better, context: this.#context(meant, read, true) };
@@ -222,8 +222,10 @@ function rewrittenFor(
 }
 
 /** Reading the rewritten text again would change nothing. */
-function isSettled({ text }: Rewritten, facts: IndexFacts, limits: MeaningLimits): boolean {
-  return text === "*" || (readText(text, facts, limits.understandingTokensMax)?.named.length ?? 0) === 0;
+function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
+  return (
+    text === "*" || (readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named.length ?? 0) === 0
+  );
 }
 
 /** The request in other words. Its own filter stays in force, and its own sort wins. */

@@ -3,7 +3,7 @@
 
 import type { ReadView } from "../../fleet/reads/read-view.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AskedQuery, Attempt, Meant, Understanding } from "../attempt.js";
 import { askFacets, facetText } from "../matching/facets.js";
@@ -63,7 +63,7 @@ export class QueryUnderstanding implements Understanding {
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
-    if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > this.#limits.understandingTokensMax)
+    if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > FIXED_LIMITS.understandingTokensMax)
       return asTyped(query);
     const { facts, current } = await this.#facts(query);
     const claim = await this.#endpoints.read(asked.q, index, asked.within?.text ?? "", facts);
@@ -77,7 +77,7 @@ export class QueryUnderstanding implements Understanding {
   #meaning({ index, scale, readView, attempt }: AskedQuery): Meaning<Attempt> {
     const count = (request: QueryRequest): Promise<number> => {
       const counted = { ...request, ...NO_ROWS, avoided: [], facets: [] };
-      return countFull(planQuery(counted, index, this.#limits, scale), readView);
+      return countFull(planQuery(counted, index, scale), readView);
     };
     const asking: Asking<Attempt> = {
       attempt,
@@ -92,7 +92,7 @@ export class QueryUnderstanding implements Understanding {
     const count: CountValues<ReadView> = async (counted, facets, maxFacetValues) => {
       const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
-      const { program } = planQuery(request, index, this.#limits, scale);
+      const { program } = planQuery(request, index, scale);
       const counts = await askFacets(counted, program);
       return facets.map((field, i) => ({
         field,

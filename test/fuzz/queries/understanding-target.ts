@@ -1,7 +1,7 @@
 // Texts that somebody may type, read against the facts of a shop: no text makes a reader fail or take long, and each filter that is
 // read can be parsed.
 
-import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
 import { parseFilter } from "../../../server/question/filter/filter-parser.js";
 import { mayName, readText } from "../../../server/search/understanding/read.js";
 import { rewritten } from "../../../server/search/understanding/reading.js";
@@ -21,7 +21,7 @@ const PIECES = [
 ];
 const PIECES_MAX = 30;
 const CPU_MS_MAX = 1_000;
-const TOKENS_MAX = DEFAULT_LIMITS.understandingTokensMax;
+const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 
 /** Input: UTF-16. */
 export function understandingTarget(): Target {

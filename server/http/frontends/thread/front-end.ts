@@ -8,6 +8,7 @@ import { Locations } from "../../../catalog/schema/placement.js";
 import { Reads } from "../../../fleet/reads/reads.js";
 import { ThreadReader } from "../../../fleet/reads/thread-reader.js";
 import { readersOf } from "../../../fleet/threads/borrowed-memories.js";
+import { SUSPECT_MS } from "../../../fleet/threads/quarantine.js";
 import { ReadGate } from "../../../fleet/threads/read-gate.js";
 import { Secrets } from "../../../ground/data-dir/secrets.js";
 import { createLogger } from "../../../ground/log.js";
@@ -78,7 +79,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     meter: recorder.localReads,
     onReading: (uid) => pulse.reads(place, uid),
   });
-  for (const left of data.leftToShards) reads.leaveToShards(left, limits.suspectReadMsMax);
+  for (const left of data.leftToShards) reads.leaveToShards(left, SUSPECT_MS);
 
   const secrets = new Secrets(config.dataDir);
   const popular = new FollowedPopular(owner, log);

@@ -60,6 +60,7 @@ describe("values", () => {
       },
       ai: { coach: null, allowPrivate: false, allowHosts: [] },
       limits: DEFAULT_LIMITS,
+      formerLimits: [],
     });
   });
 
@@ -90,6 +91,12 @@ describe("values", () => {
     ]);
     expect(config.limits.batchDocumentsMax).toBe(5);
     expect(config.limits.documentBytesMax).toBe(DEFAULT_LIMITS.documentBytesMax);
+  });
+
+  test("a limit that earlier versions could set is ignored, and named", () => {
+    const config = load({}, {}, { limits: { ruleNameBytesMax: 5, batchDocumentsMax: 5 } });
+    expect(config.formerLimits).toEqual(["ruleNameBytesMax"]);
+    expect(config.limits).toEqual({ ...DEFAULT_LIMITS, batchDocumentsMax: 5 });
   });
 
   test("the coach's language model", () => {
@@ -131,7 +138,7 @@ describe("a wrong value names its option and what was expected", () => {
     [{}, {}, { prot: 1 }, /"prot" in skein.config.json is unknown/],
     [{}, {}, { plans: [{ documents: 1 }] }, /^skein.config.json: plans\[0\].name is missing/],
     [{}, {}, { plans: [{ name: "a" }, { name: "a" }] }, /names "a" twice/],
-    [{}, {}, { plans: [{ name: "ab" }], limits: { planNameBytesMax: 1 } }, /name is longer than 1 bytes/],
+    [{}, {}, { plans: [{ name: "a".repeat(101) }] }, /name is longer than 100 bytes/],
     [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
     [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
     [{}, {}, { ai: { couch: {} } }, /ai.couch is unknown/],

@@ -26,7 +26,6 @@ function stateOf(shards: number, uid: number): IndexState {
   return new IndexState(record, [STANDING], 1, new Locations(shards), {
     answers,
     recorder,
-    limits: DEFAULT_LIMITS,
   });
 }
 

@@ -11,7 +11,6 @@ import {
 } from "../../../../../server/fleet/owner/rebuild.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
 import { makeRecord } from "../../record.js";
@@ -25,7 +24,6 @@ function changedIndex(stale: number[]) {
   const state = new IndexState(makeRecord(), [], 1, new Locations(1), {
     answers,
     recorder,
-    limits: DEFAULT_LIMITS,
   });
   state.rebuilding = true;
   const jobs = new Jobs(log);

@@ -49,7 +49,6 @@ function viewUntil(deadline: number): ReadView {
   const state = new IndexState(makeRecord(), standing, 1, new Locations(1), {
     answers,
     recorder,
-    limits: DEFAULT_LIMITS,
   });
   return new ReadView(
     state,

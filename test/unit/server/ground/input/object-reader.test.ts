@@ -18,7 +18,7 @@ const COLOR = object(
 );
 const THING = object(
   {
-    name: required(text("indexNameBytesMax"), "What it is called."),
+    name: required(text("queryTextBytesMax"), "What it is called."),
     size: defaultsTo(3, clamped(1, "pageDocumentsMax")),
     color: defaultsTo(COLOR.defaults, COLOR),
     tags: defaultsTo(null, list(text(3), 2)),

@@ -39,9 +39,8 @@ beforeAll(async () => {
   };
   cluster = await startCluster({ dataDir, shards: 2, threads: 1, durability: "os", ...parts });
   const { indexes, writes, moments } = cluster;
-  const limits = DEFAULT_LIMITS;
   const analytics = { backup: async () => null }; // nothing was ever logged
-  backups = new Backups({ directory, catalog, indexes, writes, moments, analytics, jobs, limits, log });
+  backups = new Backups({ directory, catalog, indexes, writes, moments, analytics, jobs, log });
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RankingRule } from "../../../../../server/catalog/records/rule.js";
 import type { SynonymGroup } from "../../../../../server/catalog/records/synonym.js";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { NOTHING_POPULAR } from "../../../../../server/query-log/popularity/popularity.js";
 import { firedRulesOf } from "../../../../../server/question/curate/fired-rules.js";
@@ -77,7 +77,7 @@ describe("rules and synonyms of an index", () => {
 
   test("fire and stand for each other", () => {
     const index = indexes.of({ record, rules, synonyms });
-    const { queryPinsMax } = DEFAULT_LIMITS;
+    const { queryPinsMax } = FIXED_LIMITS;
     const pins = (q: string): number =>
       firedRulesOf(index.rules, analyser.terms(q), queryPinsMax).pins.length;
     expect(["a red shoe", "red blue shoe", "shoe red", "", "blue shoe"].map(pins)).toEqual([2, 2, 1, 1, 2]);

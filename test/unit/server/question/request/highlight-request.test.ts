@@ -51,7 +51,7 @@ function requested(q: string, words?: SearchWord[]) {
     index.view,
     DEFAULT_LIMITS,
   );
-  const { text } = planQuery(request, index, DEFAULT_LIMITS, { documents: 10, documentsMax: 10 });
+  const { text } = planQuery(request, index, { documents: 10, documentsMax: 10 });
   const found = text.words.map(({ terms }) => ({
     weight: 1,
     alternatives: [alternative(ALT_EXACT, [...terms])],

@@ -1,6 +1,6 @@
 // From a request to the engine's program: words of the query text, typos allowed, sort keys, rows and facets.
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import { typosAllowed, typosAtLast } from "../../../../../server/question/words/typos/typo-rule.js";
 import { planQuery, type QueryPlan } from "../../../../../server/search/matching/plan.js";
@@ -9,7 +9,7 @@ import { makeRecord, queried } from "../../record.js";
 function plan(body: object, record = makeRecord(), documentsMax = 1_000): QueryPlan {
   const index = queried(record);
   const request = readQueryRequest(body, record, index.view, DEFAULT_LIMITS);
-  return planQuery(request, index, DEFAULT_LIMITS, { documents: documentsMax, documentsMax });
+  return planQuery(request, index, { documents: documentsMax, documentsMax });
 }
 const words = (q: string, settings = {}): string[] =>
   plan({ q }, makeRecord(settings)).text.words.map(
@@ -51,7 +51,7 @@ describe("query text", () => {
 
   it("counts the first words only", () => {
     expect(words(Array.from({ length: 200 }, (_, i) => `w${i}`).join(" "))).toHaveLength(
-      DEFAULT_LIMITS.queryTokensMax,
+      FIXED_LIMITS.queryTokensMax,
     );
   });
 

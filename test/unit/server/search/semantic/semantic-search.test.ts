@@ -35,7 +35,7 @@ const resultOf = (found: number, ...seqs: number[]) => ({
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.view, DEFAULT_LIMITS);
   const scale = { shards: 1, documents: 1_000, documentsMax: 1_000 };
-  const plan = { ...planQuery(request, INDEX, DEFAULT_LIMITS, scale), ...change };
+  const plan = { ...planQuery(request, INDEX, scale), ...change };
   const searches: string[] = [];
   const words = { words: [WORD], lengths: LENGTHS, corrections: new Map() };
   const matched = (mode: SearchProgram["mode"], found: number, relax: Matched["relax"]): Matched =>

@@ -2,7 +2,7 @@
 // rewritten query again changes nothing.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
 import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
@@ -16,7 +16,7 @@ import { analyser } from "../../record.js";
 import { factsOf, RECORD, SHOP_FIELDS, SHOP_VALUES, VIEW } from "./shop.js";
 
 const FACTS = factsOf();
-const TOKENS_MAX = DEFAULT_LIMITS.understandingTokensMax;
+const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const WORDS =
   'under over between and from to 50 20 40 4 1,299.99 55 $ € euro dollars stars inch " + - < >= m cm without ohne sans sin no not ' +
   "cheapest newest best rated günstigste moins cher mejor valorados red rot noir shoes shoe adidas adidsa hp 4k size brand color " +

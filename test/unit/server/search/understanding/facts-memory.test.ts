@@ -5,7 +5,11 @@ import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
 import type { FieldValues } from "../../../../../server/search/understanding/facts.js";
-import { FactsMemory, type FactsQuestion } from "../../../../../server/search/understanding/facts-memory.js";
+import {
+  FACTS_MS,
+  FactsMemory,
+  type FactsQuestion,
+} from "../../../../../server/search/understanding/facts-memory.js";
 import { makeRecord } from "../../record.js";
 import { SHOP_FIELDS, SHOP_VALUES, VIEW } from "./shop.js";
 
@@ -28,8 +32,8 @@ type Question = FactsQuestion<Standing>;
 
 const LARGE = { documents: 1_000_000 };
 
-function world(limits: Partial<Limits> = {}) {
-  const memory = new FactsMemory({ ...DEFAULT_LIMITS, ...limits });
+function world(limits: Partial<Limits> = {}, valuesMax?: number) {
+  const memory = new FactsMemory({ ...DEFAULT_LIMITS, ...limits }, valuesMax);
   const counted: number[] = [];
   const count: Question["count"] = ({ generation }, fields, valuesMax) => {
     counted.push(generation);
@@ -69,7 +73,7 @@ it("facts are counted once for a generation, also when many ask at once", async 
 });
 
 it("those of a large index serve for a while, and are known to be older", async () => {
-  const { of, counted } = world({ understandingFactsMsMax: 60_000 });
+  const { of, counted } = world();
   const shop = record(1);
   expect((await of(shop, viewOf(3), LARGE)).current).toBe(true);
   expect((await of(shop, viewOf(4), LARGE)).current).toBe(false);
@@ -80,7 +84,7 @@ it("older ones of a large index are counted anew behind one query, and serve unt
   const { of, counted } = world();
   const shop = record(1);
   const { facts } = await of(shop, viewOf(3), LARGE);
-  vi.setSystemTime(Date.now() + DEFAULT_LIMITS.understandingFactsMsMax);
+  vi.setSystemTime(Date.now() + FACTS_MS);
   let begin = (): void => undefined;
   const may = new Promise<void>((resolve) => {
     begin = resolve;
@@ -107,7 +111,7 @@ it("when they cannot be counted behind queries, one waits for them in the end an
   await of(shop, viewOf(3), LARGE);
   const count = (): Promise<never> => Promise.reject(new Error("no shard"));
   for (let tries = 0; tries < 2; tries++) {
-    vi.setSystemTime(Date.now() + DEFAULT_LIMITS.understandingFactsMsMax);
+    vi.setSystemTime(Date.now() + FACTS_MS);
     let tried = 0;
     const behind: Question["behind"] = (work) => {
       tried++;
@@ -133,7 +137,7 @@ it("nothing is kept while an index is rebuilt, or when counting fails", async ()
 });
 
 it("the index that was not asked for the longest time is forgotten first", async () => {
-  const { of, counted } = world({ understandingValuesMax: 40 });
+  const { of, counted } = world({}, 40);
   const [a, b, c] = [record(1), record(2), record(3)];
   for (const shop of [a, b, a, c, a]) await of(shop, viewOf(1));
   expect(counted).toHaveLength(3);

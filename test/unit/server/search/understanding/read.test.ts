@@ -1,11 +1,11 @@
 // What is read of a text: numbers, negations, sorts, values and fillers, in each language, and what must not be read.
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { mayName, readText } from "../../../../../server/search/understanding/read.js";
 import { rewritten } from "../../../../../server/search/understanding/reading.js";
 import { factsOf } from "./shop.js";
 
-const TOKENS_MAX = DEFAULT_LIMITS.understandingTokensMax;
+const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const FACTS = factsOf();
 
 /** What the named readings make of a text: filter, sort, text, and what is not wanted behind a minus. */

@@ -1,0 +1,76 @@
+// Limits that the configuration file could once set and that are now the same on every server. A file that still names
+// one is read as if it did not, so that the server starts after an upgrade; the log names it.
+import { isObject, type JsonObject } from "../ground/input/json-value.js";
+
+const FORMER_LIMITS: ReadonlySet<string> = new Set([
+  "auditRowsMax",
+  "backupWaitMsMax",
+  "blankLinesMax",
+  "eventDocumentBytesMax",
+  "expansionsPerWordMax",
+  "exportPageDocuments",
+  "extensionsBytesMax",
+  "facetFieldsMax",
+  "feedCredentialBytesMax",
+  "feedMapEntriesMax",
+  "feedPathBytesMax",
+  "feedPreviewsWaitingMax",
+  "feedRedirectsMax",
+  "feedUrlBytesMax",
+  "fieldNameBytesMax",
+  "fieldSlotsPerIndexMax",
+  "filterDepthMax",
+  "highlightTagBytesMax",
+  "importReplyHeldBytesMax",
+  "indexNameBytesMax",
+  "jsonDepthMax",
+  "keyNameBytesMax",
+  "keyPatternsMax",
+  "mergeSliceMsMax",
+  "modelKeyBytesMax",
+  "modelNameBytesMax",
+  "modelUrlBytesMax",
+  "personBytesMax",
+  "planNameBytesMax",
+  "queryFieldsMax",
+  "queryPinsMax",
+  "queryTokensMax",
+  "ruleConditionBytesMax",
+  "ruleConditionsMax",
+  "ruleDocumentsMax",
+  "ruleFilterBytesMax",
+  "ruleNameBytesMax",
+  "rulePinsMax",
+  "settingsCharactersMax",
+  "settingsListMax",
+  "settingsWordBytesMax",
+  "shardEndsPerReadMax",
+  "sortKeysMax",
+  "spreadWaitMsMax",
+  "suggestRowsMax",
+  "suggestionBytesMax",
+  "suggestionsMax",
+  "suspectReadMsMax",
+  "suspectReadsMax",
+  "synonymBytesMax",
+  "synonymsPerGroupMax",
+  "tenantNameBytesMax",
+  "throttledAddressesMax",
+  "tokenBytesMax",
+  "understandingAnswersMax",
+  "understandingFactsMsMax",
+  "understandingTokensMax",
+  "understandingValuesMax",
+  "waitingBatchesMax",
+]);
+
+/** The limits of a configuration file as they are to be read, and the names of those that are left out. */
+export function splitLimits({ limits = {} }: JsonObject): { current: unknown; former: string[] } {
+  if (!isObject(limits)) return { current: limits, former: [] };
+  const isFormer = ([name]: [string, unknown]): boolean => FORMER_LIMITS.has(name);
+  const entries = Object.entries(limits);
+  return {
+    current: Object.fromEntries(entries.filter((entry) => !isFormer(entry))),
+    former: entries.filter(isFormer).map(([name]) => name),
+  };
+}
