@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../world/harness.js";
 
 export interface Example {
   /** The heading above it and its place below that heading: "POST /v1/indexes, 2". */
@@ -34,7 +34,6 @@ export interface Surroundings {
 
 /** How long an answer that is read may take to become what the page shows: it may tell of work in the background. */
 const SETTLE_MS_MAX = 20_000;
-const SETTLE_PAUSE_MS = 100;
 const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
 
 /** Members whose values differ from run to run. Only their kind is compared: a number, a time, some text. */
@@ -92,13 +91,15 @@ export async function whatDiffers(
   const swap = (text: string, from: 0 | 1): string =>
     Object.entries(hosts).reduce((out, pair) => out.replaceAll(pair[from]!, pair[1 - from]!), text);
   const onlyReads = example.commands.split("\n").every((line) => READ.test(line));
-  const end = Date.now() + SETTLE_MS_MAX;
-  for (;;) {
+  let found: string | null = null;
+  const isAsShown = async (): Promise<boolean> => {
     const ran = await run(swap(example.commands, 0), folder, env);
-    const found = difference(example, { ...ran, output: swap(ran.output, 1) });
-    if (found === null || !onlyReads || Date.now() > end) return found;
-    await sleep(SETTLE_PAUSE_MS);
-  }
+    found = difference(example, { ...ran, output: swap(ran.output, 1) });
+    return found === null;
+  };
+  if (!onlyReads) await isAsShown();
+  else await eventually(isAsShown, "the answer is as shown", SETTLE_MS_MAX).catch(() => undefined);
+  return found;
 }
 
 /**
