@@ -1,10 +1,10 @@
-// Who may do what and who sees which documents, told from docs/api.md and nothing else. Slow and plain: keys, tokens and tenants are
-// never forgotten, and every question is answered from all that has happened.
+// Who may do what and who sees which documents, written from docs/api.md and nothing else. Slow and plain:
+// keys, tokens and tenants are never forgotten, and every question is answered from the complete history.
 
 export const GROUPS = ["red", "green", "blue"] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** Scopes that a search token may have. */
+/** Scopes allowed for search tokens. */
 const OF_TOKENS = ["search", "events"];
 
 export interface TenantModel {
@@ -13,9 +13,9 @@ export interface TenantModel {
   deleted: boolean;
   /** null: unlimited. */
   searchesPerMonth: number | null;
-  /** Searches by month. */
+  /** Number of searches by month. */
   readonly used: Map<string, number>;
-  /** Each has one document of every group. */
+  /** Each contains one document of every group. */
   readonly indexes: Set<string>;
 }
 
@@ -27,19 +27,19 @@ export interface KeyModel {
   /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
   deleted: boolean;
-  /** All that it ever had, the present one last. */
+  /** All values it ever had, the current one last. */
   readonly values: KeyValue[];
 }
 
 export interface KeyValue {
   readonly text: string;
-  /** As `expiresAt`. */
+  /** Like `expiresAt`. */
   until: number | null;
 }
 
 export interface TokenModel {
   readonly text: string;
-  /** Signed by its key, and not by another. */
+  /** Signed with its own key. */
   readonly genuine: boolean;
   readonly groups: readonly Group[] | null;
   readonly indexes: readonly string[] | null;
@@ -52,12 +52,12 @@ export type Credential =
   | { readonly kind: "key"; readonly key: KeyModel; readonly value: KeyValue }
   | { readonly kind: "token"; readonly key: KeyModel; readonly value: KeyValue; readonly token: TokenModel };
 
-/** What a credential that is good may do. */
+/** What a valid credential allows. */
 export interface Rights {
   readonly tenant: TenantModel;
   /** null: all. */
   readonly scopes: readonly string[] | null;
-  /** An index must fit a pattern of each. */
+  /** An index name must match at least one pattern in each list. */
   readonly patterns: readonly (readonly string[])[];
   readonly groups: readonly Group[];
   readonly expiresAt: number | null;
@@ -66,7 +66,7 @@ export interface Rights {
 export const documentId = ({ name }: TenantModel, index: string, group: Group): string =>
   `${name}-${index}-${group}`;
 
-/** The rights, or the status with which the request is refused. */
+/** The rights, or the status that refuses the request. */
 export function identify(credential: Credential, now: number): Rights | 401 | 404 {
   const all = { scopes: null, patterns: [], groups: GROUPS, expiresAt: null };
   switch (credential.kind) {
@@ -95,7 +95,7 @@ function rightsOfKey(key: KeyModel, value: KeyValue, now: number): Rights | 401 
   const { tenant, expiresAt } = key;
   if (key.deleted || tenant.deleted || isOver(expiresAt, now) || isOver(value.until, now)) return 401;
   const scopes = key.scopes.includes("admin") ? null : key.scopes;
-  // A value that was replaced gives nothing that outlives it.
+  // Nothing created with a replaced value may outlive that value.
   const ends = [expiresAt, value.until].filter((end) => end !== null);
   const end = ends.length === 0 ? null : Math.min(...ends);
   return { tenant, scopes, patterns: [key.indexes], groups: GROUPS, expiresAt: end };
@@ -115,13 +115,18 @@ function fits(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(name);
 }
 
-/** 403 for what lacks the scope or does not cover the index, 404 for an index that is not there, else 200. */
+/**
+ * 403 if the scope is missing or the index is not covered, 404 if the index does not exist, otherwise 200.
+ */
 export function useOfIndex(rights: Rights, scope: string, index: string): 200 | 403 | 404 {
   if (!has(rights, scope) || !covers(rights, index)) return 403;
   return rights.tenant.indexes.has(index) ? 200 : 404;
 }
 
-/** Whether nothing of the key is more than the rights: neither a scope, nor an index that a pattern of it may ever mean. */
+/**
+ * Whether the key stays within these rights: it has no further scope, and its patterns cannot match any
+ * further index.
+ */
 export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "scopes" | "indexes">): boolean {
   if (scopes.some((scope) => (scope === "admin" ? rights.scopes !== null : !has(rights, scope))))
     return false;
@@ -129,12 +134,12 @@ export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "sco
   return indexes.every((pattern) => meant(pattern).every((name) => covers(rights, name)));
 }
 
-/** Whether a key with this end lives no longer than the rights. */
+/** Whether a key that expires at this time does not outlive the rights. */
 export function mayLive(rights: Rights, expiresAt: number | null): boolean {
   return rights.expiresAt === null || (expiresAt !== null && expiresAt <= rights.expiresAt);
 }
 
-/** How many searches the plan leaves the tenant. */
+/** Number of searches left in the tenant's plan. */
 export function searchesLeft(tenant: TenantModel, month: string): number {
   if (tenant.searchesPerMonth === null) return Number.POSITIVE_INFINITY;
   return Math.max(0, tenant.searchesPerMonth - usedIn(tenant, month));

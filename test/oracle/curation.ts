@@ -1,4 +1,4 @@
-// Ranking rules and synonym groups as clients send them, and what the rules that fire want of a document.
+// Ranking rules and synonym groups as clients send them, and the effects of the matching rules on a document.
 
 import { type Predicate, parseFilter } from "./filter.js";
 import type { Analysis, Document, Field } from "./segments/values.js";
@@ -19,20 +19,20 @@ export interface SynonymGroup {
   enabled: boolean;
 }
 
-/** Bodies of a creation or a change. */
+/** Body of a create or change request. */
 export type RuleBody = Partial<RankingRule>;
 export type SynonymBody = Partial<SynonymGroup>;
 
 export interface Wishes {
   isHidden: Predicate;
   isBuried: Predicate;
-  /** Sum of the weights. */
+  /** Sum of the boost weights. */
   boostOf(document: Document): number;
   /** Ids, best first. */
   pins: string[];
 }
 
-/** Who decides at the same priority. */
+/** Precedence at equal priority. */
 const ORDER = ["hide", "pin", "bury", "boost"];
 const FIRED_MAX = 256;
 const PINS_MAX = 250;
@@ -49,7 +49,7 @@ export function changedRule(rule: RankingRule | undefined, body: RuleBody): Rank
   };
 }
 
-/** The root of a one-way group is one of its entries, the first one unless it is named. */
+/** The root of a one-way group is one of its entries: the first unless another is named. */
 export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody): SynonymGroup {
   const changed: SynonymGroup = {
     type: "multi_way",
@@ -66,7 +66,7 @@ export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody)
   return { ...changed, root, synonyms: isEntry ? changed.synonyms : [root, ...changed.synonyms] };
 }
 
-/** `rules` in the order of creation; `terms`: of the query, none when browsing. */
+/** `rules` in order of creation; `terms` of the query, empty when browsing. */
 export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
   const fired = rules
     .filter((rule) => rule.enabled)
@@ -90,14 +90,14 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
   };
 }
 
-/** The documents that a rule names, and those that pass its filter. */
+/** The documents that a rule lists, and those that pass its filter. */
 function touching({ effect }: RankingRule, fields: Field[], analysis: Analysis): Predicate {
   const { filter_by, documents = [] } = effect;
   const passes = filter_by === undefined ? () => false : parseFilter(filter_by, fields, analysis);
   return (document) => documents.includes(document.id) || passes(document);
 }
 
-/** The entry's words stand in the query one behind the other. */
+/** True if the entry's words occur consecutively in the query. */
 function contains(terms: string[], entry: string, analysis: Analysis): boolean {
   const wanted = wordsOf(entry, analysis).map(({ term }) => term);
   return terms.some((_, first) => wanted.length > 0 && wanted.every((term, i) => terms[first + i] === term));

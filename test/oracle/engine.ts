@@ -1,5 +1,5 @@
-// The oracle itself: documents in a list, queries answered by looking at every one of them. Its answers are what
-// the server must give, for any number of shards.
+// The oracle: documents in a list, and queries that look at every one of them. Its answers are what the
+// server must return, for any number of shards.
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import {
@@ -45,7 +45,7 @@ import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
-/** With more words than these, having all of them counts for nothing in a relaxed query. */
+/** With more words than this, having all of them earns nothing extra in a relaxed query. */
 const FULL_FIRST_WORDS = 2;
 
 export class Oracle {
@@ -55,7 +55,7 @@ export class Oracle {
   protected settings = DEFAULTS;
   private readonly rules = new Map<number, RankingRule>();
   private readonly groups = new Map<number, SynonymGroup>();
-  /** By queried fields, until a document changes. */
+  /** By queried fields; cleared when a document changes. */
   private readonly dictionaries = new Map<string, Dictionary>();
 
   constructor(
@@ -65,7 +65,7 @@ export class Oracle {
     this.changeSettings(settings);
   }
 
-  /** Members that are not given stay. */
+  /** Omitted members keep their value. */
   changeSettings(changes: Partial<Settings>): void {
     this.settings = { ...this.settings, ...changes };
     this.dictionaries.clear();
@@ -73,13 +73,13 @@ export class Oracle {
     this.rows = new Map(rows.map(({ document, seq }) => [document.id, this.makeRow(document, seq)]));
   }
 
-  /** Creates a rule, or changes the one of this number; its number. */
+  /** Creates a rule, or changes the one with this number; returns its number. */
   putRule(body: RuleBody, number = this.nextNumber++): number {
     this.rules.set(number, changedRule(this.rules.get(number), body));
     return number;
   }
 
-  /** Creates a group, or changes the one of this number; its number. */
+  /** Creates a group, or changes the one with this number; returns its number. */
   putSynonyms(body: SynonymBody, number = this.nextNumber++): number {
     this.groups.set(number, changedGroup(this.groups.get(number), body));
     return number;
@@ -99,7 +99,7 @@ export class Oracle {
     return this.rows.get(id)?.document;
   }
 
-  /** Applies a batch, one document after the other; returns the positions of those that were refused. */
+  /** Applies a batch in order; returns the positions of the documents that were refused. */
   write(action: Action, batch: Document[]): number[] {
     return batch.flatMap((document, index) => (this.writeOne(action, document) ? [] : [index]));
   }
@@ -170,7 +170,7 @@ export class Oracle {
     };
   }
 
-  /** This one knows no vectors. */
+  /** This class has no vectors. */
   protected find(query: Query): Found {
     const search = this.match(query);
     return { ...search, mode: "keyword", near: new Set(), related: relatedTo(search, search.matched) };
@@ -187,7 +187,9 @@ export class Oracle {
     return (document) => clauses.every((clause) => clause(document));
   }
 
-  /** All words as written; with what was likelier meant when that finds too little; then any of the words. */
+  /**
+   * All words as written; if that finds too little, also with more likely spellings; then any of the words.
+   */
   protected match(query: Query): Search {
     const { settings, analysis } = this;
     const all = [...this.rows.values()];
@@ -257,7 +259,7 @@ export class Oracle {
     };
   }
 
-  /** What the program and the rules make of the documents that pass the filter. */
+  /** Rates the documents that pass the filter by the program and the rules. */
   private rate(candidates: Row[], program: Program, text: QueryText, wishes: Wishes): Matched {
     const fields = { skus: this.settings.sku_fields, brand: this.settings.brand_field };
     let curated = false;
@@ -278,14 +280,14 @@ export class Oracle {
     return { found, curated };
   }
 
-  /** The fields that are searched when a query names none, by the settings. */
+  /** The fields searched by default, according to the settings. */
   private searchable(): { name: string; weight: number }[] {
     const text = this.schema.fields.filter((field) => isText(field) && field.index !== false);
     const names = this.settings.searchable_attributes ?? text.map((field) => field.name);
     return names.map((name, i) => ({ name, weight: this.settings.weights?.[i] ?? names.length - i }));
   }
 
-  /** With weights whose mean is 1. */
+  /** The queried fields, with weights scaled to a mean of 1. */
   private queryFields(query: Query): { name: string; weight: number }[] {
     const own = this.searchable();
     const fields =
@@ -298,7 +300,10 @@ export class Oracle {
     return fields.map(({ name }, i) => ({ name, weight: weights[i]! / mean }));
   }
 
-  /** Pinned, others, buried; named keys; then the final key, the default sorting field, the newest. */
+  /**
+   * Order: pinned, others, buried; then the named sort keys; then the final key, the default sorting field,
+   * newest first.
+   */
   private compare(a: Match, b: Match, sortBy: string | undefined): number {
     const keys = (sortBy?.split(",") ?? []).map((key) => key.split(":") as [string, string]);
     const { default_sorting_field: fallback } = this.schema;

@@ -1,6 +1,7 @@
-// The naive twin of runs of data sources: documents in a map, each with the moment of its last write. A run is told of the items of
-// its feed as they come, and what it does at its end follows from three rules: what it has seen stays, so does what anybody
-// has written since it began, and an item that nobody knows keeps it from deleting.
+// A naive model of data source runs: documents in a map, each with the time of its last write. A run receives
+// the items of its feed as they arrive. Three rules decide what it deletes at its end: documents it has seen
+// stay, documents written by anybody since it began stay, and an item that cannot be identified prevents all
+// deletions.
 
 export interface FeedDocument {
   readonly id: string;
@@ -8,7 +9,7 @@ export interface FeedDocument {
   readonly price: number;
 }
 
-/** A piece of a feed: a document, or an item that fails, with an id or without. */
+/** One item of a feed: a document, or an item that fails, with or without an id. */
 export type FeedEntry = FeedDocument | { readonly broken: string | null };
 
 export interface ExpectedRun {
@@ -58,13 +59,13 @@ export class RunTwin {
   readonly #deletes: { readonly ratio: number } | null;
   readonly #began: number;
   readonly #documentsBefore: number;
-  /** The moments of the documents that the feed has. */
+  /** Times of the documents in the feed. */
   readonly #seen = new Set<number>();
   #items = 0;
   #imported = 0;
   #unchanged = 0;
   #failed = 0;
-  /** Items that failed and have no id: nobody knows which documents they are. */
+  /** Failed items without an id, so it is unknown which documents they stand for. */
   #unknown = 0;
 
   constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {
@@ -78,7 +79,7 @@ export class RunTwin {
     return this.#items;
   }
 
-  /** Items that become one batch: of those with one id the last document counts, and the others fail. */
+  /** One batch of items. If several share an id, the last document wins and the others count as failed. */
   batch(entries: readonly FeedEntry[]): void {
     this.#items += entries.length;
     const documents = entries.filter((entry) => "id" in entry);
@@ -107,7 +108,7 @@ export class RunTwin {
     if (moment !== undefined) this.#seen.add(moment);
   }
 
-  /** The feed was read to its end. */
+  /** Called when the feed has been read to its end. */
   end(): ExpectedRun {
     if (this.#deletes === null) return this.#outcome("completed", null);
     if (this.#items === 0) return this.fail("SK-DS-409");

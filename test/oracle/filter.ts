@@ -1,6 +1,6 @@
-// The filter language, read and evaluated document by document: an expression becomes a predicate. A parser of
-// its own, written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree with the
-// product's. Accepts well-formed expressions over known fields only.
+// The filter language, parsed and evaluated document by document: an expression becomes a predicate. It has
+// its own parser, written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree
+// with the product's. Accepts only well-formed expressions over known fields.
 
 import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./segments/values.js";
 import { foldValue, hasInOrder, words } from "./words/analyse.js";
@@ -119,7 +119,7 @@ function valueTest(field: Field, operator: string, entry: Item, analysis: Analys
   return (value) => value == low;
 }
 
-/** `:` wants the words in order inside one element; a value without any word is compared whole. */
+/** `:` requires the words in order inside one element; a value without any word is compared as a whole. */
 function textTest(operator: string, wanted: string, analysis: Analysis): Test {
   const terms = words(wanted, analysis).map((token) => token.term);
   if (operator === ":" && terms.length > 0) {

@@ -1,12 +1,12 @@
-// What a search of the oracle has found on its way to an answer, and which documents are related when that is little.
-// Knows nothing of how documents are stored or rated.
+// The oracle's results on their way to an answer, and which documents are related if there are few. Knows
+// nothing of how documents are stored or rated.
 import type { Wishes } from "./curation.js";
 import type { Weighed } from "./plan.js";
 import type { Neighbours, Program, RowMatch, Word } from "./score.js";
 import type { Row } from "./segments/rows.js";
 import type { QueryText } from "./words/text.js";
 
-/** From this many full matches on nobody needs related ones. */
+/** From this number of full matches on, related documents are not listed. */
 export const FEW_MATCHES = 3;
 export const RELATED_MAX = 5;
 
@@ -16,7 +16,7 @@ export interface Match {
   match: RowMatch | null;
   bonus: number;
   final: bigint;
-  /** Larger first: pins in their order, others, buried ones. */
+  /** Larger first: pinned in their order, then others, then buried. */
   place: number;
 }
 
@@ -26,28 +26,28 @@ export interface Matched {
   curated: boolean;
 }
 
-/** What words have found. */
+/** The results of matching words. */
 export interface Search {
   matched: Matched;
   /** All words had to match. */
   all: boolean;
-  /** How many documents match all words. */
+  /** Number of documents that match all words. */
   full: number;
   text: QueryText;
   weighed: Weighed;
   wishes: Wishes;
-  /** Another search of this query, with these words. */
+  /** Repeats the search of this query with other words. */
   attempt(mode: Program["mode"], words: Word[], neighbours?: Neighbours | null, wishes?: Wishes): Matched;
 }
 
 export interface Found extends Search {
   mode: string;
-  /** Sequence numbers of the documents that vectors have found. */
+  /** Sequence numbers of the documents found by vectors. */
   near: ReadonlySet<number>;
   related: Row[];
 }
 
-/** Documents that have some of the words, best first, when few have all of them. */
+/** Documents that have some of the words, best first, if few have all of them. */
 export function relatedTo({ text, all, weighed, attempt }: Search, matched: Matched): Row[] {
   if (text.words.length === 0 || !all || fullMatches(matched) >= FEW_MATCHES) return [];
   const present = new Set(matched.found.map(({ row }) => row));
@@ -55,7 +55,7 @@ export function relatedTo({ text, all, weighed, attempt }: Search, matched: Matc
   return others.slice(0, RELATED_MAX).map(({ row }) => row);
 }
 
-/** By relevance alone, then the newest. */
+/** By relevance alone, then newest first. */
 export function bestFirst({ found }: Matched): Match[] {
   return [...found].sort((a, b) =>
     a.final === b.final ? b.row.seq - a.row.seq : a.final < b.final ? 1 : -1,

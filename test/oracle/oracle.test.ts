@@ -1,5 +1,5 @@
-// The oracle is only worth something if it is right itself: a few answers worked out by hand, and a canary that
-// must be noticed.
+// The oracle is only useful if it is right: a few answers worked out by hand, and a canary that must be
+// detected.
 import { describe, expect, test } from "vitest";
 import { Oracle } from "./engine.js";
 import { parseFilter } from "./filter.js";

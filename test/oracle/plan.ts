@@ -1,5 +1,5 @@
-// The decisions about a query that docs/ranking.md describes: which of its words look misspelt, in which ways each
-// may match and at what weight. All counts are over all live documents.
+// The decisions about a query described in docs/ranking.md: which of its words look misspelt, and how each
+// may match at what weight. All counts are over all live documents.
 
 import type { Alternative, Word } from "./score.js";
 import { compareBytes } from "./segments/rows.js";
@@ -20,25 +20,25 @@ import { looseSplits, type Variant } from "./words/variants.js";
 
 export type TypoPolicy = "auto" | "always" | "missing";
 
-/** One state of the index as one choice of fields sees it. */
+/** One state of the index, seen through one choice of fields. */
 export interface Counts {
   dictionary: Dictionary;
   fieldCount: number;
   /** Numbers of the fields with `infix`. */
   infixFields: number[];
   documents: number;
-  /** The documents with any of the terms in any of the fields, by seq. */
+  /** Sequence numbers of the documents with any of the terms in any of the fields. */
   documentsWith: (terms: string[]) => Set<number>;
 }
 
-/** Words with all that may stand for them, and the best spelling of those that were taken for misspelt. */
+/** Words with all their alternatives, and the best spellings of the words taken for misspelt. */
 export interface Weighed {
   words: Word[];
   corrections: (string | undefined)[];
 }
 
 interface Found extends Variant {
-  /** Documents that may have it, at most. */
+  /** Upper bound on the number of documents that have it. */
   frequency: number;
 }
 
@@ -57,10 +57,10 @@ export class Weigher {
   private readonly expansions: Expansion[];
   private readonly literal: number[];
   private readonly infixes: Infix[][];
-  /** Documents with a word in a form that makes it known. */
+  /** Number of documents with each word in a form that makes it known. */
   private readonly known: number[];
   private readonly variants: Found[];
-  /** What asWritten made of the words. */
+  /** Near terms that asWritten chose for each word. */
   private written: LikelyTypo[][] = [];
 
   constructor(
@@ -86,7 +86,7 @@ export class Weigher {
     this.variants = bestSplits([...found, ...this.present(loose)]);
   }
 
-  /** With near terms for the words that no document has; for every word under the policy "always". */
+  /** With near terms for the words that no document has; under the policy "always", for every word. */
   asWritten(): Weighed {
     const typos = this.text.words.map((word, i) => {
       const isAlone = this.policy === "auto" && this.text.words.length === 1;
@@ -99,7 +99,7 @@ export class Weigher {
     return this.weighed(this.written);
   }
 
-  /** Also with near terms of known words that were likelier meant; null when there are none. */
+  /** Also with near terms of known words that were more likely meant; null if there are none. */
   withDoubts(): Weighed | null {
     const typos = this.text.words.map((word, i) =>
       this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
@@ -109,7 +109,7 @@ export class Weigher {
     return this.weighed(doubts.map((likely, i) => likely ?? this.written[i]!));
   }
 
-  /** Rare, and some documents have it as it is typed. */
+  /** The word is rare, but some documents have it as typed. */
   private isDoubtful(i: number): boolean {
     const { prefixListed } = this.expansions[i]!;
     const isListed = !this.text.words[i]!.prefix || prefixListed;
@@ -167,7 +167,10 @@ export class Weigher {
       .filter(({ frequency }) => frequency > 0);
   }
 
-  /** The largest count of one field: of the rarest of terms side by side, else of all terms together. */
+  /**
+   * The largest count in one field: of the rarest term if they must be consecutive, otherwise of all terms
+   * together.
+   */
   private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
     const { dictionary, fieldCount } = this.counts;
     const counts = terms.map((term) => {
@@ -184,7 +187,7 @@ export class Weigher {
     return typosOf(this.counts.dictionary, word.terms[0]!, distanceMax, word.prefix);
   }
 
-  /** A word that no document has in any form, not even with its typos, may have more of them. */
+  /** A word that no document has in any form, not even with its usual typos, is allowed more typos. */
   private atLast(word: QueryWord, i: number, typos: Typo[]): Typo[] {
     const isLost = this.known[i] === 0 && typos.length === 0 && word.typosMax > 0;
     return isLost ? this.typos(word, word.typosAtLast) : typos;
@@ -256,7 +259,10 @@ export class Weigher {
       });
   }
 
-  /** Longer words that contain a word of three letters or more, as long as it is neither quoted nor of touching characters. */
+  /**
+   * Longer words that contain a word of at least three letters, unless it is quoted or was joined to another
+   * without a space.
+   */
   private containing({ terms, quoted, prefix }: QueryWord): Infix[] {
     const { dictionary, infixFields } = this.counts;
     if (quoted || terms.length > 1 || [...terms[0]!].length < INFIX_LETTERS_MIN) return [];
@@ -309,7 +315,7 @@ export class Weigher {
   }
 }
 
-/** Of the cuts of the same words those whose rarer part is most frequent, of equal ones the first. */
+/** Of the cuts of the same words, those whose rarer part is most frequent; on a tie, the first. */
 function bestSplits(variants: Found[]): Found[] {
   return variants.filter((one) => {
     if (one.kind !== "split") return true;
@@ -332,7 +338,7 @@ function largestSum(counts: number[][]): number {
   return Math.max(0, ...sums);
 }
 
-/** Of the nearest terms the fewest typos first, then the likeliest, frequent before rare. */
+/** The nearest terms: fewest edits first, then whole terms before prefixes, then most frequent first. */
 function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
   const byFrequency = (a: Typo, b: Typo): number =>
     Math.max(...b.frequencies) - Math.max(...a.frequencies) || compareBytes(a.term, b.term);
@@ -350,7 +356,10 @@ function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
     .map(({ likelihood: _, ...typo }) => typo);
 }
 
-/** Of the terms with as many typos those that cost least, those that cost next to least, a third group, and the others. */
+/**
+ * For each number of typos, the cheapest terms, the second and third cheapest, and the others, as separate
+ * groups.
+ */
 function groupsOf(typos: LikelyTypo[]): { factor: number; members: LikelyTypo[] }[] {
   return [1, 2, 3, 4].flatMap((count) => {
     const equal = typos.filter((typo) => typo.typos === count);

@@ -1,4 +1,4 @@
-// The naive twin of the query log: keeps all searches and events in lists, and answers each report by going through them.
+// A naive model of the query log: keeps all searches and events in lists, and scans them for each report.
 import type { Answered, JournalEvent, JournalSearch } from "../../server/query-log/rows/journal.js";
 import { stepMs } from "../../server/query-log/rows/took.js";
 
@@ -30,7 +30,7 @@ const isBefore = (a: TwinSearch, b: TwinSearch): boolean => {
 
 export class QueryLogTwin {
   readonly #searches: TwinSearch[] = [];
-  /** With the search that each belongs to: one that was answered before the event came. */
+  /** Events with the search they belong to, which must have been answered before the event arrived. */
   readonly #events: (JournalEvent & { readonly owner: TwinSearch | undefined })[] = [];
 
   addSearch(search: TwinSearch): void {
@@ -147,7 +147,10 @@ export class QueryLogTwin {
     return [...texts];
   }
 
-  /** The next search of the same user, or of the same session without a user, if it goes on typing within five seconds. */
+  /**
+   * The next search of the same user (or of the same session if there is no user) that continues the typing
+   * within five seconds.
+   */
   #successor(search: TwinSearch): TwinSearch | undefined {
     if (search.user === 0 && search.session === 0) return undefined;
     const next = this.#searches.find(

@@ -1,8 +1,8 @@
-// What clients ask and what they are told, as far as the oracle understands it.
-// Knows nothing of how an answer comes about.
+// Queries and answers as clients see them, as far as the oracle supports them. Knows nothing of how an answer
+// is computed.
 import type { Json } from "./segments/values.js";
 
-/** The parameters of a query that the oracle understands. */
+/** The query parameters that the oracle supports. */
 export interface Query {
   q: string;
   query_by?: string;
@@ -17,7 +17,7 @@ export interface Query {
   prefix?: boolean;
   num_typos?: number;
   search_mode?: string;
-  /** The query's own vector. */
+  /** A vector sent with the query. */
   vector?: number[];
 }
 
@@ -27,7 +27,7 @@ export interface Answer {
   hits: { id: string; text_match: number; relevance_bonus: number; match_type: string }[];
   found: number;
   total_pages: number;
-  /** Per facet field: values in order. */
+  /** For each facet field: its values in order. */
   facets: [string, [string, number][]][];
   curated_applied: boolean;
   /** Ids of related documents, in order. */

@@ -1,5 +1,5 @@
-// What orders documents beside their text match: bonuses, and the key that text match, bonus and boosts make
-// together. After docs/ranking.md, with the engine's order of float operations.
+// The order of documents beyond their text match: bonuses, and the key combined from text match, bonus and
+// boosts. As specified in docs/ranking.md, with the engine's order of float operations.
 
 import { FIRST, type Program, positionsOf } from "./score.js";
 import type { Row } from "./segments/rows.js";
@@ -18,7 +18,7 @@ export interface BonusFields {
   brand: string | null;
 }
 
-/** `score`: the row's text match, null when it does not match. */
+/** `score`: the row's text match, null if it does not match. */
 export function bonusOf(
   row: Row,
   text: QueryText,
@@ -55,7 +55,7 @@ function brandBonus(row: Row, text: QueryText, field: string | null): number {
   return stretches.some((stretch) => terms.includes(brandTerm(stretch))) ? POINT : 0;
 }
 
-/** A field begins with the words, or consists of them. */
+/** For a field that begins with the words or consists of them. */
 function fieldBonus(row: Row, program: Program, score: number | null): number {
   if (score === null || score < FULL) return 0;
   const started = program.fields.filter((field) =>

@@ -1,22 +1,22 @@
-// The scoring rule, document by document, with the same order of float operations as the engine:
+// The scoring rule, document by document, with the same order of float operations as the engine;
 // docs/ranking.md has the formula. Knows nothing of how alternatives and boosts were chosen.
 import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {
   typos: number;
-  /** Counts as the word as written, unless it has typos. */
+  /** Counts as the word as written if it has no typos. */
   exact: boolean;
-  /** The terms must stand one behind the other; otherwise any of them will do. */
+  /** The terms must be consecutive; otherwise any of them matches. */
   sequence: boolean;
   useForProximity: boolean;
-  /** Matches in fields with `infix` only. */
+  /** Matches only in fields with `infix`. */
   infixOnly?: boolean;
   boost: number;
   terms: { term: string; prefix: boolean }[];
 }
 
 export interface Word {
-  /** Its inverse document frequency, for closeness. */
+  /** Its inverse document frequency, used for proximity. */
   weight: number;
   alternatives: Alternative[];
 }
@@ -25,20 +25,20 @@ export interface QueriedField {
   name: string;
   weight: number;
   averageLength: number;
-  /** Words are also found inside of longer ones. */
+  /** Words are also found inside longer ones. */
   infix?: boolean;
 }
 
 export interface Program {
-  /** `byScore`: any word suffices, and having all of them counts for nothing. */
+  /** `byScore`: any word suffices, and having all of them earns nothing extra. */
   mode: "all" | "any" | "byScore";
   fields: QueriedField[];
-  /** Of a document: of its queried fields times their weights. */
+  /** Average document length: the lengths of the queried fields times their weights. */
   averageLength: number;
   words: Word[];
   phrases: string[][];
   excludes: string[][];
-  /** Documents that are near by their vectors. */
+  /** Documents with similar vectors. */
   neighbours?: Neighbours | null;
 }
 
@@ -50,28 +50,28 @@ export interface Neighbours {
 /** Why a row matches, and how well. */
 export interface RowMatch {
   text: number;
-  /** By its words, as the mode wants it. */
+  /** Matches by its words, as the mode requires. */
   matched: boolean;
-  /** As a neighbour with `matches`. */
+  /** Is a neighbour with `matches`. */
   neighbour: boolean;
-  /** Such a neighbour has one of the words. */
+  /** Is such a neighbour and has one of the words. */
   hasWord: boolean;
 }
 
 export const K1 = 1.2;
-/** How much the length of a field counts, and that of the document. */
+/** How strongly the lengths of fields and documents count. */
 export const B = 0.4;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
-/** The text matches of neighbours that come first begin here, above all others. */
+/** Text matches of neighbours that come first start here, above all others. */
 export const FIRST = 2 ** 52;
 
-/** The row's text match, or null when it does not match. */
+/** The row's text match, or null if it does not match. */
 export function textMatch(row: Row, program: Program): number | null {
   return matchOf(row, program)?.text ?? null;
 }
 
-/** Null when the row does not match. */
+/** Null if the row does not match. */
 export function matchOf(row: Row, program: Program): RowMatch | null {
   const names = program.fields.map((field) => field.name);
   if (!program.phrases.every((phrase) => hasPhrase(row, names, phrase))) return null;
@@ -113,7 +113,10 @@ interface WordMatch {
   exact: boolean;
 }
 
-/** The longer a document, all its fields together by their weights, the more occurrences make a word certain. */
+/**
+ * The longer a document (the weighted sum of its field lengths), the more occurrences are needed for the same
+ * score.
+ */
 export function saturationOf(
   row: Row,
   { fields, averageLength }: Pick<Program, "fields" | "averageLength">,
@@ -140,7 +143,7 @@ function matchWord(row: Row, program: Program, word: Word, saturation: number): 
   return best;
 }
 
-/** Sum over the alternative's terms in the document, then over the fields; null when none occurs. */
+/** Sum over the alternative's terms in the document, then over the fields; null if none occurs. */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;
   const add = (field: QueriedField, places: number[] | undefined): void => {
@@ -163,7 +166,7 @@ function weightedFrequency(row: Row, program: Program, alternative: Alternative)
   return sum;
 }
 
-/** What one occurrence is worth in a field of so many tokens: less in a long one. */
+/** Value of one occurrence in a field of `length` tokens: lower in longer fields. */
 export function occurrenceIn(length: number, { weight, averageLength }: QueriedField): number {
   const ratio = averageLength === 0 ? B : (B * length) / averageLength;
   return weight / (1 - B + ratio);
@@ -173,7 +176,7 @@ function looksIn(alternative: Alternative, field: QueriedField): boolean {
   return alternative.infixOnly !== true || field.infix === true;
 }
 
-/** Where the terms stand one behind the other. */
+/** Positions at which the terms occur consecutively. */
 function placesOf(positions: Map<string, number[]>, terms: string[]): number[] {
   return (positions.get(terms[0]!) ?? []).filter((start) =>
     terms.every((term, i) => positions.get(term)?.includes(start + i) ?? false),
@@ -189,7 +192,7 @@ function termsWithPrefix(row: Row, program: Program, prefix: string): string[] {
   return [...terms].sort(compareBytes);
 }
 
-/** Neighbouring words of the query that stand close to each other count extra. */
+/** Adjacent words of the query that occur close to each other earn extra points. */
 function proximity(row: Row, program: Program): number {
   let sum = 0;
   for (let i = 0; i + 1 < program.words.length; i++) {
@@ -205,7 +208,7 @@ function proximity(row: Row, program: Program): number {
   return PROXIMITY_WEIGHT * sum;
 }
 
-/** Of a word's alternatives that count for closeness. */
+/** Positions of the word's alternatives that count for proximity. */
 export function positionsOf(row: Row, field: QueriedField, word: Word): number[] {
   const positions = row.texts.get(field.name)?.positions;
   if (positions === undefined) return [];

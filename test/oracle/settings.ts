@@ -2,7 +2,7 @@
 import type { TypoPolicy } from "./plan.js";
 import type { TextRules } from "./words/text.js";
 
-/** The settings that the oracle understands. */
+/** The settings that the oracle supports. */
 export interface Settings extends TextRules {
   typo_policy: TypoPolicy;
   drop_tokens_threshold: number;

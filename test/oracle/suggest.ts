@@ -1,5 +1,5 @@
-// What the suggest route must answer when typing errors are off and no two documents are equally popular: every
-// document is looked at, in the order of popularity.
+// The expected answer of the suggest route if typo tolerance is off and no two documents are equally popular:
+// looks at every document in order of popularity.
 
 import { compareBytes } from "./segments/rows.js";
 import { type Document, type Json, valuesOf } from "./segments/values.js";
@@ -24,7 +24,7 @@ interface Fitting {
 
 const terms = (text: string): string[] => analyse(text).map((token) => token.term);
 
-/** `popularity` is a number that every document has. */
+/** `popularity` is a numeric field that every document has. */
 export function suggest(documents: Document[], popularity: string, input: SuggestInput): Suggestion[] {
   const typed = terms(input.q);
   if (typed.length === 0) return [];
@@ -47,7 +47,7 @@ interface Candidate {
   starts: boolean;
 }
 
-/** The different words; the one typed last may be a beginning wherever else it stands. */
+/** The distinct words; the last one typed also matches as a prefix. */
 function words(typed: string[]): { term: string; prefix: boolean }[] {
   return [...new Set(typed)].map((term) => ({ term, prefix: term === typed.at(-1) }));
 }
@@ -67,7 +67,10 @@ function textsOf(document: Document, fields: string[]): string[] {
   return fields.flatMap((name) => valuesOf(document, { name, type: "string" })) as string[];
 }
 
-/** The values with all the words, or else the first of those with most, if possible one with the last word. */
+/**
+ * The values with all the words, or otherwise the first of those with most words, preferably one with the
+ * last word.
+ */
 function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
   const fitting: Fitting[] = fields.flatMap((field) =>
     textsOf(document, [field])
@@ -97,7 +100,7 @@ function withoutDuplicates(candidates: Candidate[]): Candidate[] {
   });
 }
 
-/** By number of documents, equal numbers by value. */
+/** By number of documents, then by value. */
 function groups(found: Document[], field: string, typed: string[]): Candidate[] {
   const counts = new Map<string, number>();
   for (const document of found)

@@ -1,5 +1,5 @@
-// What scoring sees of a document: per text field the positions of every term, joined words and markers included,
-// and the field's length as the norm byte keeps it.
+// A document as scoring sees it: for each text field the positions of every term, including joined words and
+// markers, and the field's length as the norm byte stores it.
 import { analyse, decodeNorm, encodeNorm } from "../words/analyse.js";
 import { type Marking, markerTerms, UNMARKED } from "../words/markers.js";
 import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
@@ -10,7 +10,7 @@ const ELEMENT_GAP = 8;
 export interface FieldText {
   /** Term -> ascending positions. */
   positions: Map<string, number[]>;
-  /** Tokens, rounded as one byte keeps them. */
+  /** Number of tokens, rounded to what one byte can store. */
   length: number;
 }
 
@@ -18,7 +18,7 @@ export interface Row {
   document: Document;
   /** Larger is newer. */
   seq: number;
-  /** By field name; fields without any token are left out. */
+  /** By field name; fields without tokens are omitted. */
   texts: Map<string, FieldText>;
 }
 
@@ -56,7 +56,7 @@ function fieldText(elements: string[], analysis: Analysis, marking: Marking): Fi
   return { positions, length: decodeNorm(encodeNorm(tokens)) };
 }
 
-/** Order of the dictionary: by UTF-8 bytes. */
+/** Dictionary order: by UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

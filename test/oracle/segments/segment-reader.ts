@@ -1,5 +1,5 @@
-// A naive decoder of segment bytes, written from docs/FORMATS.md and layout.ts: one value at a time, no code in
-// common with the engine. It throws where the bytes break a rule of the format.
+// A naive decoder of segment bytes, written from docs/FORMATS.md and layout.ts: one value at a time, sharing
+// no code with the engine. It throws if the bytes break a rule of the format.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 
 export interface ReadPosting {
@@ -57,7 +57,7 @@ function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** Reads forward from a place. */
+/** Reads forward from an offset. */
 class Cursor {
   constructor(
     readonly view: Buffer,

@@ -1,5 +1,5 @@
-// What a segment of some documents must hold, computed from the documents' own values: the naive twin of the build
-// kernel. Documents are good ones; the bytes' order and packing are the reader's business.
+// The expected contents of a segment, computed from the documents' own values: a naive model of the build
+// kernel. Documents are valid; byte order and packing are left to the reader.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "../words/analyse.js";
 import { markerTerms } from "../words/markers.js";
@@ -19,7 +19,7 @@ type Hash = (bytes: Uint8Array) => bigint;
 
 interface Cell {
   norm: number;
-  /** Values in order; none when missing. */
+  /** Values in order; empty if missing. */
   values: TwinScalar[];
   /** Term -> positions. */
   terms: Map<string, number[]>;
@@ -58,7 +58,7 @@ function readCell(document: TwinDocument, field: TwinField, analysis: OracleAnal
   return cell;
 }
 
-/** A value as a dictionary holds it. */
+/** A value as a dictionary stores it. */
 function dictionaryValue(value: TwinScalar, type: number): string | bigint | number {
   if (isText(type)) return value as string;
   if (isFloat(type)) return Number(value) + 0;
@@ -134,7 +134,7 @@ function makeList(slot: number, cells: Cell[], term: string): ReadList {
   return { slot, postings, blocks };
 }
 
-/** The segment of `documents`, whose sequence numbers are `seqs`. */
+/** The segment of `documents` with sequence numbers `seqs`. */
 export function makeSegment(
   fields: TwinField[],
   documents: TwinDocument[],

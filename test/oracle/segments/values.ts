@@ -1,5 +1,5 @@
-// Documents as the oracle holds them: parsed JSON whose int64 values are bigint, a schema, and the text of
-// both directions. Dull on purpose; every fast path of the product is compared with what is computed here.
+// Documents in the oracle: parsed JSON with int64 values as bigint, a schema, and conversion from and to
+// text. Dull on purpose: every fast path of the product is compared with the results computed here.
 
 export type FieldType = "string" | "int32" | "int64" | "float" | "bool" | "string[]" | "int32[]" | "float[]";
 
@@ -23,20 +23,20 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [name:
 
 export type Document = { id: string } & { [name: string]: Json };
 
-/** Characters that an index treats as letters, and as separators, against the general rules. */
+/** Characters that an index treats as letters or as separators, overriding the general rules. */
 export interface Analysis {
   symbols: string;
   separators: string;
 }
 
-/** One value of a field: text, an integer (also of a bool: 0 or 1), or a float. */
+/** One value of a field: text, an integer (0 or 1 for a bool), or a float. */
 export type Value = string | bigint | number;
 
 export function isText(field: Field): boolean {
   return field.type === "string" || field.type === "string[]";
 }
 
-/** The field's values in a document, in order; none when it is missing, null or an empty array. */
+/** The field's values in a document, in order; empty if the field is missing, null or an empty array. */
 export function valuesOf(document: Document, field: Field): Value[] {
   const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
   if (raw === undefined || raw === null) return [];
@@ -51,7 +51,7 @@ function toValue(raw: Json, type: FieldType): Value {
   return BigInt(raw as number | bigint);
 }
 
-/** JSON text; a bigint is printed as the integer it is. */
+/** JSON text; a bigint is printed as an integer. */
 export function printJson(value: Json): string {
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return `[${value.map(printJson).join(",")}]`;
@@ -64,7 +64,7 @@ export function printJson(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** Parses JSON; integers that a double cannot hold become bigint. */
+/** Parses JSON; integers that do not fit into a double become bigint. */
 export function parseJson(text: string): Json {
   const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"\\u0000${token}"` : token,
@@ -74,7 +74,7 @@ export function parseJson(text: string): Json {
   ) as Json;
 }
 
-/** The type check of a push: nothing is coerced, null means missing. */
+/** The type check of a write: no coercion, and null means missing. */
 export function fits(document: Document, field: Field): boolean {
   const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
   if (raw === undefined || raw === null) return field.optional !== false;

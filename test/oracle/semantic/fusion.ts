@@ -1,4 +1,5 @@
-// How nearness becomes points, after docs/ranking.md: for a hybrid query beside the points of words, for a semantic one alone.
+// How similarity becomes points, as specified in docs/ranking.md: added to the points of words for a hybrid
+// query, on their own for a semantic one.
 import type { Neighbours } from "../score.js";
 
 const COSINE_SHARE = 0.35;
@@ -6,7 +7,7 @@ const COSINE_SHARE = 0.35;
 export interface Near {
   /** Nearest first. */
   nearest: readonly { seq: number; cosine: number }[];
-  /** Of the documents with any of the words, best first. */
+  /** Documents with any of the words, best first. */
   worded: readonly number[];
   relevanceMax: number;
   /** Null for a document without a vector. */

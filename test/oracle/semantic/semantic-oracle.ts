@@ -1,6 +1,7 @@
-// The oracle of an index to whose documents clients push vectors. The nearest documents are found by a look at every vector.
-// Turning numbers into vectors is the engine's own work, which test/unit/engine/vectors holds against plain arithmetic. What comes of
-// them has the very bits of the product: two documents may be so alike that nothing but rounding tells which of them is nearer.
+// The oracle of an index whose documents have vectors pushed by clients. It finds the nearest documents by
+// looking at every vector. Turning numbers into vectors is left to the engine, which test/unit/engine/vectors
+// compares with plain arithmetic. Results equal the product's to the last bit, because rounding alone may
+// decide which of two documents is nearer.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Wishes } from "../curation.js";
 import { Oracle } from "../engine.js";
@@ -23,23 +24,23 @@ import { scaleOf, singleCosine } from "../vectors/singles.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
-/** What a query's vector tells, for any number of documents wanted. */
+/** The neighbourhood of a query's vector, for any number of wanted documents. */
 interface Space extends Omit<Near, "nearest" | "cosineMin"> {
   nearest(wanted: number): Near["nearest"];
-  /** By what their codes tell of the cosine. */
+  /** By the cosine estimated from their codes. */
   nearestByCodes(wanted: number): Near["nearest"];
 }
 
 const NUMBERS = 512;
 const FEEDBACK_DOCUMENTS = 3;
-/** For each document wanted so many are compared exactly: those with the largest estimates by their codes. */
+/** Number of exact comparisons per wanted document: those with the largest estimates from their codes. */
 const COMPARED_FACTOR = 2;
-/** Of the best relevance: steps in a text match, and where they end. */
+/** Steps of the best relevance in a text match, and their upper end. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
 
 export class SemanticOracle extends Oracle {
-  /** By the text of the member `embedding`: the whole numbers of the stored vector. */
+  /** By the text of the member `embedding`: the integers of the stored vector. */
   private readonly stored = new Map<string, number[]>();
   private readonly turned = new Map<string, Float32Array>();
 
@@ -82,7 +83,9 @@ export class SemanticOracle extends Oracle {
     return { ...search, mode, matched, near: new Set(nearest.map(({ seq }) => seq)), related };
   }
 
-  /** Those with some of the words, then the nearest, of which `nearest` is told what there is already. */
+  /**
+   * Documents with some of the words, then the nearest ones; `nearest` receives what has been found already.
+   */
   private related(
     search: Search,
     matched: Matched,
@@ -101,7 +104,9 @@ export class SemanticOracle extends Oracle {
     return [...worded, ...others].slice(0, RELATED_MAX);
   }
 
-  /** What is near to the vector and to the first documents of `found`, or to those that the words find best. */
+  /**
+   * The neighbourhood of the vector and of the first documents of `found`, or else of the best word matches.
+   */
   private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search, found: Row[] | null): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
     const best = text.words.length === 0 ? [] : bestFirst(attempt("any", weighed.words, null, hides));
@@ -145,7 +150,7 @@ export class SemanticOracle extends Oracle {
     return known;
   }
 
-  /** Half of the direction comes from the documents, as far as they have vectors. */
+  /** Half of the direction comes from those documents that have vectors. */
   private drawn(query: Float32Array, rows: Row[]): Float32Array {
     const vectors = rows.flatMap((row) => {
       const numbers = this.vectorOf(row);

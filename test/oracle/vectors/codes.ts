@@ -1,12 +1,12 @@
-// Vector records, codes and what is nearest, spelled out: one number, one bit, one row at a time.
+// Vector records, codes and nearest neighbours, spelled out: one number, one bit, one row at a time.
 import { scaleOf, singleEstimate } from "./singles.js";
 
 const SIZE = 512;
 
-/** A vector as it is stored: whole numbers from -127 to 127; null: the row has no vector. */
+/** A stored vector: integers from -127 to 127. Null if the row has no vector. */
 export type PlainVector = readonly number[] | null;
 
-/** The bytes of vector records, one behind the other. */
+/** The concatenated bytes of vector records. */
 export function plainRecords(vectors: readonly PlainVector[]): Uint8Array {
   const out = Buffer.alloc(vectors.length * (4 + SIZE));
   for (const [i, numbers] of vectors.entries()) {
@@ -18,7 +18,7 @@ export function plainRecords(vectors: readonly PlainVector[]): Uint8Array {
   return new Uint8Array(out);
 }
 
-/** The cosine of a query of length 1 with a vector. */
+/** The cosine of a vector and a query of length 1. */
 export function plainCosine(query: ArrayLike<number>, numbers: readonly number[]): number {
   return numbers.reduce((sum, number, i) => sum + number * query[i]!, 0) / Math.hypot(...numbers);
 }
@@ -42,11 +42,13 @@ export interface PlainNearest {
   seq: number;
   distance: number;
   estimate: number;
-  /** As the product rounds it. */
+  /** Rounded as in the product. */
   singleEstimate: number;
 }
 
-/** Rows with a vector, those whose signs differ from the query's in the fewest places first, of equal ones the newest first. */
+/**
+ * Rows with a vector, by the number of signs that differ from the query's, fewest first, then newest first.
+ */
 export function plainNearest(
   rows: readonly { seq: number; vector: PlainVector }[],
   query: Float32Array,

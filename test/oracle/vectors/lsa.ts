@@ -1,12 +1,12 @@
-// Latent semantic analysis of a small segment in plain arithmetic: an exact decomposition by Jacobi rotations instead of a
-// randomised one, no blocks, no 8-bit numbers, no rotation of the result.
+// Latent semantic analysis of a small segment in plain arithmetic: an exact decomposition by Jacobi rotations
+// instead of a randomised one, without blocks, 8-bit numbers or a rotation of the result.
 import { DOCUMENT_TERMS_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { ReadSegment } from "../segments/segment-reader.js";
 import { dot, normalised, type PlainSlot, rowFeatures } from "./model.js";
 
 export interface PlainTermVector {
   term: string;
-  /** Log-entropy. */
+  /** Log-entropy weight. */
   weight: number;
   vector: number[];
 }
@@ -20,7 +20,7 @@ interface VocabularyTerm {
 const compareTerms = (a: { term: string }, b: { term: string }): number =>
   Buffer.compare(Buffer.from(a.term), Buffer.from(b.term));
 
-/** The terms of at least two documents, at most `most` by their number, ascending. */
+/** The terms of at least two documents, at most `most` of them, in ascending order. */
 export function vocabulary(rows: Map<string, number>[], most: number): VocabularyTerm[] {
   const frequencies = new Map<string, number[]>();
   for (const row of rows)
@@ -37,7 +37,7 @@ export function vocabulary(rows: Map<string, number>[], most: number): Vocabular
     .sort(compareTerms);
 }
 
-/** Eigenvalues and eigenvectors (rows) of a symmetric matrix, in no order. */
+/** Eigenvalues and eigenvectors (as rows) of a symmetric matrix, in no particular order. */
 export function jacobi(matrix: readonly number[][]): { values: number[]; vectors: number[][] } {
   const a = matrix.map((row) => [...row]);
   const n = a.length;
@@ -71,7 +71,7 @@ export function jacobi(matrix: readonly number[][]): { values: number[]; vectors
   return { values: a.map((row, i) => row[i]!), vectors };
 }
 
-/** What the documents are made of: of each its heaviest terms, of length 1. */
+/** The heaviest terms of each document, as a vector of length 1. */
 function documentTerms(rows: Map<string, number>[], terms: VocabularyTerm[]): number[][] {
   return rows.map((row) => {
     const weights = terms.map(({ term, weight }) => Math.log(1 + (row.get(term) ?? 0)) * weight);
@@ -83,7 +83,7 @@ function documentTerms(rows: Map<string, number>[], terms: VocabularyTerm[]): nu
   });
 }
 
-/** Rows of V sqrt(s), of the matrix with these rows: by the eigenvectors U of XX', V = X'U / s. */
+/** Rows of V sqrt(s) for the matrix with these rows: from the eigenvectors U of XX', V = X'U / s. */
 function latent(matrix: number[][], width: number): number[][] {
   const inner = matrix.map((a) => matrix.map((b) => dot(a, b)));
   const { values, vectors } = jacobi(inner);
@@ -100,7 +100,7 @@ function latent(matrix: number[][], width: number): number[][] {
   );
 }
 
-/** The direction that rows of length 1 share most. */
+/** The direction that vectors of length 1 share most. */
 function commonDirection(rows: number[][]): number[] {
   const sum = (weights: number[]): number[] =>
     rows[0]!.map((_, i) => rows.reduce((total, row, j) => total + weights[j]! * row[i]!, 0));
@@ -112,7 +112,7 @@ function commonDirection(rows: number[][]): number[] {
   return direction ?? rows[0]!.map(() => 0);
 }
 
-/** The term vectors of a model before they are rotated, turned and written as 8-bit numbers. */
+/** The term vectors of a model before they are rotated and quantised to 8 bits. */
 export function plainTermVectors(segment: ReadSegment, slots: PlainSlot[], most: number): PlainTermVector[] {
   const rows = rowFeatures(segment, slots);
   const terms = vocabulary(rows, most);

@@ -1,4 +1,5 @@
-// An embedded model as plain values, its bytes, and what it makes of rows and queries in plain floating-point numbers.
+// An embedded model as plain values, its bytes, and the vectors it gives rows and queries in plain
+// floating-point arithmetic.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import type { ReadSegment } from "../segments/segment-reader.js";
 
@@ -11,13 +12,13 @@ export interface PlainSlot {
 export interface PlainTerm {
   term: string;
   factor: number;
-  /** 512 whole numbers from -127 to 127. */
+  /** 512 integers from -127 to 127. */
   numbers: number[];
 }
 
 export interface PlainModel {
   slots: PlainSlot[];
-  /** Ascending by their bytes. */
+  /** Ascending by bytes. */
   terms: PlainTerm[];
   documents: number;
   number: number;
@@ -99,7 +100,7 @@ export function decodeModel(bytes: Uint8Array): PlainModel {
   };
 }
 
-/** Whether occurrences of a term count in a field. */
+/** Whether occurrences of a term in a field count. */
 function counts(term: string, slot: PlainSlot): boolean {
   if (term === "") return false;
   const isStem = term.charCodeAt(0) === L.TERM_STEM;
@@ -107,7 +108,7 @@ function counts(term: string, slot: PlainSlot): boolean {
   return slot.stemmed ? isStem || /[0-9]/.test(term) : !isStem;
 }
 
-/** Of each row: term -> weighted frequency. */
+/** For each row: term -> weighted frequency. */
 export function rowFeatures(segment: ReadSegment, slots: PlainSlot[]): Map<string, number>[] {
   const rows = Array.from({ length: segment.rows }, () => new Map<string, number>());
   for (const { term, lists } of segment.terms) {
@@ -122,13 +123,13 @@ export function rowFeatures(segment: ReadSegment, slots: PlainSlot[]): Map<strin
   return rows;
 }
 
-/** A vector of length 1 in its direction; null for one without a direction. */
+/** The vector scaled to length 1; null for a zero vector. */
 export function normalised(vector: number[]): number[] | null {
   const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
   return length === 0 ? null : vector.map((x) => x / length);
 }
 
-/** The normalised sum of the terms' vectors by their weights, of the heaviest 64 terms only. */
+/** The normalised weighted sum of the term vectors, over the 64 heaviest terms only. */
 export function plainVector(model: PlainModel, weights: ReadonlyMap<string, number>): number[] | null {
   const parts = model.terms
     .map(({ term, factor, numbers }) => ({ coefficient: (weights.get(term) ?? 0) * factor, numbers }))
@@ -149,7 +150,7 @@ export function plainRows(model: PlainModel, segment: ReadSegment): (number[] | 
   );
 }
 
-/** The vector of a record; null for none. */
+/** The vector of a record; null if it has none. */
 export function recordVector(record: Uint8Array): number[] | null {
   const view = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   const scale = view.readFloatLE(L.VECTOR_SCALE);

@@ -1,4 +1,5 @@
-// The rotation of vectors in plain arithmetic: signs of SplitMix64, then a Walsh-Hadamard transform by its definition.
+// The rotation of vectors in plain arithmetic: signs from SplitMix64, then a Walsh-Hadamard transform by its
+// definition.
 
 const MASK = (1n << 64n) - 1n;
 
@@ -15,14 +16,14 @@ const SIGNS = [0, 1].map((round) =>
   ),
 );
 
-/** +1 or -1: the sign of a number of a Walsh-Hadamard matrix. */
+/** The sign (+1 or -1) of an entry of a Walsh-Hadamard matrix. */
 function walsh(i: number, j: number): number {
   let odd = 0;
   for (let both = i & j; both !== 0; both &= both - 1) odd ^= 1;
   return odd === 1 ? -1 : 1;
 }
 
-/** The rotation of 512 numbers. */
+/** Rotates a vector of 512 numbers. */
 export function plainRotation(vector: readonly number[]): number[] {
   return SIGNS.reduce<number[]>((x, signs) => {
     const signed = x.map((value, i) => value * signs[i]!);

@@ -1,19 +1,20 @@
-// Cosines and estimates as the product computes them, to the last bit: single floats, added up in its order. So documents that are
-// equally near but for rounding come in the same order in an oracle. codes.ts has what these numbers are by definition.
+// Cosines and estimates as the product computes them, to the last bit: single-precision floats, added in the
+// same order. This makes documents that are equally near except for rounding come out in the same order in
+// the oracle. codes.ts has the definitions of these numbers.
 
 const SIZE = 512;
 const CODE_BYTES = 64;
-/** So many partial sums a cosine is added up from. */
+/** Number of partial sums per cosine. */
 const SUMS = 8;
 
 const single = Math.fround;
 
-/** What makes whole numbers a vector of length 1. */
+/** The factor that scales integers to a vector of length 1. */
 export function scaleOf(numbers: readonly number[]): number {
   return single(1 / Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0)));
 }
 
-/** The cosine of a query of length 1 with a vector. */
+/** The cosine of a vector and a query of length 1. */
 export function singleCosine(query: Float32Array, numbers: readonly number[]): number {
   const sums = new Float32Array(SUMS);
   for (const [i, number] of numbers.entries()) sums[i % SUMS]! += single(number * query[i]!);
@@ -21,7 +22,10 @@ export function singleCosine(query: Float32Array, numbers: readonly number[]): n
   return single(scaleOf(numbers) * single(single(a! + b!) + single(c! + d!)));
 }
 
-/** About how large the cosine is, by the signs of a vector alone: a sum for each byte of its code, and the sum of these. */
+/**
+ * Estimates the cosine from the signs of a vector alone: one partial sum per byte of its code, then the sum
+ * of those.
+ */
 export function singleEstimate(query: Float32Array, numbers: readonly number[]): number {
   const scale = Math.sqrt(Math.PI / (2 * SIZE));
   let sum = 0;

@@ -1,4 +1,4 @@
-// The analyser's naive twin: plain string functions, one character at a time, straight from the rules of
+// A naive model of the analyser: plain string functions, one character at a time, written from the rules of
 // docs/ranking.md. It shares no table and no code with the engine.
 
 export interface OracleToken {
@@ -7,7 +7,7 @@ export interface OracleToken {
   /** UTF-8 byte offsets in the text. */
   start: number;
   end: number;
-  /** How many words are joined in it; 1 for a word of the text. */
+  /** Number of words joined in it; 1 for a word of the text. */
   parts: number;
 }
 
@@ -46,7 +46,7 @@ function inRange(character: string, ranges: [number, number][]): boolean {
 }
 
 function isAccent(character: string): boolean {
-  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation between the points
+  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation among the points
   return inRange(character, [
     [0x300, 0x36f],
     [0x1ab0, 0x1aff],
@@ -73,7 +73,10 @@ function kindOf(character: string): Kind {
   return /\p{L}|\p{M}|\p{N}/u.test(character) ? "word" : "separator";
 }
 
-/** Lower case, compatibility form, no accents; again until nothing changes. Hangul syllables stay whole. */
+/**
+ * Lower-cases, converts to the compatibility form and removes accents, until nothing changes. Hangul
+ * syllables stay whole.
+ */
 function simplify(text: string): string {
   let out = "";
   for (const lower of text.toLowerCase()) {
@@ -85,7 +88,7 @@ function simplify(text: string): string {
   return out === text ? out : simplify(out);
 }
 
-/** What a character adds to a word. Empty: it is no part of words after all. */
+/** The characters a character contributes to a word. Empty if it turns out not to belong to words. */
 function wordFolding(character: string): string {
   return [...simplify(character)]
     .filter((part) => !["separator", "apostrophe"].includes(kindOf(part)))
@@ -109,7 +112,7 @@ function pieceOf(character: string, analysis: OracleAnalysis): Piece {
   return folding === "" ? { kind: "separator", folding, bytes } : { kind, folding, bytes };
 }
 
-/** The longest beginning of whole code points that fits into a term. */
+/** The longest prefix of whole code points that fits into a term. */
 function cut(term: string): string {
   let kept = "";
   for (const character of term) {
@@ -119,13 +122,13 @@ function cut(term: string): string {
   return kept;
 }
 
-/** True when the first piece from i on that does not vanish is part of a word. */
+/** True if the first piece from i on that does not vanish is part of a word. */
 function wordFollows(pieces: Piece[], i: number): boolean {
   while (pieces[i]?.kind === "ignored" || pieces[i]?.kind === "voicing") i++;
   return pieces[i]?.kind === "word";
 }
 
-/** Tokens of a well-formed text: its words, each joined token behind its last word. */
+/** Tokens of a well-formed text: its words, with each joined token after its last word. */
 export function analyse(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
   const words = findWords(text, analysis);
   const bytes = Buffer.from(text);
@@ -161,12 +164,12 @@ function isJoined(run: Word[], joiners: string): boolean {
   return !terms.every((term) => /^\p{N}+$/u.test(term)) || [...joiners].every((one) => DASHES.includes(one));
 }
 
-/** The words of a text alone. */
+/** The words of a text without joined tokens. */
 export function words(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
   return analyse(text, analysis).filter((token) => token.parts === 1);
 }
 
-/** True when the terms stand in the text in this order, each further on than the one before. */
+/** True if the terms occur in the text in this order, not necessarily adjacent. */
 export function hasInOrder(
   text: string,
   terms: readonly string[],
@@ -221,7 +224,7 @@ function findWords(text: string, analysis: OracleAnalysis): Word[] {
   return found;
 }
 
-/** The whole value for equality and order. */
+/** The whole value, folded for equality and order. */
 export function foldValue(text: string): string {
   let out = "";
   for (const character of text) {
@@ -238,14 +241,14 @@ export function foldValue(text: string): string {
   return out.replace(/ +/g, " ").replace(/^ | $/g, "");
 }
 
-/** Lucene's SmallFloat.intToByte4 by search: the largest byte whose length is not above. */
+/** Lucene's SmallFloat.intToByte4 by search: the largest byte whose length is at most `length`. */
 export function encodeNorm(length: number): number {
   let norm = 0;
   while (norm < 255 && decodeNorm(norm + 1) <= length) norm++;
   return norm;
 }
 
-/** Lucene's SmallFloat.byte4ToInt: 24 exact codes, then 3 mantissa bits under a growing exponent. */
+/** Lucene's SmallFloat.byte4ToInt: 24 exact codes, then 3 mantissa bits with a growing exponent. */
 export function decodeNorm(norm: number): number {
   if (norm < 24) return norm;
   const mantissa = (norm - 24) % 8;

@@ -1,12 +1,12 @@
-// What the dictionary knows of a word, counted document by document: how many have it, its prefix range, its
-// typos. Distances by the full matrix of optimal string alignment.
+// Dictionary statistics of a word, counted document by document: the number of documents with it, its prefix
+// range, its typos. Distances by the full matrix of optimal string alignment.
 
 import { compareBytes, type Row } from "../segments/rows.js";
 import { isMarker } from "./markers.js";
 
-/** Terms of a prefix that are listed one by one; more than these are only counted. */
+/** Maximum number of prefix terms that are listed; beyond it they are only counted. */
 const PREFIX_TERMS_LISTED = 64;
-/** Of the terms that contain a word, so many are searched. */
+/** Maximum number of terms containing a word that are searched. */
 const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {
@@ -20,13 +20,13 @@ export interface Typo {
 
 export interface Expansion {
   exact: number[];
-  /** Terms that start with the word, without itself. */
+  /** Terms that start with the word, other than the word. */
   prefixTerms: string[];
   prefixListed: boolean;
   prefixFrequencies: number[];
 }
 
-/** Documents per field that have each term. */
+/** Number of documents per field for each term. */
 export type Dictionary = Map<string, number[]>;
 
 export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
@@ -43,7 +43,7 @@ export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
   return dictionary;
 }
 
-/** Average of the lengths of the documents that have the field; 0 when there are none. */
+/** Average length over the documents that have the field; 0 if there are none. */
 export function averageLengths(rows: Row[], fields: string[]): number[] {
   return fields.map((name) => {
     const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
@@ -51,7 +51,7 @@ export function averageLengths(rows: Row[], fields: string[]): number[] {
   });
 }
 
-/** How many tokens the documents have in each field together, per document of the index. */
+/** Total number of tokens in each field, divided by the number of documents of the index. */
 export function tokensPerDocument(rows: Row[], fields: string[]): number[] {
   return fields.map((name) => {
     const tokens = rows.reduce((sum, row) => sum + (row.texts.get(name)?.length ?? 0), 0);
@@ -71,7 +71,7 @@ export function expandWord(dictionary: Dictionary, word: string, fieldCount: num
   return { exact: dictionary.get(word) ?? zeros, prefixTerms, prefixListed, prefixFrequencies };
 }
 
-/** Terms within 1..distanceMax of the word; with `prefixes` also those of which a prefix is. */
+/** Terms within 1..distanceMax of the word; with `prefixes` also terms with a prefix within that distance. */
 export function typosOf(
   dictionary: Dictionary,
   word: string,
@@ -98,7 +98,7 @@ export interface Infix {
   frequencies: number[];
 }
 
-/** The shortest terms that contain the word and are longer; `atStart`: also those that start with it. */
+/** The shortest longer terms that contain the word; `atStart`: including those that start with it. */
 export function infixesOf(
   dictionary: Dictionary,
   word: string,
@@ -114,7 +114,10 @@ export function infixesOf(
     .slice(0, INFIX_TERMS_LISTED);
 }
 
-/** Optimal string alignment distance of `word` to every prefix of `term`, in code points; the last is the whole. */
+/**
+ * Optimal string alignment distance of `word` to every prefix of `term`, in code points; the last entry is
+ * for the whole term.
+ */
 function prefixDistances(word: string, term: string): number[] {
   const a = [...word];
   const b = [...term];

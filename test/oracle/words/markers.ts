@@ -1,9 +1,9 @@
-// Terms of a value that stand for no token of it: stems of its words, the whole value as a part number, the whole
-// value as a brand. They begin with a control character, which no word does.
+// Terms of a value that do not correspond to a token: stems of its words, the whole value as a part number,
+// the whole value as a brand. They begin with a control character, which no word does.
 import { stem } from "../../../engine-wasm/host/stemmer.js";
 import type { OracleToken } from "./analyse.js";
 
-/** What the settings make of a field beside its words. */
+/** Additional terms of a field requested by the settings. */
 export interface Marking {
   /** Number of its language; 0 for none. */
   language: number;
@@ -19,7 +19,7 @@ export function isMarker(term: string): boolean {
   return term.charCodeAt(0) < 0x20;
 }
 
-/** The term of all forms of a word; none for a word with a digit. */
+/** The term shared by all forms of a word; none for a word with a digit. */
 export function stemTerms(term: string, languages: number[]): string[] {
   if (/\p{N}/u.test(term)) return [];
   return languages.map((language) => String.fromCharCode(1, 0x20 + language) + stem(language, term));
@@ -33,7 +33,7 @@ export function brandTerm(terms: string[]): string {
   return `\u0003${terms.join(" ")}`;
 }
 
-/** `words`: of one value. */
+/** `words`: the words of one value. */
 export function markerTerms(words: OracleToken[], marking: Marking): { term: string; position: number }[] {
   const terms = words.map(({ term }) => term);
   const languages = marking.language === 0 ? [] : [marking.language];

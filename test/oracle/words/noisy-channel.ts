@@ -1,9 +1,10 @@
-// Which near terms were meant, after docs/ranking.md: what each costs in the company of the query's other words.
+// Chooses the near terms that were meant, as specified in docs/ranking.md: the cost of each in the company of
+// the query's other words.
 import type { Typo } from "./expand.js";
 
 export interface RankedTypo extends Typo {
   typos: number;
-  /** What the edits cost. */
+  /** Cost of the edits. */
   edits: number;
 }
 
@@ -12,19 +13,19 @@ export interface LikelyTypo extends RankedTypo {
   confidence: number;
 }
 
-/** A word of the query, judged or known, with the documents that have it. */
+/** A word of the query, judged or known, with its documents. */
 export interface QueryWordDocuments {
   i: number;
   documents: Set<number>;
 }
 
 export interface Judged extends QueryWordDocuments {
-  /** Documents with some known form of it, at most. */
+  /** Upper bound on the number of documents with a known form of it. */
   frequency: number;
   typos: RankedTypo[];
-  /** Whether `documents` are all that have a known form of it. */
+  /** Whether `documents` lists every document that has a known form of it. */
   complete: boolean;
-  /** How much more than the word a near term may cost. */
+  /** Maximum additional cost of a near term compared with the word. */
   doubt: number;
 }
 
@@ -34,7 +35,10 @@ const CANDIDATES_MAX = 8;
 const UNKNOWN_WORD = 145;
 const LIKELY_MAX = 16;
 
-/** The near terms that may have been meant, by the word's number. `documentsOf`: those that have a near term in any form. */
+/**
+ * The near terms that may have been meant, by word number. `documentsOf` returns the documents that have a
+ * near term in any form.
+ */
 export function judge(
   words: Judged[],
   context: (QueryWordDocuments & { frequency: number })[],
@@ -79,7 +83,7 @@ export function judge(
   );
 }
 
-/** `others`: of each other word its documents, and how many of them have this one. */
+/** `others`: for each other word, its number of documents and the number that also have this one. */
 function costOf(
   documents: number,
   others: [documents: number, together: number][],

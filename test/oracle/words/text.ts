@@ -1,4 +1,4 @@
-// What a query's text says, after docs/ranking.md: words, stretches, words typed as one, phrases and exclusions.
+// Reads a query's text as specified in docs/ranking.md: words, runs, compounds, phrases and exclusions.
 
 import type { Analysis } from "../segments/values.js";
 import { analyse, type OracleToken, words as wordsOf } from "./analyse.js";
@@ -8,18 +8,18 @@ export interface QueryWord {
   terms: string[];
   prefix: boolean;
   typosMax: number;
-  /** As many when no document has it in any form. */
+  /** Maximum typos if no document has the word in any form. */
   typosAtLast: number;
-  /** It stands in quotes only: matched as it is. */
+  /** Occurs only in quotes: matched exactly. */
   quoted: boolean;
-  /** How often the query has it. */
+  /** Number of occurrences in the query. */
   count: number;
 }
 
 /** An occurrence of a word. */
 type Occurrence = Omit<QueryWord, "count">;
 
-/** A token of a stretch; its word is -1 when that was left out. */
+/** A token of a run; `word` is -1 if the word was dropped. */
 export interface QueryToken {
   term: string;
   word: number;
@@ -34,12 +34,12 @@ export interface Compound {
 
 export interface QueryText {
   words: QueryWord[];
-  /** Stretches of plain words between quotes and exclusions. */
+  /** Runs of plain words between quotes and exclusions. */
   runs: QueryToken[][];
   compounds: Compound[];
   phrases: string[][];
   excludes: string[][];
-  /** All terms but the excluded. */
+  /** All terms except the excluded ones. */
   terms: string[];
 }
 
@@ -49,19 +49,19 @@ export interface TextRules {
   min_len_1typo: number;
   min_len_2typo: number;
   typo_on_numbers: boolean;
-  /** As they are written. */
+  /** As written. */
   stop_words: string[];
 }
 
 const WORDS_MAX = 64;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
-/** `plain words "a phrase" -excluded -"excluded phrase"`; the last part may be an unfinished word. */
+/** Reads `plain words "a phrase" -excluded -"excluded phrase"`; the last word may be unfinished. */
 export function readText(q: string, rules: TextRules, analysis: Analysis): QueryText {
   const text: QueryText = { words: [], runs: [[]], compounds: [], phrases: [], excludes: [], terms: [] };
   const all = q.trim() === "*" ? [] : partsOf(q, analysis);
   const parts = all.filter(({ tokens }) => tokens.length > 0);
-  const occurrences: Occurrence[] = []; // `word` and `covers` number these at first
+  const occurrences: Occurrence[] = []; // `word` and `covers` hold positions in this list at first
   for (const [i, { minus, quoted, source, tokens }] of parts.entries()) {
     const plain = tokens.filter((token) => token.parts === 1);
     const terms = plain.map((token) => token.term);
@@ -103,7 +103,8 @@ export function readText(q: string, rules: TextRules, analysis: Analysis): Query
       });
     }
   }
-  // Symbols that are no terms, such as emoji, are searched for when there is nothing else, and found nowhere.
+  // Symbols that are not terms, such as emoji, are searched for only if the query has nothing else, and never
+  // match.
   const symbols = all
     .filter(({ minus }) => !minus)
     .flatMap(({ source }) => /\p{S}|\p{Extended_Pictographic}/u.exec(source) ?? []);
@@ -132,7 +133,7 @@ function partsOf(q: string, analysis: Analysis): Part[] {
   });
 }
 
-/** Tokens that touch each other are cut by dictionary, all others are words of their own. */
+/** Adjacent tokens without a separator are cut by dictionary; every other token is a word. */
 function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   const bytes = Buffer.from(source);
   const groups: OracleToken[][] = [];
@@ -153,7 +154,10 @@ function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   });
 }
 
-/** Stop words go unless nothing else remains; a repeated word counts once, with its most tolerant reading. */
+/**
+ * Stop words are dropped unless nothing else remains. A repeated word counts once, with its most tolerant
+ * reading.
+ */
 function withWords(
   text: QueryText,
   occurrences: Occurrence[],
@@ -195,7 +199,10 @@ function typosAllowed(term: string, rules: TextRules): number {
   return Math.min(allowed, rules.num_typos);
 }
 
-/** A word that may have one has two if it has five letters and is at most three too short for them. */
+/**
+ * A word that is allowed one typo gets two if it has at least five letters and is at most three letters short
+ * of the limit for two.
+ */
 function typosAtLast(term: string, rules: TextRules): number {
   const allowed = typosAllowed(term, rules);
   if (allowed !== 1) return allowed;

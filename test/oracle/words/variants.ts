@@ -1,5 +1,5 @@
-// The ways to match words that docs/ranking.md lists beside the word itself, its prefix and its typos. What the
-// dictionary holds plays no part here.
+// The ways to match words that docs/ranking.md lists in addition to the word, its prefix and its typos.
+// Independent of the dictionary.
 import { isDeepStrictEqual } from "node:util";
 import type { SynonymGroup } from "../curation.js";
 import type { Analysis } from "../segments/values.js";
@@ -9,10 +9,10 @@ import type { QueryText, QueryWord } from "./text.js";
 
 export interface Variant {
   kind: "stem" | "joined" | "synonym" | "split";
-  /** Numbers of the words that a document with it matches. */
+  /** Numbers of the words that a document with this variant matches. */
   covers: number[];
   terms: string[];
-  /** The terms stand side by side; otherwise any of them will do. */
+  /** The terms must be consecutive; otherwise any of them matches. */
   sequence: boolean;
   prefix: boolean;
   exact: boolean;
@@ -58,20 +58,20 @@ function joined(term: string, covers: number[]): Variant {
   return { kind: "joined", covers, terms: [term], sequence: false, prefix: false, exact: true, factor: 0.95 };
 }
 
-/** With the words that start with it, if it may be unfinished. */
+/** Adds the words that start with it, if it may be unfinished. */
 function withBegun(whole: Variant, unfinished: boolean): Variant[] {
   const begun = { ...whole, prefix: true, exact: false, factor: whole.factor * 0.8 };
   return unfinished ? [whole, begun] : [whole];
 }
 
-/** `wi-fi` as wifi. */
+/** `wi-fi` matched as wifi. */
 function compounds(text: QueryText): Variant[] {
   return text.compounds
     .filter(({ covers }) => !covers.includes(-1))
     .flatMap(({ term, covers, prefix }) => withBegun(joined(term, covers), prefix));
 }
 
-/** `wi fi` as wifi, `ab 123 4` as ab1234. */
+/** `wi fi` matched as wifi, `ab 123 4` as ab1234. */
 function neighbours(text: QueryText): Variant[] {
   const found: Variant[] = [];
   for (const run of text.runs) {
@@ -94,12 +94,12 @@ function neighbours(text: QueryText): Variant[] {
   return found;
 }
 
-/** `ab 1234` for AB 123 4. */
+/** `ab 1234` matched as AB 123 4. */
 function cutAnew({ terms, covers }: Variant): Variant[] {
   return hasDigit(terms[0]!) ? splits(terms[0]!).map((parts) => split(covers, parts)) : [];
 }
 
-/** The query's terms if it may be a part number as a whole. */
+/** The query's terms if the whole query may be a part number. */
 export function partNumber(text: QueryText): string[] | null {
   const { terms, phrases, excludes } = text;
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX) return null;
@@ -117,7 +117,7 @@ function partNumbers(text: QueryText): Variant[] {
   return withBegun(whole, begun);
 }
 
-/** Every stretch of the query that is an entry stands for the group's other entries. */
+/** A run of query words that is an entry of a synonym group also matches the group's other entries. */
 function synonyms(
   text: QueryText,
   groups: SynonymGroup[],
@@ -160,13 +160,16 @@ function split(covers: number[], terms: string[]): Variant {
   return { kind: "split", covers, terms, sequence: true, prefix: false, exact, factor: 0.9 };
 }
 
-/** Cuts a text at these places, in ascending order. */
+/** Cuts a text at these positions, in ascending order. */
 function cutAt(letters: string[], places: number[]): string[] {
   const edges = [0, ...places, letters.length];
   return edges.slice(1).map((end, i) => letters.slice(edges[i], end).join(""));
 }
 
-/** Words of letters in two; between letters and digits everywhere, with one number cut in two as well. */
+/**
+ * Words of letters are cut in two. Words with digits are cut at every change between letters and digits, also
+ * with one of the numbers cut in two.
+ */
 function splits(term: string): string[][] {
   const letters = [...term];
   const places = letters.map((_, at) => at).slice(1);
@@ -195,7 +198,7 @@ function splits(term: string): string[][] {
   return [...(changes.length > 1 ? [cutAt(letters, changes)] : []), ...single, ...finer];
 }
 
-/** Every cut into two and three of a word with digits. */
+/** All ways to cut a word with digits into two or three parts. */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const letters = [...word.terms[0]!];
   const loose = word.terms.length === 1 && !word.quoted && hasDigit(word.terms[0]!) && letters.length <= 12;
