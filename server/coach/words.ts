@@ -1,9 +1,15 @@
 // Compares two queries as texts: which words differ, and whether only in spelling or form.
 import { languageNumber, stem } from "../../engine-wasm/host/stemmer.js";
+import { editsWithin } from "../question/words/typos/edits-within.js";
 
-/** The words of a normalised text. */
+const INNER_APOSTROPHE = /(?<=[\p{L}\p{N}\p{M}])['’](?=[\p{L}\p{N}\p{M}])/gu;
+
+/** The words of a normalised text, cut where the analyser cuts: `men's` is one word, `mens`. */
 export function wordsIn(text: string): string[] {
-  return text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== "");
+  return text
+    .replace(INNER_APOSTROPHE, "")
+    .split(/[^\p{L}\p{N}\p{M}]+/u)
+    .filter((word) => word !== "");
 }
 
 export interface Difference {
@@ -59,10 +65,9 @@ const ERRORS_MAX = 2;
 /** True if one text may be the other with typing errors. */
 export function areSpellings(a: string, b: string): boolean {
   const errors = Math.min(ERRORS_MAX, Math.floor(Math.max(a.length, b.length) / LETTERS_PER_ERROR));
-  if (Math.abs(a.length - b.length) > errors) return false;
-  // One error adds at most one letter and removes at most one.
+  // One error adds at most one letter and removes at most one. Most pairs end here.
   if (bitsOf(lettersOf(a) ^ lettersOf(b)) > errors * 2) return false;
-  return distance(a, b) <= errors;
+  return editsWithin(a, b, errors);
 }
 
 /** The letters of a text as bits; several letters share one. */
@@ -76,21 +81,4 @@ function bitsOf(letters: number): number {
   let bits = 0;
   for (let left = letters; left !== 0; left &= left - 1) bits++;
   return bits;
-}
-
-/** Number of substitutions, insertions, deletions and swaps of neighbours (optimal string alignment). */
-function distance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    const above = rows[i - 1] as number[];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const least = Math.min(change, (above[j] as number) + 1, (row[j - 1] as number) + 1);
-      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row[j] = exchanged ? Math.min(least, ((rows[i - 2] as number[])[j - 2] as number) + 1) : least;
-    }
-    rows.push(row);
-  }
-  return (rows[a.length] as number[])[b.length] as number;
 }

@@ -1,7 +1,8 @@
-// Reads values of facets: a brand, a colour, a category, with its field's name (`brand adidas`) or without, in plural, as other
-// languages call a colour, and misspelt. A value is read only when all fields of the index but one do not have it.
+// Reads values of facets: a brand, a colour, a category, with its field's name (`brand adidas`) or without,
+// in plural, as other languages call a colour, and misspelt. A value is read only when all fields of the
+// index but one do not have it.
 
-import { editsWithin } from "./edits.js";
+import { editsWithin } from "../../question/words/typos/edits-within.js";
 import type { IndexFacts, NamedValue } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, phraseAt } from "./languages/language.js";

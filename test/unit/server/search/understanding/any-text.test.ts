@@ -6,7 +6,6 @@ import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limit
 import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
 import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
-import { editsWithin } from "../../../../../server/search/understanding/edits.js";
 import { claimed, readClaim } from "../../../../../server/search/understanding/endpoint-answer.js";
 import { Meaning } from "../../../../../server/search/understanding/meaning.js";
 import { readText } from "../../../../../server/search/understanding/read.js";
@@ -139,30 +138,3 @@ it("any claim of a model is refused or holds", () => {
     { numRuns: 3_000 },
   );
 });
-
-it("the distance of words is that of a table filled in full", () => {
-  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 7 });
-  fc.assert(
-    fc.property(word, word, fc.integer({ min: 0, max: 3 }), (a, b, most) => {
-      expect(editsWithin(a, b, most)).toBe(distance(a, b) <= most);
-    }),
-    { numRuns: 3_000 },
-  );
-});
-
-function distance(a: string, b: string): number {
-  const d = Array.from({ length: a.length + 1 }, (_, i) =>
-    Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
-  );
-  for (let i = 1; i <= a.length; i++)
-    for (let j = 1; j <= b.length; j++) {
-      d[i]![j] = Math.min(
-        d[i - 1]![j]! + 1,
-        d[i]![j - 1]! + 1,
-        d[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        d[i]![j] = Math.min(d[i]![j]!, d[i - 2]![j - 2]! + 1);
-    }
-  return d[a.length]![b.length]!;
-}

@@ -1,8 +1,17 @@
-// Tests whether two words differ by a few typing errors: a superfluous, missing or wrong letter, or two
-// swapped neighbours.
+// Whether two words are at most a few typing errors apart: a letter too many, missing, wrong, or exchanged
+// with its neighbour. The same distance as the engine's typo walk over a dictionary
+// (engine-wasm/assembly/expand), which compares one word with many; here are those that compare two. A test
+// holds the two equal.
 
-/** Optimal string alignment; rows are as short as the words, and a row that is too far off ends it. */
+const SURROGATE = /\p{Surrogate}|[\u{10000}-\u{10ffff}]/u;
+
+/** Optimal string alignment, in code points. */
 export function editsWithin(a: string, b: string, most: number): boolean {
+  return SURROGATE.test(a) || SURROGATE.test(b) ? isWithin([...a], [...b], most) : isWithin(a, b, most);
+}
+
+/** A row of the matrix that is too far off ends the comparison. */
+function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   if (most === 1) return oneEditApart(a, b);
   const width = b.length + 1;
@@ -27,10 +36,14 @@ export function editsWithin(a: string, b: string, most: number): boolean {
 }
 
 /** The same for one error, without rows: it is at the first difference, and the rest is equal. */
-function oneEditApart(a: string, b: string): boolean {
+function oneEditApart(a: ArrayLike<string>, b: ArrayLike<string>): boolean {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
-  const isEqual = (fromA: number, fromB: number): boolean => a.slice(fromA) === b.slice(fromB);
+  const isEqual = (fromA: number, fromB: number): boolean => {
+    if (a.length - fromA !== b.length - fromB) return false;
+    for (let i = fromA, j = fromB; i < a.length; i++, j++) if (a[i] !== b[j]) return false;
+    return true;
+  };
   if (isEqual(at + 1, at + 1) || isEqual(at + 1, at) || isEqual(at, at + 1)) return true;
   return a[at] === b[at + 1] && a[at + 1] === b[at] && isEqual(at + 2, at + 2);
 }

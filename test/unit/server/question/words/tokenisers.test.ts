@@ -1,0 +1,63 @@
+// Two parts of the server cut texts without the engine's analyser: the understanding of queries, which needs
+// currency signs and decimal points, and the coach, whose thread has no engine. Neither may cut a word of the
+// analyser in two.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { wordsIn } from "../../../../../server/coach/words.js";
+import { normalisedText } from "../../../../../server/query-log/rows/text-form.js";
+import { tokensOf } from "../../../../../server/search/understanding/tokens.js";
+import { loadEngine } from "../../../engine/load-engine.js";
+
+const workbench = (await loadEngine()).workbench();
+const DEFAULTS = { symbolsToIndex: "", tokenSeparators: "" };
+
+function termsOf(text: string): string[] {
+  return workbench
+    .analyse(text, DEFAULTS)
+    .filter(({ parts }) => parts === 1)
+    .map(({ term }) => term);
+}
+
+const letters = fc.constantFrom(..."abzÄéßøœи日𐌰0159");
+const signs = fc.constantFrom(..."  .,-/+&$€'’!?()");
+const text = fc
+  .array(fc.oneof({ weight: 3, arbitrary: letters }, signs), { maxLength: 30 })
+  .map((all) => all.join(""));
+
+test("the coach's words have the terms of their text", () => {
+  fc.assert(
+    fc.property(text, (typed) => {
+      const logged = normalisedText(typed);
+      expect(wordsIn(logged).flatMap(termsOf)).toEqual(termsOf(logged));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("the pieces of a query, those that touch each other together, have its terms", () => {
+  // The analyser drops an apostrophe, and the understanding reads a number before one apart: 5'tall.
+  const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
+  fc.assert(
+    fc.property(withoutApostrophes, (query) => {
+      const runs: { start: number; end: number }[] = [];
+      const pieces = tokensOf(query).filter(({ kind }) => kind !== "sealed");
+      fc.pre(pieces.length === tokensOf(query).length);
+      for (const { start, end, touches } of pieces) {
+        if (touches) runs.at(-1)!.end = end;
+        else runs.push({ start, end });
+      }
+      expect(runs.flatMap(({ start, end }) => termsOf(query.slice(start, end)))).toEqual(termsOf(query));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a plain word of a query has the analyser's letters", () => {
+  const plain = fc.string({ unit: fc.constantFrom(..."abzÄéßøœæñи"), minLength: 1, maxLength: 10 });
+  fc.assert(
+    fc.property(plain, (word) => {
+      expect(tokensOf(word).map(({ key }) => key)).toEqual(termsOf(word));
+    }),
+    { numRuns: 2_000 },
+  );
+});
