@@ -1,16 +1,15 @@
 // The OpenAPI paths of ranking rules, synonyms, copying and swapping. Plain data.
 
+import { CURATED, CURATED_KINDS, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { ref } from "./components.js";
 import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from "./operations.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 
-/** The routes of records that belong to an index. Operation ids call one of them `one` and all of them `all`. */
-function recordPaths(
-  path: string,
-  { schema, noun, one, all }: { schema: string; noun: string; one: string; all: string },
-): Readonly<Record<string, PathItem>> {
+/** The routes of one kind of curated records. */
+function recordPaths(kind: CuratedKind): Readonly<Record<string, PathItem>> {
+  const { path, schema, noun, one, all } = CURATED[kind];
   const record = ref(schema);
   const place = { parameters: [INDEX, NUMBER] };
   return {
@@ -59,16 +58,5 @@ export const curationPaths: Readonly<Record<string, PathItem>> = {
       replies: { 200: data("Swapped, all at once.", ref("Swapped")) },
     }),
   },
-  ...recordPaths("ranking-rules", {
-    schema: "RankingRule",
-    noun: "ranking rule",
-    one: "RankingRule",
-    all: "RankingRules",
-  }),
-  ...recordPaths("synonyms", {
-    schema: "SynonymGroup",
-    noun: "synonym group",
-    one: "Synonyms",
-    all: "Synonyms",
-  }),
+  ...Object.assign({}, ...CURATED_KINDS.map(recordPaths)),
 };
