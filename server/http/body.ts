@@ -1,9 +1,10 @@
-// Reading request bodies: content type, content encoding, JSON. Throws the specified errors.
+// The readers of request bodies that routes declare: content type, content encoding, JSON.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import { parseJson } from "./json.js";
+import type { BodyReader } from "./route.js";
 import type { HttpRequest } from "./transport/port.js";
 
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
@@ -14,43 +15,62 @@ const CURL_MEDIA = "application/x-www-form-urlencoded";
 /** Characters of a header that an error shows. */
 const SHOWN_MAX = 100;
 
-/** The body as a JSON value. Every refusal of it has the error code `code`. */
-export async function readJson(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
-  const bytes = await readJsonBytes(request, limits);
-  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+/** A JSON value. Every refusal of it has the error code `code`. */
+export function jsonValue(code: ErrorCode): BodyReader<unknown> {
+  return async ({ request, services: { limits } }) =>
+    parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+}
+
+/** A JSON value, or {} for an empty body. */
+export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
+  return async ({ request, services: { limits } }) => {
+    const bytes = await readBytes(request, limits, JSON_MEDIA);
+    return bytes.length === 0 ? {} : parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+  };
+}
+
+/** As `jsonValue`, for pages that can only send text/plain (navigator.sendBeacon). */
+export function beaconValue(code: ErrorCode): BodyReader<unknown> {
+  return async ({ request, services: { limits } }) =>
+    parseJson(await readBytes(request, limits, BEACON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
 /** The bytes of a JSON body. Not parsed and not checked. */
-export function readJsonBytes(request: HttpRequest, limits: Limits): Promise<Uint8Array> {
-  return readBytes(request, limits, JSON_MEDIA);
+export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
+  readBytes(request, limits, JSON_MEDIA);
+
+/** The same, a large one when it is the tenant's turn. */
+export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
+  const bytes = await jsonBytes(asked);
+  const turn = asked.services.reads.turns.forBytes(asked.principal.tenant, bytes.length);
+  if (turn !== undefined) await turn;
+  return bytes;
+};
+
+/** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */
+export function documentBytes(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
+  return async ({ request, services: { limits } }) => {
+    const bytesMax = limits[limit];
+    checkMedia(request, JSON_MEDIA, "application/json");
+    const gzipped = isGzip(request);
+    const body = await request.body(bytesMax, "SK-DOC-413");
+    const bytes = gzipped ? await decompress(body, bytesMax) : body;
+    if (bytes.byteLength === 0)
+      throw new SkeinError("SK-DOC-400", "the body is empty; expected a JSON object");
+    return bytes;
+  };
 }
+
+/** The pieces of an NDJSON body, decompressed, at the reader's pace. */
+export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request }) => {
+  checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
+  return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
+};
 
 function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Promise<Uint8Array> {
   checkMedia(request, accepted, "application/json");
   if (!isPlain(encodingOf(request))) throw unsupportedEncoding(request, "identity");
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
-}
-
-/** As `readJson`, for pages that can only send text/plain (navigator.sendBeacon). */
-export async function readBeacon(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
-  const bytes = await readBytes(request, limits, BEACON_MEDIA);
-  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
-}
-
-/** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */
-export async function readDocumentBytes(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
-  checkMedia(request, JSON_MEDIA, "application/json");
-  const gzipped = isGzip(request);
-  const body = await request.body(bytesMax, "SK-DOC-413");
-  const bytes = gzipped ? await decompress(body, bytesMax) : body;
-  if (bytes.byteLength === 0) throw new SkeinError("SK-DOC-400", "the body is empty; expected a JSON object");
-  return bytes;
-}
-
-/** The pieces of an NDJSON body, decompressed, at the reader's pace. */
-export function documentStream(request: HttpRequest): AsyncIterable<Uint8Array> {
-  checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
-  return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
 }
 
 /** Refuses other content types. A request without a Content-Type is taken to have the right one. */

@@ -1,78 +1,16 @@
-// The route table as data, and finding a path in it. Knows no route.
-import type { Principal } from "../access/tenants/principal.js";
-import type { IndexRecord } from "../catalog/records/index-record.js";
-import type { Scope } from "../catalog/records/key.js";
-import type { CatalogState } from "../catalog/state.js";
-import { type ErrorCode, SkeinError } from "../ground/errors.js";
-import type { SearchServices, Services } from "./services.js";
-import type { HttpReply, HttpRequest } from "./transport/port.js";
+// Finding the route of a request in the table. Knows no route but the one that stands for none.
+import { SkeinError } from "../ground/errors.js";
+import { errorReply } from "./respond.js";
+import type { OpenRoute, Route } from "./route.js";
+import type { SearchServices } from "./services.js";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
-/** What a handler of an open route gets. */
-export interface OpenContext<S extends SearchServices = Services> {
-  readonly services: S;
-  readonly request: HttpRequest;
-  /** Of the request, for lines of the log. */
-  readonly id: string;
-  /** Decoded path parameters. */
+export interface Match<S extends SearchServices> {
+  readonly route: Route<S>;
   readonly params: Readonly<Record<string, string>>;
-  /** The URL's parameters; most routes have none. Throws SK-SYS-400 for a repeated one. */
-  query(): URLSearchParams;
 }
 
-export interface TenantContext<S extends SearchServices = Services> extends OpenContext<S> {
-  readonly principal: Principal;
-  /** The catalog as of the request's arrival. */
-  readonly state: CatalogState;
-}
-
-export interface IndexContext<S extends SearchServices = Services> extends TenantContext<S> {
-  readonly record: IndexRecord;
-}
-
-type Reply = HttpReply | Promise<HttpReply>;
-
-interface RouteBase {
-  readonly method: Method;
-  /** With parameters in braces, exactly as in the OpenAPI document. */
-  readonly path: string;
-  /** operationId of the OpenAPI document. */
-  readonly operation: string;
-}
-
-/** No key needed. */
-export interface OpenRoute<S extends SearchServices = Services> extends RouteBase {
-  readonly access: "open";
-  handle(context: OpenContext<S>): Reply;
-}
-
-/** A key with the scope; "bootstrap": only the bootstrap admin key. */
-export interface TenantRoute<S extends SearchServices = Services> extends RouteBase {
-  readonly access: "tenant";
-  readonly scope: Scope | "bootstrap";
-  handle(context: TenantContext<S>): Reply;
-}
-
-/** A key with the scope that covers the index {name}. */
-export interface IndexRoute<S extends SearchServices = Services> extends RouteBase {
-  readonly access: "index";
-  readonly scope: Scope;
-  /** The code when the index does not exist. */
-  readonly missing: ErrorCode;
-  /** The key may stand in the URL, for requests whose headers a page cannot set. */
-  readonly keyInUrl?: true;
-  handle(context: IndexContext<S>): Reply;
-}
-
-export type Route<S extends SearchServices = Services> = OpenRoute<S> | TenantRoute<S> | IndexRoute<S>;
-
-export type Match<S extends SearchServices> =
-  | { readonly route: Route<S>; readonly params: Record<string, string> }
-  | {
-      readonly route: null /** Methods of the path; empty when the path is unknown. */;
-      readonly allow: readonly string[];
-    };
+/** What a request without a route gets: 404. */
+export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
@@ -106,7 +44,10 @@ export class Router<S extends SearchServices> {
     return entries.find((entry) => entry.route.method === wanted && fits(entry, segments));
   }
 
-  /** HEAD finds the GET route. Throws SK-SYS-400 for a path with broken percent-encoding. */
+  /**
+   * HEAD finds the GET route. A path that takes other methods gives a route that answers with them. Throws SK-SYS-400
+   * for a path with broken percent-encoding.
+   */
   match(method: string, path: string): Match<S> {
     const segments = path.split("/");
     const entries = this.#byLength.get(segments.length) ?? [];
@@ -115,9 +56,29 @@ export class Router<S extends SearchServices> {
     const methods = entries
       .filter((entry) => fits(entry, segments))
       .map((entry) => entry.route.method as string);
-    if (methods.length === 0) return { route: null, allow: [] };
-    return { route: null, allow: [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"] };
+    if (methods.length === 0) return UNMATCHED;
+    return {
+      route: noRoute([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]),
+      params: {},
+    };
   }
+}
+
+/** Stands for the missing route; `allow`: the methods of the path. Its path is a label of metrics. */
+function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
+  return {
+    method: "GET",
+    path: "unmatched",
+    operation: "",
+    access: "open",
+    handle: ({ request: { method } }) => {
+      if (allow.length === 0) throw new SkeinError("SK-SYS-404", "there is no such path");
+      const header = ["allow", allow.join(", ")] as const;
+      if (method === "OPTIONS") return { status: 204, headers: [header], body: "" };
+      const taken = `the path does not take ${method.slice(0, 20)}, only ${allow.join(", ")}`;
+      return errorReply(new SkeinError("SK-SYS-405", taken), [header]);
+    },
+  };
 }
 
 function parameterOf(segment: string): string | null {

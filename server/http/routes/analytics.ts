@@ -5,9 +5,9 @@ import {
   readReportLimit,
   readReportWindow,
 } from "../../query-log/analytics/report-request.js";
-import { readBeacon } from "../body.js";
+import { beaconValue } from "../body.js";
 import { dataReply, NDJSON_TYPE } from "../respond.js";
-import type { IndexContext, Route } from "../router.js";
+import type { IndexRequest, Route } from "../route.js";
 import { startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
@@ -24,6 +24,7 @@ export const analyticsRoutes: readonly Route[] = [
     scope: "events",
     missing: "SK-IX-404",
     keyInUrl: true,
+    body: beaconValue("SK-AN-400"),
     handle: events,
   },
   { method: "GET", path: `${REPORTS}/queries`, operation: "topQueries", ...ANALYTICS, handle: queries },
@@ -40,27 +41,26 @@ export const analyticsRoutes: readonly Route[] = [
   },
 ];
 
-async function events({ services, request, record, principal }: IndexContext): Promise<HttpReply> {
+function events({ services, body, record, principal }: IndexRequest<unknown>): HttpReply {
   const userId = principal.token?.userId ?? null;
-  const body = await readBeacon(request, services.config.limits, "SK-AN-400");
   const { accepted, rejected } = services.analytics.takeEvents(record, body, userId, Date.now());
   return dataReply({ accepted: accepted.length, rejected }, 202);
 }
 
-function queries(context: IndexContext): Promise<HttpReply> {
+function queries(context: IndexRequest): Promise<HttpReply> {
   return ranking(context, "queries");
 }
 
-function noResults(context: IndexContext): Promise<HttpReply> {
+function noResults(context: IndexRequest): Promise<HttpReply> {
   return ranking(context, "no-results");
 }
 
-function documents(context: IndexContext): Promise<HttpReply> {
+function documents(context: IndexRequest): Promise<HttpReply> {
   return ranking(context, "documents");
 }
 
 async function ranking(
-  { services, record, query }: IndexContext,
+  { services, record, query }: IndexRequest,
   kind: "queries" | "no-results" | "documents",
 ): Promise<HttpReply> {
   const { limits } = services.config;
@@ -69,18 +69,18 @@ async function ranking(
   return dataReply(await services.analytics.report(record, { kind, window, limit }));
 }
 
-async function summary({ services, record, query }: IndexContext): Promise<HttpReply> {
+async function summary({ services, record, query }: IndexRequest): Promise<HttpReply> {
   const window = readReportWindow(query(), Date.now(), services.config.limits);
   const interval = readInterval(query());
   return dataReply(await services.analytics.report(record, { kind: "summary", window, interval }));
 }
 
-function exportLog({ services, record, query }: IndexContext): Promise<HttpReply> {
+function exportLog({ services, record, query }: IndexRequest): Promise<HttpReply> {
   const window = readReportWindow(query(), Date.now(), services.config.limits);
   return startedReply(services.analytics.export(record, window), NDJSON_TYPE);
 }
 
-async function forget({ services, record, query }: IndexContext): Promise<HttpReply> {
+async function forget({ services, record, query }: IndexRequest): Promise<HttpReply> {
   const person = readNamedPerson(query(), services.config.limits);
   return dataReply({ forgotten: await services.analytics.forget(record, person) });
 }

@@ -1,7 +1,7 @@
 // GET /v1/audit, for the bootstrap admin key only: the lines tell of all tenants.
 import { readAuditFilter, readAuditLimit } from "../../access/audit/audit-request.js";
 import { dataReply } from "../respond.js";
-import type { Route, TenantContext } from "../router.js";
+import type { Route, TenantRequest } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 export const auditRoutes: readonly Route[] = [
@@ -15,7 +15,7 @@ export const auditRoutes: readonly Route[] = [
   },
 ];
 
-async function list({ services, request, query }: TenantContext): Promise<HttpReply> {
+async function list({ services, request, query }: TenantRequest): Promise<HttpReply> {
   const { limits } = services.config;
   const parameters = query();
   const filter = readAuditFilter(parameters, limits);

@@ -4,9 +4,9 @@ import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Decided, readStatus } from "../../coach/coach.js";
 import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { IndexRequest, Route, TenantRequest } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 const INDEX = "/v1/indexes/{name}/coach";
@@ -15,7 +15,15 @@ const COACH = { access: "index", scope: "coach", missing: "SK-IX-404" } as const
 const ANY = { access: "tenant", scope: "coach" } as const;
 
 export const coachRoutes: readonly Route[] = [
-  { method: "POST", path: `${INDEX}/analyze`, operation: "analyze", ...COACH, handle: analyze },
+  {
+    method: "POST",
+    path: `${INDEX}/analyze`,
+    operation: "analyze",
+    ...COACH,
+    opens: true,
+    body: jsonValue("SK-AI-400"),
+    handle: analyze,
+  },
   {
     method: "GET",
     path: `${INDEX}/recommendations`,
@@ -27,10 +35,8 @@ export const coachRoutes: readonly Route[] = [
   { method: "POST", path: `${ONE}/dismiss`, operation: "dismissRecommendation", ...ANY, handle: dismiss },
 ];
 
-async function analyze({ services, request, state, record }: IndexContext): Promise<HttpReply> {
-  const { config, settings, coach, lifecycle } = services;
-  const body = await readJson(request, config.limits, "SK-AI-400");
-  lifecycle.checkOpen(record);
+async function analyze({ services, body, state, record }: IndexRequest<unknown>): Promise<HttpReply> {
+  const { settings, coach } = services;
   const plan = planOfTenant(settings.now.plans, state, record.tenant);
   const { recommendations, ...report } = await coach.analyse(record, body, plan, new Date());
   return dataReply({
@@ -40,23 +46,23 @@ async function analyze({ services, request, state, record }: IndexContext): Prom
   });
 }
 
-function list({ state, record, query }: IndexContext): HttpReply {
+function list({ state, record, query }: IndexRequest): HttpReply {
   const all = recommendationsOf(state, record, readStatus(query()));
   return dataReply(all.map((one) => recommendationView(one, record)));
 }
 
-async function apply(context: TenantContext): Promise<HttpReply> {
+async function apply(context: TenantRequest): Promise<HttpReply> {
   const { services, params } = context;
   return decidedReply(await services.coach.apply(coveredIndexes(context), params.id!, new Date()));
 }
 
-async function dismiss(context: TenantContext): Promise<HttpReply> {
+async function dismiss(context: TenantRequest): Promise<HttpReply> {
   const { services, params } = context;
   return decidedReply(await services.coach.dismiss(coveredIndexes(context), params.id!, new Date()));
 }
 
 /** Only those that the key covers. */
-function coveredIndexes({ services, principal }: TenantContext): IndexRecord[] {
+function coveredIndexes({ services, principal }: TenantRequest): IndexRecord[] {
   return services.lifecycle
     .list(principal.tenant)
     .filter(({ name }) => anyPatternMatches(principal.indexes, name));

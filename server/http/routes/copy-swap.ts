@@ -1,22 +1,40 @@
 // Copying settings from one index to another, and exchanging two indexes. The key must cover both names.
 import { checkRights } from "../../access/tenants/principal.js";
 import { readCopyRequest, readSwapRequest } from "../../catalog/copy-swap.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { IndexContext, Route } from "../router.js";
+import type { IndexRequest, Route } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 const INDEX = { method: "POST", access: "index", scope: "indexes", missing: "SK-IX-404" } as const;
 
 export const copySwapRoutes: readonly Route[] = [
-  { path: "/v1/indexes/{name}/copy-settings-from", operation: "copySettings", ...INDEX, handle: copy },
-  { path: "/v1/indexes/{name}/swap-with", operation: "swapIndexes", ...INDEX, handle: swap },
+  {
+    path: "/v1/indexes/{name}/copy-settings-from",
+    operation: "copySettings",
+    ...INDEX,
+    body: jsonValue("SK-IX-400"),
+    handle: copy,
+  },
+  {
+    path: "/v1/indexes/{name}/swap-with",
+    operation: "swapIndexes",
+    ...INDEX,
+    body: jsonValue("SK-IX-400"),
+    handle: swap,
+  },
 ];
 
-async function copy({ services, request, principal, params, record }: IndexContext): Promise<HttpReply> {
+async function copy({
+  services,
+  body,
+  principal,
+  params,
+  record,
+}: IndexRequest<unknown>): Promise<HttpReply> {
   const { limits } = services.config;
   const index = params.name!;
-  const wanted = readCopyRequest(await readJson(request, limits, "SK-IX-400"), index, limits);
+  const wanted = readCopyRequest(body, index, limits);
   checkRights(principal, "indexes", wanted.sourceIndex);
   const { owned } = await services.lifecycle.copyFrom(record, wanted);
   return dataReply({
@@ -30,10 +48,10 @@ async function copy({ services, request, principal, params, record }: IndexConte
   });
 }
 
-async function swap({ services, request, principal, params }: IndexContext): Promise<HttpReply> {
+async function swap({ services, body, principal, params }: IndexRequest<unknown>): Promise<HttpReply> {
   const { limits } = services.config;
   const index = params.name!;
-  const wanted = readSwapRequest(await readJson(request, limits, "SK-IX-400"), index, limits);
+  const wanted = readSwapRequest(body, index, limits);
   checkRights(principal, "indexes", wanted.targetIndex);
   await services.lifecycle.swap(principal.tenant, index, wanted);
   return dataReply({ index, target: wanted.targetIndex, dropped: wanted.dropSource });

@@ -2,9 +2,9 @@
 import { ownedBy } from "../../catalog/owned-records.js";
 import { CURATED, CURATED_KINDS, type Curated, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { findCurated } from "../../indexes/curation.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { IndexContext, Route } from "../router.js";
+import type { IndexRequest, Route } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 const RULES = { access: "index", scope: "rules", missing: "SK-IX-404" } as const;
@@ -15,31 +15,30 @@ function routesOf<K extends CuratedKind>(kind: K): Route[] {
   const { path, one, all, invalid, shown } = CURATED[kind];
   const records = `/v1/indexes/{name}/${path}`;
   const record = `${records}/{id}`;
-  const show = ({ services, record: index }: IndexContext, curated: Curated<K>): object =>
+  const show = ({ services, record: index }: IndexRequest<unknown>, curated: Curated<K>): object =>
     shown(curated, index, services);
-  const list = (context: IndexContext): HttpReply =>
+  const list = (context: IndexRequest): HttpReply =>
     dataReply(ownedBy(context.state, kind, context.record.uid).map((curated) => show(context, curated)));
-  const create = async (context: IndexContext): Promise<HttpReply> => {
-    const { services, request, record: index } = context;
-    const body = await readJson(request, services.config.limits, invalid);
+  const create = async (context: IndexRequest<unknown>): Promise<HttpReply> => {
+    const { services, body, record: index } = context;
     return dataReply(show(context, await services.curation.create(kind, index, body)), 201);
   };
-  const get = (context: IndexContext): HttpReply => {
+  const get = (context: IndexRequest): HttpReply => {
     const { state, record: index, params } = context;
     return dataReply(show(context, findCurated(kind, state, index, params.id!)));
   };
-  const patch = async (context: IndexContext): Promise<HttpReply> => {
-    const { services, request, record: index, params } = context;
-    const body = await readJson(request, services.config.limits, invalid);
+  const patch = async (context: IndexRequest<unknown>): Promise<HttpReply> => {
+    const { services, body, record: index, params } = context;
     return dataReply(show(context, await services.curation.change(kind, index, params.id!, body)));
   };
-  const remove = async ({ services, record: index, params }: IndexContext): Promise<HttpReply> =>
+  const remove = async ({ services, record: index, params }: IndexRequest): Promise<HttpReply> =>
     dataReply({ id: await services.curation.remove(kind, index, params.id!), deleted: true });
+  const body = jsonValue(invalid);
   return [
     { method: "GET", path: records, operation: `list${all}`, ...RULES, handle: list },
-    { method: "POST", path: records, operation: `create${one}`, ...RULES, handle: create },
+    { method: "POST", path: records, operation: `create${one}`, ...RULES, body, handle: create },
     { method: "GET", path: record, operation: `get${one}`, ...RULES, handle: get },
-    { method: "PATCH", path: record, operation: `update${one}`, ...RULES, handle: patch },
+    { method: "PATCH", path: record, operation: `update${one}`, ...RULES, body, handle: patch },
     { method: "DELETE", path: record, operation: `delete${one}`, ...RULES, handle: remove },
   ];
 }

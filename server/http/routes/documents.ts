@@ -5,9 +5,9 @@ import { exportDocuments } from "../../documents/ingest/export-stream.js";
 import { importDocuments } from "../../documents/ingest/import-stream.js";
 import { writeBatch } from "../../documents/ingest/write.js";
 import { SkeinError } from "../../ground/errors.js";
-import { documentStream, readDocumentBytes } from "../body.js";
+import { documentBytes, documentStream } from "../body.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
-import type { IndexContext, Route } from "../router.js";
+import type { IndexRequest, Route } from "../route.js";
 import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
@@ -15,28 +15,46 @@ import type { HttpReply } from "../transport/port.js";
 const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
 
 const BASE = "/v1/indexes/{name}/documents";
-const INDEX = { access: "index", scope: "documents", missing: "SK-IX-404" } as const;
+const INDEX = { access: "index", scope: "documents", missing: "SK-IX-404", opens: true } as const;
 
 export const documentRoutes: readonly Route[] = [
-  { method: "POST", path: `${BASE}/batch`, operation: "batchDocuments", ...INDEX, handle: batch },
-  { method: "POST", path: `${BASE}/import`, operation: "importDocuments", ...INDEX, handle: importAll },
+  {
+    method: "POST",
+    path: `${BASE}/batch`,
+    operation: "batchDocuments",
+    ...INDEX,
+    body: documentBytes("batchBodyBytesMax"),
+    handle: batch,
+  },
+  {
+    method: "POST",
+    path: `${BASE}/import`,
+    operation: "importDocuments",
+    ...INDEX,
+    body: documentStream,
+    handle: importAll,
+  },
   { method: "GET", path: `${BASE}/export`, operation: "exportDocuments", ...INDEX, handle: exportAll },
   { method: "DELETE", path: BASE, operation: "deleteDocuments", ...INDEX, handle: removeWhere },
   { method: "GET", path: `${BASE}/{id}`, operation: "getDocument", ...INDEX, handle: get },
-  { method: "PATCH", path: `${BASE}/{id}`, operation: "updateDocument", ...INDEX, handle: patch },
+  {
+    method: "PATCH",
+    path: `${BASE}/{id}`,
+    operation: "updateDocument",
+    ...INDEX,
+    body: documentBytes("documentBytesMax"),
+    handle: patch,
+  },
   { method: "DELETE", path: `${BASE}/{id}`, operation: "deleteDocument", ...INDEX, handle: remove },
 ];
 
-async function batch(context: IndexContext): Promise<HttpReply> {
-  const { services, request, principal, record } = context;
-  const body = await readDocumentBytes(request, services.config.limits.batchBodyBytesMax);
-  services.lifecycle.checkOpen(record);
+async function batch(context: IndexRequest<Uint8Array>): Promise<HttpReply> {
+  const { services, body, principal, record } = context;
   return dataReply(await writeBatch(services, record, body, services.documentQuotas.of(principal.tenant)));
 }
 
-async function importAll(context: IndexContext): Promise<HttpReply> {
-  const { services, state, request, id, query, principal, record } = context;
-  services.lifecycle.checkOpen(record);
+async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Promise<HttpReply> {
+  const { services, state, body, id, query, principal, record } = context;
   const log = services.log.child({ id });
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
@@ -44,7 +62,7 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   const plan = planOfTenant(services.settings.now.plans, state, principal.tenant);
   const end = services.imports.begin(principal.tenant, plan.concurrent_imports);
   try {
-    const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
+    const lines = importDocuments({ ...services, log }, record, action, body, target);
     return { ...(await heldReply(lines, NDJSON_TYPE, IMPORT_REPLY_HELD_BYTES_MAX, log)), onFinished: end };
   } catch (error) {
     end();
@@ -52,13 +70,11 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   }
 }
 
-function exportAll({ services, query, record }: IndexContext): Promise<HttpReply> {
-  services.lifecycle.checkOpen(record);
+function exportAll({ services, query, record }: IndexRequest): Promise<HttpReply> {
   return startedReply(exportDocuments(services, record, query().get("filter_by")), NDJSON_TYPE);
 }
 
-async function removeWhere({ services, query, record }: IndexContext): Promise<HttpReply> {
-  services.lifecycle.checkOpen(record);
+async function removeWhere({ services, query, record }: IndexRequest): Promise<HttpReply> {
   const filter = query().get("filter_by");
   if (filter === null) {
     throw new SkeinError("SK-DOC-400", "filter_by is missing; to delete all documents, delete the index");
@@ -66,21 +82,17 @@ async function removeWhere({ services, query, record }: IndexContext): Promise<H
   return dataReply({ deleted: await deleteWhere(services, record, filter) });
 }
 
-async function get({ services, params, record }: IndexContext): Promise<HttpReply> {
-  services.lifecycle.checkOpen(record);
+async function get({ services, params, record }: IndexRequest): Promise<HttpReply> {
   const document = await getDocument(services, record, params.id!);
   if (document === null) throw noDocument();
   return rawDataReply(document);
 }
 
-async function patch({ services, request, params, record }: IndexContext): Promise<HttpReply> {
-  const body = await readDocumentBytes(request, services.config.limits.documentBytesMax);
-  services.lifecycle.checkOpen(record);
+async function patch({ services, body, params, record }: IndexRequest<Uint8Array>): Promise<HttpReply> {
   return rawDataReply(await patchDocument(services, record, params.id!, body));
 }
 
-async function remove({ services, params, record }: IndexContext): Promise<HttpReply> {
-  services.lifecycle.checkOpen(record);
+async function remove({ services, params, record }: IndexRequest): Promise<HttpReply> {
   const id = params.id!;
   if (!(await deleteDocument(services, record, id))) throw noDocument();
   return dataReply({ id, deleted: true });

@@ -3,7 +3,7 @@
 // A damaged index does not make the server unready, because no restart would cure it and all other indexes serve.
 import { SkeinError } from "../../ground/errors.js";
 import { dataReply } from "../respond.js";
-import type { OpenContext, Route } from "../router.js";
+import type { OpenRequest, Route } from "../route.js";
 
 export const healthRoutes: readonly Route[] = [
   {
@@ -13,10 +13,17 @@ export const healthRoutes: readonly Route[] = [
     access: "open",
     handle: () => dataReply({ status: "live" }),
   },
-  { method: "GET", path: "/health/ready", operation: "ready", access: "open", handle: ready },
+  {
+    method: "GET",
+    path: "/health/ready",
+    operation: "ready",
+    access: "open",
+    whileServing: true,
+    handle: ready,
+  },
 ];
 
-async function ready({ services }: OpenContext) {
+async function ready({ services }: OpenRequest) {
   const { indexes, health, lifecycle } = services;
   if (!lifecycle.begun || !(await health.ready())) {
     throw new SkeinError("SK-SYS-503", "not every shard answers yet", { retryAfter: 1 });

@@ -5,9 +5,9 @@ import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { indexView } from "../../catalog/view.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { IndexRequest, Route, TenantRequest } from "../route.js";
 import type { Services } from "../services.js";
 import type { HttpReply } from "../transport/port.js";
 
@@ -15,10 +15,24 @@ const ONE = { access: "index", scope: "indexes", missing: "SK-IX-404" } as const
 const ALL = { access: "tenant", scope: "indexes" } as const;
 
 export const indexRoutes: readonly Route[] = [
-  { method: "POST", path: "/v1/indexes", operation: "createIndex", ...ALL, handle: create },
+  {
+    method: "POST",
+    path: "/v1/indexes",
+    operation: "createIndex",
+    ...ALL,
+    body: jsonValue("SK-IX-400"),
+    handle: create,
+  },
   { method: "GET", path: "/v1/indexes", operation: "listIndexes", ...ALL, handle: list },
   { method: "GET", path: "/v1/indexes/{name}", operation: "getIndex", ...ONE, handle: get },
-  { method: "PATCH", path: "/v1/indexes/{name}", operation: "updateIndex", ...ONE, handle: patch },
+  {
+    method: "PATCH",
+    path: "/v1/indexes/{name}",
+    operation: "updateIndex",
+    ...ONE,
+    body: jsonValue("SK-IX-400"),
+    handle: patch,
+  },
   { method: "DELETE", path: "/v1/indexes/{name}", operation: "deleteIndex", ...ONE, handle: remove },
   {
     method: "GET",
@@ -32,53 +46,57 @@ export const indexRoutes: readonly Route[] = [
     path: "/v1/indexes/{name}/settings",
     operation: "updateSettings",
     ...ONE,
+    body: jsonValue("SK-IX-400"),
     handle: patchSettings,
   },
-  { method: "GET", path: "/v1/indexes/{name}/stats", operation: "getStats", ...ONE, handle: stats },
+  {
+    method: "GET",
+    path: "/v1/indexes/{name}/stats",
+    operation: "getStats",
+    ...ONE,
+    opens: true,
+    handle: stats,
+  },
 ];
 
 function view({ lifecycle }: Services, record: IndexRecord): Record<string, unknown> {
   return indexView(record, lifecycle.records(record), lifecycle.status(record));
 }
 
-async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-IX-400");
+async function create({ services, body, principal }: TenantRequest<unknown>): Promise<HttpReply> {
   const checkName = (name: string): void => checkRights(principal, "indexes", name);
   return dataReply(view(services, await services.lifecycle.create(principal.tenant, body, checkName)), 201);
 }
 
 /** Only the indexes that the key covers. */
-function list({ services, principal }: TenantContext): HttpReply {
+function list({ services, principal }: TenantRequest): HttpReply {
   const records = services.lifecycle.list(principal.tenant);
   const covered = records.filter((record) => anyPatternMatches(principal.indexes, record.name));
   return dataReply(covered.map((record) => view(services, record)));
 }
 
-function get({ services, record }: IndexContext): HttpReply {
+function get({ services, record }: IndexRequest): HttpReply {
   return dataReply(view(services, record));
 }
 
-async function patch({ services, request, record }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-IX-400");
+async function patch({ services, body, record }: IndexRequest<unknown>): Promise<HttpReply> {
   return dataReply(view(services, await services.lifecycle.changeSchema(record, body)));
 }
 
-async function remove({ services, record }: IndexContext): Promise<HttpReply> {
+async function remove({ services, record }: IndexRequest): Promise<HttpReply> {
   await services.lifecycle.remove(record);
   return dataReply({ id: record.id, name: record.name, deleted: true });
 }
 
-function getSettings({ record }: IndexContext): HttpReply {
+function getSettings({ record }: IndexRequest): HttpReply {
   return dataReply(record.settings);
 }
 
-async function patchSettings({ services, request, record }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-IX-400");
+async function patchSettings({ services, body, record }: IndexRequest<unknown>): Promise<HttpReply> {
   return dataReply((await services.lifecycle.changeSettings(record, body)).settings);
 }
 
-async function stats({ services, record }: IndexContext): Promise<HttpReply> {
-  services.lifecycle.checkOpen(record);
+async function stats({ services, record }: IndexRequest): Promise<HttpReply> {
   const measured = await services.indexes.stats(record.uid);
   return dataReply({
     name: record.name,

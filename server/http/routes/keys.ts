@@ -15,27 +15,45 @@ import { grantorOf } from "../../access/tenants/principal.js";
 import type { KeyRecord } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
-import { FIXED_LIMITS } from "../../ground/limits.js";
-import { readJson, readJsonBytes } from "../body.js";
-import { parseJson } from "../json.js";
+import { jsonValue, jsonValueIfAny } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { Route, TenantContext } from "../router.js";
+import type { Route, TenantRequest } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 const KEYS = { access: "tenant", scope: "keys" } as const;
 
 export const keyRoutes: readonly Route[] = [
-  { method: "POST", path: "/v1/keys", operation: "createKey", ...KEYS, handle: create },
+  {
+    method: "POST",
+    path: "/v1/keys",
+    operation: "createKey",
+    ...KEYS,
+    body: jsonValue("SK-SYS-400"),
+    handle: create,
+  },
   { method: "GET", path: "/v1/keys", operation: "listKeys", ...KEYS, handle: list },
   { method: "GET", path: "/v1/keys/{id}", operation: "getKey", ...KEYS, handle: get },
-  { method: "PATCH", path: "/v1/keys/{id}", operation: "updateKey", ...KEYS, handle: patch },
+  {
+    method: "PATCH",
+    path: "/v1/keys/{id}",
+    operation: "updateKey",
+    ...KEYS,
+    body: jsonValue("SK-SYS-400"),
+    handle: patch,
+  },
   { method: "DELETE", path: "/v1/keys/{id}", operation: "deleteKey", ...KEYS, handle: remove },
-  { method: "POST", path: "/v1/keys/{id}/rotate", operation: "rotateKey", ...KEYS, handle: rotate },
+  {
+    method: "POST",
+    path: "/v1/keys/{id}/rotate",
+    operation: "rotateKey",
+    ...KEYS,
+    body: jsonValueIfAny("SK-SYS-400"),
+    handle: rotate,
+  },
 ];
 
-async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
+async function create({ services, body, principal }: TenantRequest<unknown>): Promise<HttpReply> {
   const { limits } = services.config;
-  const body = await readJson(request, limits, "SK-SYS-400");
   const value = newKeyValue();
   const { tenant } = principal;
   let made: KeyRecord | undefined;
@@ -62,19 +80,18 @@ async function create({ services, request, principal }: TenantContext): Promise<
   return dataReply({ ...keyView(made!), key: value }, 201);
 }
 
-function list({ state, principal }: TenantContext): HttpReply {
+function list({ state, principal }: TenantRequest): HttpReply {
   const keys = [...state.keys.values()].filter((key) => key.tenant === principal.tenant);
   return dataReply(keys.sort((a, b) => a.id - b.id).map(keyView));
 }
 
-function get(context: TenantContext): HttpReply {
+function get(context: TenantRequest): HttpReply {
   return dataReply(keyView(find(context, context.state)));
 }
 
-async function patch(context: TenantContext): Promise<HttpReply> {
-  const { services, request, principal } = context;
+async function patch(context: TenantRequest<unknown>): Promise<HttpReply> {
+  const { services, body, principal } = context;
   const { limits } = services.config;
-  const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const key = find(context, current);
     const grantor = grantorOf(principal, current, Date.now());
@@ -84,7 +101,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
   return dataReply(keyView(find(context, state)));
 }
 
-async function remove(context: TenantContext): Promise<HttpReply> {
+async function remove(context: TenantRequest): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
     checkGrant(find(context, state), grantorOf(context.principal, state, Date.now()));
@@ -94,12 +111,9 @@ async function remove(context: TenantContext): Promise<HttpReply> {
 }
 
 /** Gives the key a new value. Who rotates a key gets to know it, so it may do no more than he. */
-async function rotate(context: TenantContext): Promise<HttpReply> {
-  const { services, request, principal } = context;
+async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
+  const { services, body, principal } = context;
   const { limits } = services.config;
-  const bytes = await readJsonBytes(request, limits);
-  const body =
-    bytes.length === 0 ? {} : parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code: "SK-SYS-400" });
   const { grace_s: graceS } = ROTATION.read(body, "", { limits, code: "SK-SYS-400" });
   const value = newKeyValue();
   const state = await services.catalog.change((current) => {
@@ -113,7 +127,7 @@ async function rotate(context: TenantContext): Promise<HttpReply> {
 }
 
 /** The key of the path; another tenant's key does not exist. */
-function find({ params, principal }: TenantContext, state: CatalogState): KeyRecord {
+function find({ params, principal }: TenantRequest<unknown>, state: CatalogState): KeyRecord {
   const id = params.id!;
   const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;
   if (key !== undefined && key.tenant === principal.tenant) return key;

@@ -1,7 +1,7 @@
 // GET /openapi.json.
 import { OPENAPI } from "../openapi/document.js";
 import { jsonReply } from "../respond.js";
-import type { Route } from "../router.js";
+import type { Route } from "../route.js";
 
 export const openapiRoutes: readonly Route[] = [
   {

@@ -1,8 +1,9 @@
 // Searches: queries, suggestions and similar documents of an index, and several queries in one request.
 import { serialize } from "node:v8";
 import { type Plan, planOfTenant } from "../../access/tenants/plans.js";
-import { checkRights, type Principal } from "../../access/tenants/principal.js";
-import { contentsOf, type IndexContents } from "../../catalog/index-contents.js";
+import type { Principal } from "../../access/tenants/principal.js";
+import type { IndexContents } from "../../catalog/index-contents.js";
+import { contentsOf } from "../../catalog/index-contents.js";
 import { SkeinError } from "../../ground/errors.js";
 import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";
@@ -12,122 +13,126 @@ import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-s
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { similarDocuments } from "../../search/similar/similar.js";
 import { suggest } from "../../search/suggest/suggest.js";
-import { readJsonBytes } from "../body.js";
+import { jsonBytes, jsonBytesInTurn } from "../body.js";
 import { parseJson } from "../json.js";
+import { onIndex } from "../phases.js";
 import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
-import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { IndexRequest, IndexRoute, Route, TenantRequest } from "../route.js";
 import type { SearchServices } from "../services.js";
 import type { HttpReply } from "../transport/port.js";
 
-const INDEX = { access: "index", scope: "search", missing: "SK-SE-404" } as const;
+const INDEX = { access: "index", scope: "search", missing: "SK-SE-404", opens: true } as const;
+
+const QUERY: IndexRoute<SearchServices> = {
+  method: "POST",
+  path: "/v1/indexes/{name}/query",
+  operation: "query",
+  ...INDEX,
+  body: jsonBytesInTurn,
+  handle: query,
+};
 
 export const queryRoutes: readonly Route<SearchServices>[] = [
-  { method: "POST", path: "/v1/indexes/{name}/query", operation: "query", ...INDEX, handle: query },
+  QUERY,
   {
     method: "POST",
     path: "/v1/indexes/{name}/documents/{id}/similar",
     operation: "similarDocuments",
     ...INDEX,
+    body: jsonBytesInTurn,
     handle: similar,
   },
-  { method: "POST", path: "/v1/indexes/{name}/suggest", operation: "suggest", ...INDEX, handle: suggestions },
+  {
+    method: "POST",
+    path: "/v1/indexes/{name}/suggest",
+    operation: "suggest",
+    ...INDEX,
+    body: jsonBytes,
+    handle: suggestions,
+  },
   {
     method: "POST",
     path: "/v1/multi-search",
     operation: "multiSearch",
     access: "tenant",
     scope: "search",
+    body: jsonBytesInTurn,
     handle: searchMany,
   },
 ];
 
 const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 
-async function query(context: IndexContext<SearchServices>): Promise<HttpReply> {
-  const { limits } = context.services.config;
-  const body = queryBody(await readInTurn(context), limits);
-  const contents = contentsOf(context.state, context.record);
-  return rawReply(await countedSearch(context, contents, body, limits.replyBytesMax));
+type Asked = TenantRequest<unknown, SearchServices>;
+
+async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
+  const { limits } = request.services;
+  const contents = contentsOf(request.state, request.record);
+  return rawReply(
+    await countedSearch(request, contents, queryBody(request.body, limits), limits.replyBytesMax),
+  );
 }
 
 /** Suggestions are neither counted nor logged as searches, because a client asks for them with every letter typed. */
-async function suggestions(context: IndexContext<SearchServices>): Promise<HttpReply> {
-  const { services, state, record, request, principal } = context;
-  const { limits } = services.config;
-  const body = parsed(await readJsonBytes(request, limits));
-  services.lifecycle.checkOpen(record);
-  return dataReply(await suggest(services, contentsOf(state, record), body, filterOf(principal)));
+async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
+  const { services, state, record, body, principal } = request;
+  const asked = parsed(body);
+  return dataReply(await suggest(services, contentsOf(state, record), asked, filterOf(principal)));
 }
 
 /** Like a suggestion it is neither counted nor logged as a search. */
-async function similar(context: IndexContext<SearchServices>): Promise<HttpReply> {
-  const { services, state, record, params, principal } = context;
-  const bytes = await readInTurn(context);
-  const body = bytes.length === 0 ? {} : parsed(bytes);
-  services.lifecycle.checkOpen(record);
+async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
+  const { services, state, record, params, body, principal } = request;
+  const asked = body.length === 0 ? {} : parsed(body);
   const contents = contentsOf(state, record);
-  return rawDataReply(await similarDocuments(services, contents, params.id!, body, filterOf(principal)));
+  return rawDataReply(await similarDocuments(services, contents, params.id!, asked, filterOf(principal)));
 }
 
-async function searchMany(context: TenantContext<SearchServices>): Promise<HttpReply> {
-  const { services, request, principal, id } = context;
-  const { limits } = services.config;
-  const body = parsed(await readInTurn(context));
-  const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
+async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
+  const { services, principal, id } = request;
+  const { limits } = services;
+  const { searches } = MULTI_SEARCH.read(parsed(request.body), "", { limits, code: "SK-SE-400" });
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
     return (bytesMax, again) =>
-      searchSlot(context, entry, name, again ? plainSearch : countedSearch, bytesMax);
+      searchSlot(request, entry, name, again ? plainSearch : countedSearch, bytesMax);
   });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
-    services.log.error({ err: error, id, path: request.path }, "a search of a multi-search failed");
+    services.log.error({ err: error, id, path: request.request.path }, "a search of a multi-search failed");
     return unexpected();
   };
   const nextTurn = (): Promise<void> => services.reads.turns.next(principal.tenant);
   return rawReply(await multiSearch(slots, limits, asError, nextTurn));
 }
 
-/** One search of a multi-search. Its rights, index and body are checked as those of a request of its own are. */
+/** One search of a multi-search. Its rights, index and body are checked as those of a query of its own. */
 async function searchSlot(
-  context: TenantContext<SearchServices>,
+  request: Asked,
   entry: unknown,
   path: string,
   run: typeof plainSearch,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { lifecycle, catalog, config } = context.services;
-  const { index: name } = SLOT.read(entry, path, { limits: config.limits, code: "SK-SE-400" });
-  checkRights(context.principal, "search", name);
-  const record = lifecycle.find(context.principal.tenant, name);
-  if (record === undefined) throw noIndex(name);
-  const end = await lifecycle.uses.begin(record.uid);
-  try {
-    const body = parsedBody(entry, config.limits);
-    return await run(context, contentsOf(catalog.state, record), body, bytesMax);
-  } catch (error) {
-    // The index was deleted while the search was running. The client gets the 404 that a single query would get.
-    const foreseen = error instanceof SkeinError && error.status !== 503;
-    if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
-    throw noIndex(name, error);
-  } finally {
-    end();
-  }
+  const { limits } = request.services;
+  const { index: name } = SLOT.read(entry, path, { limits, code: "SK-SE-400" });
+  return onIndex(request, QUERY, name, (slot) =>
+    run(slot, contentsOf(slot.state, slot.record), parsedBody(entry, limits), bytesMax),
+  );
 }
 
 /** Runs a search and counts it, when it is answered, among the tenant's searches of the month. */
 async function countedSearch(
-  context: TenantContext<SearchServices>,
+  request: Asked,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services, principal } = context;
-  services.lifecycle.checkOpen(contents.record);
-  const used = services.usage.begin("searches", principal.tenant, planOf(context), new Date());
+  const { services, principal } = request;
+  const used = services.usage.begin("searches", principal.tenant, planOf(request), new Date());
   let answered = false;
   try {
-    const answer = await plainSearch(context, contents, body, bytesMax);
+    const answer = await plainSearch(request, contents, body, bytesMax);
     answered = true;
     return answer;
   } finally {
@@ -136,14 +141,13 @@ async function countedSearch(
 }
 
 function plainSearch(
-  context: TenantContext<SearchServices>,
+  request: Asked,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services, principal, id } = context;
-  services.lifecycle.checkOpen(contents.record);
-  const { ai_query_understanding: understood } = planOf(context);
+  const { services, principal, id } = request;
+  const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };
   return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
@@ -159,19 +163,7 @@ function filterOf({ token }: Principal): string {
   return token?.filterBy ?? "";
 }
 
-/** The bytes of the body, a large one when it is the tenant's turn. */
-async function readInTurn({
-  services,
-  request,
-  principal,
-}: TenantContext<SearchServices>): Promise<Uint8Array> {
-  const bytes = await readJsonBytes(request, services.config.limits);
-  const turn = services.reads.turns.forBytes(principal.tenant, bytes.length);
-  if (turn !== undefined) await turn;
-  return bytes;
-}
-
-function planOf({ services, principal, state }: TenantContext<SearchServices>): Plan {
+function planOf({ services, principal, state }: Asked): Plan {
   return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 
@@ -189,11 +181,4 @@ function parsedBody(value: unknown, limits: Limits): QueryBody {
 
 function parsed(bytes: Uint8Array): unknown {
   return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code: "SK-SE-400", exactIntegers: true });
-}
-
-function noIndex(name: string, cause?: unknown): SkeinError {
-  return new SkeinError("SK-SE-404", "the index does not exist", {
-    details: { index: name.slice(0, 200) },
-    cause,
-  });
 }

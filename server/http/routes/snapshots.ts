@@ -1,7 +1,7 @@
 // Backups of the whole server, for the bootstrap admin key only: they hold every tenant's data.
 import type { Backup } from "../../operate/backups/backups.js";
 import { dataReply } from "../respond.js";
-import type { Route, TenantContext } from "../router.js";
+import type { Route, TenantRequest } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
@@ -13,19 +13,19 @@ export const snapshotRoutes: readonly Route[] = [
   { method: "DELETE", path: "/v1/snapshots/{id}", operation: "deleteSnapshot", ...BOOTSTRAP, handle: remove },
 ];
 
-async function create({ services }: TenantContext): Promise<HttpReply> {
+async function create({ services }: TenantRequest): Promise<HttpReply> {
   return dataReply(view(await services.backups.create()), 202);
 }
 
-async function list({ services }: TenantContext): Promise<HttpReply> {
+async function list({ services }: TenantRequest): Promise<HttpReply> {
   return dataReply((await services.backups.list()).map(view));
 }
 
-async function get({ services, params }: TenantContext): Promise<HttpReply> {
+async function get({ services, params }: TenantRequest): Promise<HttpReply> {
   return dataReply(view(await services.backups.get(params.id!)));
 }
 
-async function remove({ services, params }: TenantContext): Promise<HttpReply> {
+async function remove({ services, params }: TenantRequest): Promise<HttpReply> {
   await services.backups.remove(params.id!);
   return dataReply({ id: params.id!, deleted: true });
 }

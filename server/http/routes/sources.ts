@@ -6,9 +6,9 @@ import { sourceView } from "../../documents/sources/data-source.js";
 import { findRun, findSource, incidentsOf, runsOf, sourcesOf } from "../../documents/sources/records.js";
 import { runView } from "../../documents/sources/run-view.js";
 import { SkeinError } from "../../ground/errors.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { IndexRequest, Route, TenantRequest } from "../route.js";
 import type { Services } from "../services.js";
 import type { HttpReply } from "../transport/port.js";
 
@@ -19,10 +19,31 @@ const SOURCES = { access: "index", scope: "sources", missing: "SK-IX-404" } as c
 
 export const sourceRoutes: readonly Route[] = [
   { method: "GET", path: ALL, operation: "listDataSources", ...SOURCES, handle: list },
-  { method: "POST", path: ALL, operation: "createDataSource", ...SOURCES, handle: create },
-  { method: "POST", path: `${ALL}/preview`, operation: "previewFeed", ...SOURCES, handle: preview },
+  {
+    method: "POST",
+    path: ALL,
+    operation: "createDataSource",
+    ...SOURCES,
+    body: jsonValue("SK-DS-400"),
+    handle: create,
+  },
+  {
+    method: "POST",
+    path: `${ALL}/preview`,
+    operation: "previewFeed",
+    ...SOURCES,
+    body: jsonValue("SK-DS-400"),
+    handle: preview,
+  },
   { method: "GET", path: ONE, operation: "getDataSource", ...SOURCES, handle: get },
-  { method: "PATCH", path: ONE, operation: "updateDataSource", ...SOURCES, handle: patch },
+  {
+    method: "PATCH",
+    path: ONE,
+    operation: "updateDataSource",
+    ...SOURCES,
+    body: jsonValue("SK-DS-400"),
+    handle: patch,
+  },
   { method: "DELETE", path: ONE, operation: "deleteDataSource", ...SOURCES, handle: remove },
   { method: "POST", path: `${ONE}/sync-now`, operation: "syncNow", ...SOURCES, handle: syncNow },
   { method: "GET", path: RUNS, operation: "listRuns", ...SOURCES, handle: runs },
@@ -45,61 +66,58 @@ function view(services: Services, state: CatalogState, source: DataSource) {
   return sourceView(source, last === undefined ? null : services.runs.present(last));
 }
 
-function list({ services, state, record }: IndexContext): HttpReply {
+function list({ services, state, record }: IndexRequest): HttpReply {
   return dataReply(sourcesOf(state, record.uid).map((source) => view(services, state, source)));
 }
 
-async function create({ services, request, record }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-DS-400");
+async function create({ services, body, record }: IndexRequest<unknown>): Promise<HttpReply> {
   const source = await services.sources.create(record, body);
   return dataReply(view(services, services.catalog.state, source), 201);
 }
 
-async function preview({ services, request, record }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-DS-400");
+async function preview({ services, body, record }: IndexRequest<unknown>): Promise<HttpReply> {
   return dataReply(await services.previews.preview(record, body));
 }
 
-function get({ services, state, record, params }: IndexContext): HttpReply {
+function get({ services, state, record, params }: IndexRequest): HttpReply {
   return dataReply(view(services, state, findSource(state, record, params.id!)));
 }
 
-async function patch({ services, request, record, params }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-DS-400");
+async function patch({ services, body, record, params }: IndexRequest<unknown>): Promise<HttpReply> {
   const source = await services.sources.change(record, params.id!, body);
   return dataReply(view(services, services.catalog.state, source));
 }
 
-async function remove({ services, record, params }: IndexContext): Promise<HttpReply> {
+async function remove({ services, record, params }: IndexRequest): Promise<HttpReply> {
   return dataReply({ id: await services.sources.remove(record, params.id!), deleted: true });
 }
 
 /** 202 for a new run, 200 for one that is queued or running already. */
-async function syncNow({ services, state, record, params }: IndexContext): Promise<HttpReply> {
+async function syncNow({ services, state, record, params }: IndexRequest): Promise<HttpReply> {
   const source = findSource(state, record, params.id!);
   const { run: queued, fresh } = await services.runs.queue(source.id, "manual");
   return dataReply({ run_id: queued.id, id: queued.id, status: queued.status }, fresh ? 202 : 200);
 }
 
-function runs({ services, state, record, params, query }: IndexContext): HttpReply {
+function runs({ services, state, record, params, query }: IndexRequest): HttpReply {
   const source = findSource(state, record, params.id!);
   const listed = runsOf(state, source).slice(0, limitOf(query()));
   return dataReply(listed.map((one) => runView(services.runs.present(one))));
 }
 
-function run({ services, state, record, params }: IndexContext): HttpReply {
+function run({ services, state, record, params }: IndexRequest): HttpReply {
   const source = findSource(state, record, params.id!);
   return dataReply(runView(services.runs.present(findRun(state, source, params.run_id!))));
 }
 
-async function cancel({ services, state, record, params }: IndexContext): Promise<HttpReply> {
+async function cancel({ services, state, record, params }: IndexRequest): Promise<HttpReply> {
   const source = findSource(state, record, params.id!);
   const cancelled = await services.runs.cancel(source, findRun(state, source, params.run_id!));
   return dataReply(runView(cancelled));
 }
 
 /** Only those of indexes that the key covers. */
-function incidents({ services, principal, query }: TenantContext): HttpReply {
+function incidents({ services, principal, query }: TenantRequest): HttpReply {
   const { catalog, lifecycle } = services;
   const index = query().get("index");
   const status = query().get("status");

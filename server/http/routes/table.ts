@@ -1,5 +1,5 @@
 // The whole route table. A test compares it with the OpenAPI document.
-import type { Route } from "../router.js";
+import type { Route } from "../route.js";
 import { analyticsRoutes } from "./analytics.js";
 import { auditRoutes } from "./audit.js";
 import { coachRoutes } from "./coach.js";

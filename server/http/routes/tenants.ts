@@ -10,26 +10,40 @@ import { type KeyRecord, SCOPES } from "../../catalog/records/key.js";
 import type { TenantRecord } from "../../catalog/records/tenant.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
-import { readJson } from "../body.js";
+import { jsonValue } from "../body.js";
 import { dataReply } from "../respond.js";
-import type { Route, TenantContext } from "../router.js";
+import type { Route, TenantRequest } from "../route.js";
 import type { Services } from "../services.js";
 import type { HttpReply } from "../transport/port.js";
 
 const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
 
 export const tenantRoutes: readonly Route[] = [
-  { method: "POST", path: "/v1/tenants", operation: "createTenant", ...BOOTSTRAP, handle: create },
+  {
+    method: "POST",
+    path: "/v1/tenants",
+    operation: "createTenant",
+    ...BOOTSTRAP,
+    body: jsonValue("SK-SYS-400"),
+    handle: create,
+  },
   { method: "GET", path: "/v1/tenants", operation: "listTenants", ...BOOTSTRAP, handle: list },
-  { method: "PATCH", path: "/v1/tenants/{id}", operation: "updateTenant", ...BOOTSTRAP, handle: patch },
+  {
+    method: "PATCH",
+    path: "/v1/tenants/{id}",
+    operation: "updateTenant",
+    ...BOOTSTRAP,
+    body: jsonValue("SK-SYS-400"),
+    handle: patch,
+  },
   { method: "DELETE", path: "/v1/tenants/{id}", operation: "deleteTenant", ...BOOTSTRAP, handle: remove },
   { method: "GET", path: "/v1/usage", operation: "usage", access: "tenant", scope: "admin", handle: usage },
 ];
 
-async function create({ services, request }: TenantContext): Promise<HttpReply> {
+async function create({ services, body }: TenantRequest<unknown>): Promise<HttpReply> {
   const { limits } = services.config;
   const { plans } = services.settings.now;
-  const draft = readTenant(await readJson(request, limits, "SK-SYS-400"), null, plans, limits);
+  const draft = readTenant(body, null, plans, limits);
   const createdAt = new Date().toISOString();
   let tenant: TenantRecord | undefined;
   await services.catalog.change((state) => {
@@ -63,14 +77,13 @@ async function create({ services, request }: TenantContext): Promise<HttpReply> 
   return dataReply({ ...tenantView(tenant!), admin_key: { ...keyView(key!), key: value } }, 201);
 }
 
-function list({ state }: TenantContext): HttpReply {
+function list({ state }: TenantRequest): HttpReply {
   return dataReply([...state.tenants.values()].sort((a, b) => a.id - b.id).map(tenantView));
 }
 
-async function patch(context: TenantContext): Promise<HttpReply> {
-  const { services, request } = context;
+async function patch(context: TenantRequest<unknown>): Promise<HttpReply> {
+  const { services, body } = context;
   const { limits } = services.config;
-  const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const tenant = find(context, current);
     const draft = readTenant(body, tenant, services.settings.now.plans, limits);
@@ -84,7 +97,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
 }
 
 /** Refuses to delete a tenant that has indexes, so that no data is lost by accident. */
-async function remove(context: TenantContext): Promise<HttpReply> {
+async function remove(context: TenantRequest): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
     const tenant = find(context, state);
@@ -99,7 +112,7 @@ async function remove(context: TenantContext): Promise<HttpReply> {
 }
 
 /** Of the tenant that asks; of all for the bootstrap key, when it names none. */
-async function usage({ services, request, state, principal }: TenantContext): Promise<HttpReply> {
+async function usage({ services, request, state, principal }: TenantRequest): Promise<HttpReply> {
   const { settings } = services;
   const { indexesPerTenantMax } = services.config.limits;
   const now = new Date();
@@ -170,7 +183,7 @@ function checkNameFree(state: CatalogState, name: string, own: number | null): v
   }
 }
 
-function find({ params }: TenantContext, state: CatalogState): TenantRecord {
+function find({ params }: TenantRequest<unknown>, state: CatalogState): TenantRecord {
   const id = params.id!;
   const tenant = /^[1-9]\d{0,14}$/.test(id) ? state.tenants.get(Number(id)) : undefined;
   if (tenant !== undefined) return tenant;

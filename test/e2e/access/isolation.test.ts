@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/records/key.js";
-import type { Route } from "../../../server/http/router.js";
+import type { Route } from "../../../server/http/route.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
 import { ServerClock } from "../sources/server-clock.js";
 import { FROM_LOOPBACK } from "../world/feeds.js";

@@ -68,6 +68,13 @@ async function expectHealthy(count: number): Promise<void> {
   expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
 }
 
+/** The code that a search of a multi-search answers with. */
+async function slotCode(name: string): Promise<unknown> {
+  const reply = await server.post("/v1/multi-search", { searches: [{ index: name, q: "thing" }] });
+  expectStatus(reply, 200);
+  return (reply.json.data.results as { code?: string }[])[0]!.code;
+}
+
 const statusOf = async (name: string): Promise<unknown> =>
   (await server.get(`/v1/indexes/${name}`)).json.data.status;
 
@@ -88,8 +95,12 @@ describe("an index of a damaged data directory", () => {
         "index 1, manifest: damaged (length or checksum)); stop the server and run",
       ),
     });
+    expect(await slotCode("hurt")).toBe("SK-SE-503");
     const write = await server.post("/v1/indexes/hurt/documents/batch", { documents });
     expectStatus(write, 503);
+    // The body of a request for an index that cannot be opened is not looked at.
+    const csv = { headers: { "content-type": "text/csv" } };
+    expectStatus(await server.post("/v1/indexes/hurt/documents/batch", { documents }, csv), 503);
     expect(await statusOf("hurt")).toBe("error");
     expect(await statusOf("well")).toBe("active");
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
@@ -229,6 +240,7 @@ describe("the catalog of a damaged data directory", () => {
     await server.launch();
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
     expectStatus(await server.query("hurt", { q: "thing" }), 503);
+    expect(await slotCode("hurt")).toBe("SK-SE-503");
     expectStatus(await server.post("/v1/indexes", { name: "hurt", schema: SCHEMA }), 503);
     await server.stop();
     expect(await damage("catalog", Buffer.from("index/1"))).toBe(true); // the same bit: back as it was

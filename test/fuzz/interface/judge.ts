@@ -1,6 +1,6 @@
 // What must hold for every reply, whatever was asked.
 
-import type { Route } from "../../../server/http/router.js";
+import type { Route } from "../../../server/http/route.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
 import type { Reply } from "../../e2e/world/reply.js";
 import { finding } from "../target.js";

@@ -187,7 +187,7 @@ describe("the body queue", () => {
 describe("the router", () => {
   const router = new Router(ROUTES);
   const operation = (method: string, path: string): string | undefined =>
-    router.match(method, path).route?.operation;
+    router.match(method, path).route.operation;
 
   test("prefers words over parameters and decodes parameters", () => {
     expect(operation("GET", "/v1/indexes/p/documents/export")).toBe("exportDocuments");
@@ -198,12 +198,15 @@ describe("the router", () => {
 
   test("answers HEAD where GET is, and knows the methods of a path", () => {
     expect(operation("HEAD", "/v1/indexes")).toBe("listIndexes");
-    expect(router.match("PUT", "/v1/indexes")).toEqual({
-      route: null,
-      allow: ["POST", "GET", "HEAD", "OPTIONS"],
+    const answer = (method: string, path: string) =>
+      router.match(method, path).route.handle({ request: { method } } as never);
+    expect(answer("PUT", "/v1/indexes")).toMatchObject({
+      status: 405,
+      headers: expect.arrayContaining([["allow", "POST, GET, HEAD, OPTIONS"]]),
     });
-    expect(router.match("GET", "/v1/indexes/")).toEqual({ route: null, allow: [] });
-    expect(router.match("GET", "/v2")).toEqual({ route: null, allow: [] });
+    expect(answer("OPTIONS", "/v1/indexes")).toMatchObject({ status: 204 });
+    for (const path of ["/v1/indexes/", "/v2"])
+      expect(() => answer("GET", path)).toThrow(expect.objectContaining({ code: "SK-SYS-404" }));
     expect(() => router.match("GET", "/v1/indexes/%ff")).toThrow(
       expect.objectContaining({ code: "SK-SYS-400" }),
     );

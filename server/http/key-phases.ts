@@ -1,0 +1,92 @@
+// Two phases of a request: who asks, by the key or token that it brings, and how often they may.
+import { clientNetwork } from "../access/edge/client-address.js";
+import { planOfTenant } from "../access/tenants/plans.js";
+import type { Principal } from "../access/tenants/principal.js";
+import type { Scope } from "../catalog/records/key.js";
+import { SkeinError } from "../ground/errors.js";
+import type { SearchServices } from "./services.js";
+import type { Visit } from "./visit.js";
+
+/** A key in a URL ends up in the logs of proxies, so it may have only these. */
+const PUBLIC_SCOPES: readonly Scope[] = ["search", "events"];
+
+export function key<S extends SearchServices>(visit: Visit<S>): undefined {
+  const { route, request, services } = visit;
+  if (route.access === "open") return;
+  visit.state = services.catalog.state;
+  const mayBeInUrl = route.access === "index" && route.keyInUrl === true;
+  const inUrl = mayBeInUrl && request.header("authorization") === "" ? visit.query().get("api_key") : null;
+  visit.principal = identify(visit, inUrl);
+  if (inUrl !== null) checkPublic(visit.principal);
+}
+
+/**
+ * An address with many wrong keys is told to wait, not that they are wrong. A right key is let in all the same, because many
+ * clients may share an address, but not the bootstrap key: people choose it, so others could guess it. A key in a URL
+ * counts apart, so that a page that makes browsers send wrong ones does not lock the bootstrap key out elsewhere.
+ */
+function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
+  const { request, state, services } = visit;
+  const { doorkeeper, keyUse, throttle, limits } = services;
+  const perSecond = limits.failedKeysPerSecondMax;
+  const authorization = inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`;
+  const tenant = inUrl === null ? request.header("x-skein-tenant") : null;
+  const where = inUrl === null ? "" : " in URLs";
+  const failed = (): string => `failed${where} ${clientNetwork(visit.lookUpAddress())}`;
+  try {
+    const principal = doorkeeper.identify(authorization, tenant, state, Date.now());
+    if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
+    else if (throttle.wait(failed(), perSecond, sharedClockMs()) > 0)
+      throw new SkeinError("SK-SYS-401", "the API key is not valid");
+    return principal;
+  } catch (error) {
+    if (error instanceof SkeinError && error.code === "SK-SYS-401" && authorization !== "")
+      take(services, failed(), perSecond, "wrong keys from one address", sharedClockMs());
+    throw error;
+  }
+}
+
+function checkPublic({ scopes }: Principal): void {
+  const other = scopes.find((one) => !PUBLIC_SCOPES.includes(one));
+  if (other === undefined) return;
+  throw new SkeinError(
+    "SK-SYS-403",
+    `a key in a URL may only have the scopes search and events, not ${other}; send it in the header Authorization`,
+  );
+}
+
+/** The rates of the key, of the token and of the client's network. */
+export function rate<S extends SearchServices>(visit: Visit<S>): undefined {
+  const { route, principal, state, services } = visit;
+  if (route.access === "open") return;
+  const now = sharedClockMs();
+  const { rateLimit, keyId, token, tenant } = principal;
+  const plan = planOfTenant(services.settings.now.plans, state, tenant);
+  if (rateLimit !== null) take(services, `key ${keyId}`, rateLimit, "the API key", now);
+  if (token !== null && token.rateLimit !== null)
+    take(services, `token ${token.signature}`, token.rateLimit, "the search token", now);
+  if (plan.requests_per_second_per_ip !== null) {
+    const name = `${tenant} ${clientNetwork(visit.lookUpAddress())}`;
+    take(services, name, plan.requests_per_second_per_ip, "one address", now);
+  }
+}
+
+function take(
+  { throttle }: Pick<SearchServices, "throttle">,
+  name: string,
+  perSecond: number,
+  what: string,
+  now: number,
+): void {
+  const wait = throttle.take(name, perSecond, now);
+  if (wait === 0) return;
+  throw new SkeinError("SK-SYS-429", `more than ${perSecond} requests per second with ${what}`, {
+    retryAfter: wait,
+  });
+}
+
+/** All threads read this clock alike, while `performance.now()` begins with each thread, and it never goes back. */
+function sharedClockMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
+}

@@ -1,0 +1,163 @@
+// The phases of a request. Each checks one thing or finds one thing out; the first that throws decides the answer.
+import { isAudited } from "../access/audit/operations.js";
+import { checkRights } from "../access/tenants/principal.js";
+import { SkeinError } from "../ground/errors.js";
+import { key, rate } from "./key-phases.js";
+import type { IndexRequest, IndexRoute, TenantRequest } from "./route.js";
+import { type Router, UNMATCHED } from "./router.js";
+import type { SearchServices } from "./services.js";
+import { Visit } from "./visit.js";
+
+/** What the phases need to know of the service. */
+export interface Door<S extends SearchServices> {
+  readonly router: Router<S>;
+  readonly stage: "opening" | "serving" | "stopping";
+}
+
+type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promise<void> | undefined;
+
+/** Every request passes all of them, in this order. A phase does nothing for a route that does not declare its need. */
+export const PHASES: readonly Phase[] = [
+  load,
+  route,
+  stage,
+  backlog,
+  key,
+  rate,
+  scope,
+  index,
+  audit,
+  open,
+  body,
+];
+
+/** The phases that a search inside a multi-search passes. */
+const INDEX_PHASES = [scope, index, open];
+
+/** Resolves when the handler of the visit's route may run. Throws SkeinError and ClientGone. */
+export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door<S>): Promise<void> {
+  for (const phase of PHASES) {
+    const waits = phase(visit, door);
+    if (waits !== undefined) await waits;
+  }
+}
+
+/** Does part of a request on the index of this name, as if the client had sent a request of its own to `target`. */
+export async function onIndex<S extends SearchServices, T>(
+  { services, request, id, principal }: TenantRequest<unknown, S>,
+  target: IndexRoute<S>,
+  name: string,
+  work: (part: IndexRequest<never, S>) => Promise<T>,
+): Promise<T> {
+  const { state } = services.catalog;
+  const visit = Object.assign(new Visit(services, request, id), {
+    route: target,
+    params: { name },
+    principal,
+    state,
+  });
+  try {
+    for (const phase of INDEX_PHASES) {
+      const waits = phase(visit);
+      if (waits !== undefined) await waits;
+    }
+    return await work(visit);
+  } catch (error) {
+    throw unlessDeleted(visit, error);
+  } finally {
+    visit.end?.();
+  }
+}
+
+/** The error to answer with: if the index was deleted while the request was running, only that counts. */
+export function unlessDeleted<S extends SearchServices>(
+  { route: target, record, services }: Visit<S>,
+  error: unknown,
+): unknown {
+  const foreseen = error instanceof SkeinError && error.status !== 503;
+  if (foreseen || target.access !== "index" || record === undefined) return error;
+  if (services.catalog.state.indexes.has(record.uid)) return error;
+  return new SkeinError(target.missing, "the index does not exist", { cause: error });
+}
+
+function load<S extends SearchServices>({ services: { requests, limits } }: Visit<S>): undefined {
+  if (requests.total > limits.requestsInFlightMax) throw unavailable("too many requests are running");
+}
+
+function route<S extends SearchServices>(visit: Visit<S>, { router }: Door<S>): undefined {
+  const { method, path } = visit.request;
+  const isClosed = visit.services.settings.now.closedRoutes.includes(path);
+  Object.assign(visit, isClosed ? UNMATCHED : router.match(method, path));
+}
+
+function stage<S extends SearchServices>({ route: target }: Visit<S>, { stage: now }: Door<S>): undefined {
+  const anyStage = target.access === "open" && target.whileServing !== true;
+  if (!anyStage && now !== "serving")
+    throw unavailable(`the server is ${now === "opening" ? "starting" : "stopping"}`);
+}
+
+function backlog<S extends SearchServices>({ route: { access }, services: { unsent } }: Visit<S>): undefined {
+  if (access !== "open" && unsent.full) throw unavailable("too many replies wait for clients to take them");
+}
+
+function scope<S extends SearchServices>({ route: target, principal, params }: Visit<S>): undefined {
+  if (target.access === "open") return;
+  if (target.scope !== "bootstrap")
+    checkRights(principal, target.scope, target.access === "index" ? params.name : undefined);
+  else if (principal.keyId !== null)
+    throw new SkeinError("SK-SYS-403", "only the bootstrap admin key may do this");
+}
+
+/** Another tenant's index does not exist. */
+function index<S extends SearchServices>(visit: Visit<S>): undefined {
+  const { route: target, services, principal } = visit;
+  if (target.access !== "index") return;
+  const name = visit.params.name!;
+  const record = services.lifecycle.find(principal.tenant, name);
+  if (record !== undefined) {
+    visit.record = record;
+    return;
+  }
+  // A damaged record may be that of this index: its name cannot be read.
+  if (services.catalog.damage.indexes > 0) {
+    throw new SkeinError(
+      "SK-SE-503",
+      "the index is unknown, but a record of the catalog is damaged; the server's log has it",
+      { retryAfter: 60 },
+    );
+  }
+  throw new SkeinError(target.missing, "the index does not exist", {
+    details: { index: name.slice(0, 200) },
+  });
+}
+
+function audit<S extends SearchServices>(visit: Visit<S>): undefined {
+  const { route: target, params, principal, state } = visit;
+  const { operation } = target;
+  if (target.access === "open" || !isAudited(operation)) return;
+  const { tenant: tenantId, keyId } = principal;
+  const tenant = state.tenants.get(tenantId)?.name ?? null;
+  visit.asked = { operation, params, tenant, tenantId, keyId };
+  visit.lookUpAddress();
+}
+
+function open<S extends SearchServices>(visit: Visit<S>): Promise<void> | undefined {
+  const { route: target, record, services } = visit;
+  if (target.access !== "index" || target.opens !== true) return;
+  services.lifecycle.checkOpen(record);
+  const begun = services.lifecycle.uses.begin(record.uid);
+  if (!(begun instanceof Promise)) visit.end = begun;
+  else
+    return begun.then((end) => {
+      visit.end = end;
+    });
+}
+
+async function body<S extends SearchServices>(visit: Visit<S>): Promise<void> {
+  const { route: target } = visit;
+  if (target.access !== "open" && target.body !== undefined) visit.body = (await target.body(visit)) as never;
+}
+
+function unavailable(problem: string): SkeinError {
+  return new SkeinError("SK-SYS-503", `${problem}; retry in a moment`, { retryAfter: 1 });
+}
