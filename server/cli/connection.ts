@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { dataDirFrom } from "../operate/config.js";
+import { dataDirFrom } from "../operate/config/config.js";
 import { ApiClient } from "./api.js";
 import { CliError } from "./failure.js";
 

@@ -11,7 +11,7 @@ import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import { EmbeddingEndpoints, type EmbeddingEndpointsOptions } from "../models/embedding-endpoints.js";
-import type { Config } from "../operate/config.js";
+import type { Config } from "../operate/config/config.js";
 import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
 import { GivenVectors } from "../search/semantic/given-vectors.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";

@@ -5,7 +5,7 @@ import { StoreDamagedError, StoreLockedError } from "../../shards/storage/store.
 import { DEFAULT_TENANT } from "../access/tenants/principal.js";
 import { Catalog } from "../catalog/catalog.js";
 import { finishRestore } from "../operate/backups/restore.js";
-import { ConfigError } from "../operate/config.js";
+import { ConfigError } from "../operate/config/values.js";
 
 /** Finishes a restore first that was cut short. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {

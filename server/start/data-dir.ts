@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DataDirLockedError, lockDataDir } from "../ground/data-dir/data-lock.js";
 import { takeFromOthers } from "../ground/data-dir/private-files.js";
 import type { Logger } from "../ground/log.js";
-import { ConfigError } from "../operate/config.js";
+import { ConfigError } from "../operate/config/values.js";
 
 /** Resolves with what gives the directory back. Throws ConfigError when it cannot be made, or another process has it. */
 export async function takeDataDir(dataDir: string, log: Logger): Promise<() => Promise<void>> {

@@ -7,7 +7,7 @@ import { engineParts } from "../http/search-parts.js";
 import { sharedCounts, threadCounts } from "../http/thread-counts.js";
 import { chooseTransport, type HttpTransport } from "../http/transport/listen.js";
 import { canShareNodePort } from "../http/transport/node-transport.js";
-import type { Config } from "../operate/config.js";
+import type { Config } from "../operate/config/config.js";
 import type { DataFloor } from "./data.js";
 import { orExplain } from "./ground.js";
 import { IndexEvents } from "./index-events.js";

@@ -3,7 +3,8 @@ import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
-import { type Config, ConfigError } from "../operate/config.js";
+import type { Config } from "../operate/config/config.js";
+import { ConfigError } from "../operate/config/values.js";
 import type { LiveSettings } from "../operate/reload/live-settings.js";
 
 export interface Ground {

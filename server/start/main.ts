@@ -4,7 +4,7 @@ import { readCertificate } from "../access/edge/certificate.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger } from "../ground/log.js";
 import { Recorder } from "../ground/metrics/recorder.js";
-import type { Config } from "../operate/config.js";
+import type { Config } from "../operate/config/config.js";
 import { LiveSettings } from "../operate/reload/live-settings.js";
 import { reload } from "../operate/reload/reload.js";
 import { makeCoach } from "./coach.js";

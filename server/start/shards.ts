@@ -10,7 +10,8 @@ import { fault } from "../ground/fault.js";
 import type { Logger } from "../ground/log.js";
 import { discardNew, finishFlip } from "../indexes/reshard/folders.js";
 import { redistribute } from "../indexes/reshard/redistribute.js";
-import { type Config, ConfigError, defaultShards } from "../operate/config.js";
+import { type Config, defaultShards } from "../operate/config/config.js";
+import { ConfigError } from "../operate/config/values.js";
 
 /** A shard's database that is gone would come back empty, without its documents. */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {

@@ -2,6 +2,7 @@
 // created or rotated.
 
 import { Command } from "commander";
+import { SCOPES } from "../../catalog/records/key.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { tableText } from "../show.js";
 import { wholeNumber } from "../whole-number.js";
@@ -30,7 +31,7 @@ Examples:
   skein keys rotate 3 --grace 86400
   skein keys delete 3
 
-Scopes: search, events, documents, indexes, rules, sources, analytics, coach, keys, admin.`;
+Scopes: ${SCOPES.join(", ")}.`;
 
 export function keysCommand(): Command {
   const keys = new Command("keys")

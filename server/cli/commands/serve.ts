@@ -1,11 +1,13 @@
-// `skein serve`: the server's flags, and its life from start to signal. server/operate/config.ts interprets
+// `skein serve`: the server's flags, and its life from start to signal. server/operate/config/config.ts interprets
 // flags and environment variables.
 
 import { isatty } from "node:tty";
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/runtime/discards.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
-import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../operate/config.js";
+import { loadConfig } from "../../operate/config/config.js";
+import { CONFIG_OPTIONS } from "../../operate/config/options.js";
+import { ConfigError } from "../../operate/config/values.js";
 import { CliError } from "../failure.js";
 import { growHeaps } from "../heap-growth.js";
 import { ensureLeanProcess } from "../lean-process.js";

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { messageOf } from "../../documents/formats/input-error.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
-import { dataDirFrom } from "../../operate/config.js";
+import { dataDirFrom } from "../../operate/config/config.js";
 import type { Findings } from "../../operate/offline/examine.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_DAMAGED } from "../failure.js";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../documents/formats/input-error.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
-import { dataDirFrom } from "../../operate/config.js";
+import { dataDirFrom } from "../../operate/config/config.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError } from "../failure.js";
 

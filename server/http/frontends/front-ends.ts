@@ -11,7 +11,7 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
-import type { Config } from "../../operate/config.js";
+import type { Config } from "../../operate/config/config.js";
 import type { ExchangeContext, HttpHandler, HttpListener } from "../transport/port.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { interrupt } from "./interrupt.js";

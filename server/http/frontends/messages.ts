@@ -8,7 +8,7 @@ import type { ProxySetting } from "../../access/edge/client-address.js";
 import type { HeaderLines } from "../../access/edge/headers.js";
 import type { CatalogState, Command } from "../../catalog/state.js";
 import type { RecorderValues } from "../../ground/metrics/recorder-values.js";
-import type { Config } from "../../operate/config.js";
+import type { Config } from "../../operate/config/config.js";
 import type { Popular } from "../../query-log/reports/popular.js";
 import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";

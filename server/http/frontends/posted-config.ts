@@ -1,7 +1,7 @@
 // The configuration as it is posted to front-ends, and as they use it: limits of a whole process are divided among them.
 import { ProxyTrust } from "../../access/edge/client-address.js";
 import type { Limits } from "../../ground/limits.js";
-import type { Config } from "../../operate/config.js";
+import type { Config } from "../../operate/config/config.js";
 import type { PostedConfig } from "./messages.js";
 
 export function postedConfig(config: Config): PostedConfig {

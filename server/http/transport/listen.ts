@@ -1,7 +1,7 @@
 // Chooses the HTTP transport: the current build of uWebSockets.js, else the older one, else node:http. One log line
 // says which, and why the better ones do not load.
 import type { Logger } from "../../ground/log.js";
-import type { Config } from "../../operate/config.js";
+import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
 import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";

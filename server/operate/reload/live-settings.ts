@@ -1,7 +1,7 @@
 // The settings in force, of which some may change while the server runs: SIGHUP has the configuration read again.
 // Whoever asks for one of these asks here each time and keeps no copy; `FixedConfig` has none of them.
 import { isDeepStrictEqual } from "node:util";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 
 const LIVE_MEMBERS = ["plans", "cors", "trustProxy", "closedRoutes", "metricsKey", "formerLimits"] as const;
 type LiveMember = (typeof LIVE_MEMBERS)[number];

@@ -2,7 +2,8 @@
 // Each is taken as a whole or not at all; what is wrong costs one line in the log, and what is in force stays so.
 import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
 import type { Logger } from "../../ground/log.js";
-import { type Config, ConfigError } from "../config.js";
+import type { Config } from "../config/config.js";
+import { ConfigError } from "../config/values.js";
 import type { LiveSettings } from "./live-settings.js";
 
 interface Reloading {

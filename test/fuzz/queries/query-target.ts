@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Random } from "../../../bench/random.js";
-import { loadConfig } from "../../../server/operate/config.js";
+import { loadConfig } from "../../../server/operate/config/config.js";
 import { startServer } from "../../../server/start/main.js";
 import { type Json, printJson } from "../../oracle/segments/values.js";
 import { FIELDS, randomDocument, WORDS } from "../../unit/engine/segments/catalogue.js";

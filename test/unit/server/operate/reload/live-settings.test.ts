@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Config, loadConfig } from "../../../../../server/operate/config.js";
+import { type Config, loadConfig } from "../../../../../server/operate/config/config.js";
 import { LiveSettings } from "../../../../../server/operate/reload/live-settings.js";
 
 function configOf(

@@ -3,16 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { READERS_MAX } from "../../../../engine-wasm/host/instance/board.js";
-import { ProxyTrust } from "../../../../server/access/edge/client-address.js";
-import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
-import {
-  CONFIG_OPTIONS,
-  type Config,
-  ConfigError,
-  dataDirFrom,
-  loadConfig,
-} from "../../../../server/operate/config.js";
+import { READERS_MAX } from "../../../../../engine-wasm/host/instance/board.js";
+import { ProxyTrust } from "../../../../../server/access/edge/client-address.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { type Config, dataDirFrom, loadConfig } from "../../../../../server/operate/config/config.js";
+import { CONFIG_OPTIONS } from "../../../../../server/operate/config/options.js";
+import { ConfigError } from "../../../../../server/operate/config/values.js";
 
 let directory = "";
 

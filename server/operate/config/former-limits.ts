@@ -1,6 +1,6 @@
 // Limits that the configuration file could once set and that are now the same on every server. A file that still names
 // one is read as if it did not, so that the server starts after an upgrade; the log names it.
-import { isObject, type JsonObject } from "../ground/input/json-value.js";
+import { isObject, type JsonObject } from "../../ground/input/json-value.js";
 
 const FORMER_LIMITS: ReadonlySet<string> = new Set([
   "auditRowsMax",

@@ -1,0 +1,143 @@
+// The options that exist as a flag, an environment variable and a member of the configuration file. An option is one
+// entry here: its names, its help and its reader. Where the values come from, and what overrides what, stands here, too.
+import { availableParallelism } from "node:os";
+import type { JsonObject } from "../../ground/input/json-value.js";
+import { LOG_LEVELS } from "../../ground/log-levels.js";
+import {
+  choiceOr,
+  type GivenValue,
+  keyIfAny,
+  memorySizeIfAny,
+  type ReadValue,
+  textOr,
+  wholeNumberOr,
+} from "./values.js";
+
+export interface ConfigOption<T = unknown> {
+  /** Name in the file; the flag has hyphens instead of underscores. */
+  readonly name: string;
+  readonly env: string;
+  readonly argument: string;
+  readonly description: string;
+  readonly read: ReadValue<T>;
+}
+
+function option<T>(name: string, argument: string, description: string, read: ReadValue<T>): ConfigOption<T> {
+  return { name, env: `SKEIN_${name.toUpperCase()}`, argument, description, read };
+}
+
+/** auto: the best that loads here; uws: either build of uWebSockets.js; the others: that one and nothing else. */
+const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
+/** Each reads in the memories of the shards, which have READERS_MAX places (engine-wasm/host/instance/board.ts). */
+const FRONT_ENDS_MAX = 64;
+
+/** By the member of Config. */
+export const OPTIONS = {
+  host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
+  /** 0: any free port. */
+  port: option("port", "<number>", "port, 0 for any free one (8800)", wholeNumberOr(8800, 0, 65535)),
+  dataDir: option("data_dir", "<directory>", "where everything is kept (./data)", textOr("./data")),
+  /** null: what the data directory was made with, else one less than the cores. */
+  shards: option(
+    "shards",
+    "<number>",
+    "worker threads (cores - 1); another number than before moves all documents at the start",
+    wholeNumberOr(null, 1, 256),
+  ),
+  /** Threads that take requests; 1: the main thread does. */
+  frontEnds: option(
+    "frontends",
+    "<number>",
+    `threads that take requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
+    wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
+  ),
+  /** Where snapshots are kept; null: in the data directory. */
+  snapshotDir: option(
+    "snapshot_dir",
+    "<directory>",
+    "where snapshots are kept (snapshots in the data directory)",
+    textOr(null),
+  ),
+  /** null: the one kept in the data directory, made at the first start. */
+  adminKey: option("admin_key", "<key>", "bootstrap admin key (made at the first start)", keyIfAny),
+  durability: option(
+    "durability",
+    "<fsync|os>",
+    "when a write is answered: on disk or handed to the system (fsync)",
+    choiceOr("fsync", ["fsync", "os"]),
+  ),
+  memoryLimit: option(
+    "memory_limit",
+    "<size>",
+    "resident memory above which writes get 503, e.g. 4GB (none)",
+    memorySizeIfAny,
+  ),
+  logLevel: option("log_level", "<level>", `${LOG_LEVELS.join(", ")} (info)`, choiceOr("info", LOG_LEVELS)),
+  /** Queries that take this long are logged; 0: none. */
+  slowQueryMs: option(
+    "slow_query_ms",
+    "<number>",
+    "log queries that take so many milliseconds, 0 for none (500)",
+    wholeNumberOr(500, 0, 3_600_000),
+  ),
+  tlsCert: option(
+    "tls_cert",
+    "<file>",
+    "certificate in PEM form, with tls_key: the server speaks https (none: plain http)",
+    namedFile,
+  ),
+  tlsKey: option("tls_key", "<file>", "its private key in PEM form", namedFile),
+  /** What GET /metrics asks for; null: no key. */
+  metricsKey: option("metrics_key", "<key>", "key that GET /metrics asks for (none: it is open)", keyIfAny),
+  http: option(
+    "http",
+    `<${HTTP_CHOICES.join("|")}>`,
+    "HTTP transport (auto)",
+    choiceOr("auto", HTTP_CHOICES),
+  ),
+  /** checked: with assertions, for tests and for looking into a fault. */
+  engine: option(
+    "engine",
+    "<release|checked>",
+    "checked: slower, ends a request at the first broken assertion (release)",
+    choiceOr("release", ["release", "checked"]),
+  ),
+};
+
+/** In the order of the help. */
+export const CONFIG_OPTIONS: readonly ConfigOption[] = Object.values(OPTIONS);
+
+/** The values of all options, read. */
+export type OptionValues = {
+  readonly [K in keyof typeof OPTIONS]: ReturnType<(typeof OPTIONS)[K]["read"]>;
+};
+
+/** Where values may come from: a flag counts before the environment, and that before the file. */
+export interface Origins {
+  /** By the name of the option. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
+  readonly file: { readonly name: string; readonly content: JsonObject };
+}
+
+export function readOptions(origins: Origins): OptionValues {
+  const values = Object.entries(OPTIONS).map(([member, one]) => [member, one.read(given(one, origins))]);
+  return Object.fromEntries(values) as OptionValues;
+}
+
+export function given({ name, env: variable }: ConfigOption, { flags, env, file }: Origins): GivenValue {
+  if (flags[name] !== undefined) return { label: `--${name.replaceAll("_", "-")}`, value: flags[name] };
+  if (env[variable] !== undefined) return { label: variable, value: env[variable] };
+  const value = file.content[name];
+  if (value !== undefined && value !== null) return { label: `"${name}" in ${file.name}`, value };
+  return { label: name, value: undefined };
+}
+
+function defaultFrontEnds(): number {
+  return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
+}
+
+/** With the name that a refusal of the pair uses; "" if there is none. */
+function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
+  return { label: value.label, file: textOr("")(value) };
+}

@@ -1,0 +1,80 @@
+// One value of the configuration as it was given, and the readers that take it or refuse it.
+import { ADMIN_KEY_TEXT } from "../../access/tenants/admin-key.js";
+
+/** A start that cannot be; the message is one line for the person at the terminal. Exit code 2. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConfigError";
+  }
+}
+
+/** A raw value and the name under which it was given. The value is undefined if it was not. */
+export interface GivenValue {
+  readonly label: string;
+  readonly value: unknown;
+}
+
+/** Throws ConfigError with one line that names the option. */
+export type ReadValue<T> = (given: GivenValue) => T;
+
+export function refuse(given: GivenValue, expected: string): never {
+  const shown = typeof given.value === "string" ? `"${given.value}"` : JSON.stringify(given.value);
+  throw new ConfigError(`${given.label} must be ${expected}, not ${shown}`);
+}
+
+/** Any non-empty text. */
+export function textOr<T>(fallback: T): ReadValue<string | T> {
+  return (given) => {
+    if (given.value === undefined) return fallback;
+    if (typeof given.value !== "string" || given.value.trim() === "") refuse(given, "a non-empty text");
+    return given.value;
+  };
+}
+
+export function wholeNumberOr<T>(fallback: T, min: number, max: number): ReadValue<number | T> {
+  return (given) => {
+    if (given.value === undefined) return fallback;
+    const value =
+      typeof given.value === "string" && /^\d{1,15}$/.test(given.value) ? Number(given.value) : given.value;
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    return refuse(given, `a whole number from ${min} to ${max}`);
+  };
+}
+
+/** One of the choices; the fallback is one of them. */
+export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: readonly T[]): ReadValue<T> {
+  return (given) => {
+    if (given.value === undefined) return fallback;
+    const found = choices.find((candidate) => candidate === given.value);
+    return found ?? refuse(given, `one of ${choices.join(", ")}`);
+  };
+}
+
+/** A wrong value may be a mistyped key, so the refusal does not show it. */
+export const keyIfAny: ReadValue<string | null> = (given) => {
+  const { label, value } = given;
+  if (value === undefined) return null;
+  if (typeof value === "string" && ADMIN_KEY_TEXT.test(value)) return value;
+  const expected = "8 to 512 visible ASCII characters without spaces";
+  if (value === "") refuse(given, expected);
+  throw new ConfigError(`${label} must be ${expected}`);
+};
+
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  kb: 1024,
+  mb: 1024 ** 2,
+  gb: 1024 ** 3,
+  tb: 1024 ** 4,
+};
+
+/** In bytes; null if there is none. */
+export const memorySizeIfAny: ReadValue<number | null> = (given) => {
+  if (given.value === undefined) return null;
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());
+  const bytes = match === null ? 0 : Math.floor(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
+  if (bytes < 64 * 1024 ** 2) refuse(given, "a size of at least 64MB such as 512MB or 4GB");
+  return bytes;
+};
