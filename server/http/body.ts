@@ -48,7 +48,7 @@ export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
 };
 
 /** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */
-export function documentBytes(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
+export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
   return async ({ request, services: { limits } }) => {
     const bytesMax = limits[limit];
     checkMedia(request, JSON_MEDIA, "application/json");

@@ -17,19 +17,7 @@ export interface Door<S extends SearchServices> {
 type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promise<void> | undefined;
 
 /** Every request passes all of them, in this order. A phase does nothing for a route that does not declare its need. */
-export const PHASES: readonly Phase[] = [
-  load,
-  route,
-  stage,
-  backlog,
-  key,
-  rate,
-  scope,
-  index,
-  audit,
-  open,
-  body,
-];
+const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
 
 /** The phases that a search inside a multi-search passes. */
 const INDEX_PHASES = [scope, index, open];

@@ -10,7 +10,7 @@ import type { HttpReply, HttpRequest } from "./transport/port.js";
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** What a handler of an open route gets. */
-export interface OpenRequest<S extends SearchServices = Services> {
+export interface RouteRequest<S extends SearchServices = Services> {
   readonly services: S;
   readonly request: HttpRequest;
   /** Of the request, for lines of the log. */
@@ -22,7 +22,7 @@ export interface OpenRequest<S extends SearchServices = Services> {
 }
 
 /** `B`: what the route's body reader gives. */
-export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends OpenRequest<S> {
+export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends RouteRequest<S> {
   readonly principal: Principal;
   /** The catalog when the request arrived. */
   readonly state: CatalogState;
@@ -54,7 +54,7 @@ export interface OpenRoute<S extends SearchServices = Services> extends RouteBas
   readonly access: "open";
   /** 503 unless the server serves; the others answer while it starts and stops, too. */
   readonly whileServing?: true;
-  readonly handle: (request: OpenRequest<S>) => Reply;
+  readonly handle: (request: RouteRequest<S>) => Reply;
 }
 
 /** A key with the scope; "bootstrap": only the bootstrap admin key. */

@@ -5,7 +5,7 @@ import { exportDocuments } from "../../documents/ingest/export-stream.js";
 import { importDocuments } from "../../documents/ingest/import-stream.js";
 import { writeBatch } from "../../documents/ingest/write.js";
 import { SkeinError } from "../../ground/errors.js";
-import { documentBytes, documentStream } from "../body.js";
+import { documentBody, documentStream } from "../body.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
 import type { IndexRequest, Route } from "../route.js";
 import { heldReply, startedReply } from "../streams.js";
@@ -23,7 +23,7 @@ export const documentRoutes: readonly Route[] = [
     path: `${BASE}/batch`,
     operation: "batchDocuments",
     ...INDEX,
-    body: documentBytes("batchBodyBytesMax"),
+    body: documentBody("batchBodyBytesMax"),
     handle: batch,
   },
   {
@@ -42,7 +42,7 @@ export const documentRoutes: readonly Route[] = [
     path: `${BASE}/{id}`,
     operation: "updateDocument",
     ...INDEX,
-    body: documentBytes("documentBytesMax"),
+    body: documentBody("documentBytesMax"),
     handle: patch,
   },
   { method: "DELETE", path: `${BASE}/{id}`, operation: "deleteDocument", ...INDEX, handle: remove },

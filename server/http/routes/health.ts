@@ -3,7 +3,7 @@
 // A damaged index does not make the server unready, because no restart would cure it and all other indexes serve.
 import { SkeinError } from "../../ground/errors.js";
 import { dataReply } from "../respond.js";
-import type { OpenRequest, Route } from "../route.js";
+import type { Route, RouteRequest } from "../route.js";
 
 export const healthRoutes: readonly Route[] = [
   {
@@ -23,7 +23,7 @@ export const healthRoutes: readonly Route[] = [
   },
 ];
 
-async function ready({ services }: OpenRequest) {
+async function ready({ services }: RouteRequest) {
   const { indexes, health, lifecycle } = services;
   if (!lifecycle.begun || !(await health.ready())) {
     throw new SkeinError("SK-SYS-503", "not every shard answers yet", { retryAfter: 1 });

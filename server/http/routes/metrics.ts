@@ -1,14 +1,14 @@
 // GET /metrics, in Prometheus text form. Outside of /v1: it tells of all tenants and takes a key of its own, if any.
 import { carriesKey } from "../../access/tenants/principal.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { OpenRequest, Route } from "../route.js";
+import type { Route, RouteRequest } from "../route.js";
 import type { HttpReply } from "../transport/port.js";
 
 export const metricsRoutes: readonly Route[] = [
   { method: "GET", path: "/metrics", operation: "metrics", access: "open", handle: metrics },
 ];
 
-async function metrics({ services, request }: OpenRequest): Promise<HttpReply> {
+async function metrics({ services, request }: RouteRequest): Promise<HttpReply> {
   const { metricsKey } = services.settings.now;
   if (metricsKey !== null && !carriesKey(request.header("authorization"), metricsKey)) {
     throw new SkeinError(

@@ -18,7 +18,7 @@ export interface GivenValue {
 /** Throws ConfigError with one line that names the option. */
 export type ReadValue<T> = (given: GivenValue) => T;
 
-export function refuse(given: GivenValue, expected: string): never {
+export function refuseValue(given: GivenValue, expected: string): never {
   const shown = typeof given.value === "string" ? `"${given.value}"` : JSON.stringify(given.value);
   throw new ConfigError(`${given.label} must be ${expected}, not ${shown}`);
 }
@@ -27,7 +27,7 @@ export function refuse(given: GivenValue, expected: string): never {
 export function textOr<T>(fallback: T): ReadValue<string | T> {
   return (given) => {
     if (given.value === undefined) return fallback;
-    if (typeof given.value !== "string" || given.value.trim() === "") refuse(given, "a non-empty text");
+    if (typeof given.value !== "string" || given.value.trim() === "") refuseValue(given, "a non-empty text");
     return given.value;
   };
 }
@@ -38,7 +38,7 @@ export function wholeNumberOr<T>(fallback: T, min: number, max: number): ReadVal
     const value =
       typeof given.value === "string" && /^\d{1,15}$/.test(given.value) ? Number(given.value) : given.value;
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-    return refuse(given, `a whole number from ${min} to ${max}`);
+    return refuseValue(given, `a whole number from ${min} to ${max}`);
   };
 }
 
@@ -47,7 +47,7 @@ export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: 
   return (given) => {
     if (given.value === undefined) return fallback;
     const found = choices.find((candidate) => candidate === given.value);
-    return found ?? refuse(given, `one of ${choices.join(", ")}`);
+    return found ?? refuseValue(given, `one of ${choices.join(", ")}`);
   };
 }
 
@@ -57,7 +57,7 @@ export const keyIfAny: ReadValue<string | null> = (given) => {
   if (value === undefined) return null;
   if (typeof value === "string" && ADMIN_KEY_TEXT.test(value)) return value;
   const expected = "8 to 512 visible ASCII characters without spaces";
-  if (value === "") refuse(given, expected);
+  if (value === "") refuseValue(given, expected);
   throw new ConfigError(`${label} must be ${expected}`);
 };
 
@@ -75,6 +75,6 @@ export const memorySizeIfAny: ReadValue<number | null> = (given) => {
   if (given.value === undefined) return null;
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());
   const bytes = match === null ? 0 : Math.floor(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
-  if (bytes < 64 * 1024 ** 2) refuse(given, "a size of at least 64MB such as 512MB or 4GB");
+  if (bytes < 64 * 1024 ** 2) refuseValue(given, "a size of at least 64MB such as 512MB or 4GB");
   return bytes;
 };
