@@ -1,6 +1,7 @@
-// Power failure at every sync of the catalog in turn, its batch lost or kept: opened again, it holds everything that was
-// acknowledged, and of the change under way all or nothing. Index create, change, copy, swap (with and without drop)
-// and delete, rules and synonyms, in the order in which the server makes them.
+// Power failure at every sync of the catalog in turn, with its batch lost or kept. After reopening, the
+// catalog contains everything that was acknowledged, and the change in progress completely or not at all.
+// Index create, change, copy, swap (with and without drop) and delete, rules and synonyms, in the order the
+// server makes them.
 import { describe, expect, test } from "vitest";
 import { Catalog } from "../../server/catalog/catalog.js";
 import { copyCommand } from "../../server/catalog/copy-swap.js";
@@ -115,7 +116,7 @@ const STORY: readonly Decide[] = [
   dropped,
 ];
 
-/** Everything of a state that is stored, in a form to compare. */
+/** The stored part of a state, in comparable form. */
 function stored({ version: _, ...state }: CatalogState): unknown {
   const plain = (value: unknown): unknown => {
     if (value instanceof Map) return [...value].map(([key, one]) => [key, plain(one)]).sort();
@@ -126,12 +127,12 @@ function stored({ version: _, ...state }: CatalogState): unknown {
 
 interface Outcome {
   certain: CatalogState;
-  /** The state if the change under way was kept. */
+  /** The state if the change in progress was kept. */
   possible: CatalogState;
   frozen: boolean;
 }
 
-/** The story on a disk that may freeze; `states` are those of a calm run. */
+/** The story on a disk that may freeze; `states` are those of an undisturbed run. */
 async function run(disk: CrashDisk, states: CatalogState[]): Promise<Outcome> {
   const catalog = await Catalog.on(new CrashStore(disk));
   let certain = catalog.state;
@@ -163,7 +164,7 @@ describe("a catalog that loses power", () => {
         const reopened = await Catalog.on(new CrashStore(disk));
         expect(stored(reopened.state)).toEqual(stored(keepsLast ? possible : certain));
         expect(reopened.damage.found).toEqual([]);
-        // the rest of the story goes on from there
+        // the rest of the story continues from there
         const next = keepsLast ? freezeAt : freezeAt - 1;
         for (const decide of STORY.slice(next)) await reopened.change(decide);
         expect(stored(reopened.state)).toEqual(stored(states.at(-1)!));

@@ -1,5 +1,5 @@
-// A store whose disk can be frozen at any sync, like a machine that loses power: what was synced stays, what
-// was not is gone, and the batch at that moment is lost or kept as a whole.
+// A store whose disk can be frozen at any sync, like a machine that loses power: synced data stays,
+// everything else is gone, and the batch at that moment is lost or kept as a whole.
 import type { BatchOptions, KeyRange, Store, StoreOp, StoreView } from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
@@ -9,7 +9,7 @@ function textOf(key: Uint8Array): string {
   return Buffer.from(key).toString("latin1");
 }
 
-/** What survives a crash, and how many syncs it has seen. */
+/** The data that survives a crash, and the number of syncs so far. */
 export class CrashDisk {
   readonly durable: Values = new Map();
   syncs = 0;
@@ -17,7 +17,7 @@ export class CrashDisk {
   freezeAt = 0;
   /** Whether the batch at that sync still reaches the disk. */
   keepsLast = false;
-  /** The disk happens to write everything at once: batches without a sync count as syncs. */
+  /** The disk happens to write everything immediately, so batches without a sync count as syncs too. */
   isEager = false;
 }
 
@@ -128,7 +128,7 @@ export class CrashStore implements Store {
   }
 }
 
-/** All or none. */
+/** Applies all or none. */
 function apply(values: Values, ops: Iterable<StoreOp>): void {
   const changes = Array.from(ops, (op): [string, Uint8Array | null] => {
     return [textOf(op.key), op.type === "put" ? Uint8Array.from(op.value) : null];

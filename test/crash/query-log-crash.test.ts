@@ -1,6 +1,7 @@
-// Power failure at every sync of the query log in turn, its batch lost or kept: opened again, reports count every row that was
-// acknowledged, once, and of the chunk under way all or nothing. Typing, clicks by id and by text, retried and late events, blocks of
-// several hours, rollups, merges, a person who is forgotten, rows that grow old.
+// Power failure at every sync of the query log in turn, with its batch lost or kept. After reopening, reports
+// count every acknowledged row exactly once, and the chunk in progress completely or not at all. Typing,
+// clicks by id and by text, retried and late events, blocks of several hours, rollups, merges, a forgotten
+// person, rows that expire.
 import { describe, expect, test } from "vitest";
 import { reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered, type JournalEvent, type Row } from "../../server/query-log/rows/journal.js";
@@ -18,9 +19,9 @@ const BOB = 12;
 
 interface Step {
   readonly name: string;
-  /** Rows are there once; everything else may be repeated. */
+  /** Adds rows, which must not be repeated; every other step may be. */
   readonly adds: boolean;
-  /** Deletions are durable with the next write; until then a start repeats them. */
+  /** Deletions become durable with the next write; until then a start repeats them. */
   readonly deletes: boolean;
   run(log: QueryLog): Promise<unknown>;
 }
@@ -103,7 +104,7 @@ const STORY: readonly Step[] = [
   step("the last checkpoint", (log) => log.checkpoint()),
 ];
 
-/** All reports of both logs, over all and over a part of the time. */
+/** All reports of both logs, over the whole time and over a part of it. */
 async function counts(log: QueryLog): Promise<unknown> {
   const windows = [
     { fromMs: START_MS - DAY_MS, toMs: START_MS + 100 * DAY_MS },

@@ -1,6 +1,7 @@
-// Power failure where vectors are written: at every sync in turn, and, on a disk that happens to write everything at once, at
-// every batch and in the middle of every range delete. Then the shard is opened again, and every document must have
-// the vector that belongs to it, or wait for it, every code must be that of its vector, and nothing is left over.
+// Power failure while vectors are written: at every sync in turn, and, on a disk that happens to write
+// everything immediately, at every batch and in the middle of every range delete. After reopening, every
+// document must have the right vector or be waiting for it, every code must match its vector, and nothing may
+// be left over.
 import { describe, expect, test } from "vitest";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { VectorPolicy } from "../../shards/protocol/control.js";
@@ -48,7 +49,7 @@ async function settled(shard: VectorShard): Promise<void> {
   }
 }
 
-/** Writes, replacements, deletes, merges and a reopen around what brings vectors. */
+/** Writes, replacements, deletes, merges and a reopen around the steps that add vectors. */
 function story(steps: { first: Step[]; later: Step[] }): Step[] {
   return [
     ...[0, 3, 6].map((from): Step => ({ write: Action.UPSERT, documents: docs(from, 4) })),
@@ -64,7 +65,7 @@ function story(steps: { first: Step[]; later: Step[] }): Step[] {
 }
 
 interface Outcome {
-  /** Models and vectors of the endpoint that were acknowledged. */
+  /** Acknowledged models and endpoint vectors. */
   model: NumberedModel | null;
   put: Map<number, number>;
   frozen: boolean;
@@ -101,7 +102,7 @@ interface Stored {
   vectors: Map<number, { origin: number; vector: Uint8Array }>;
 }
 
-/** What the database holds of documents and vectors; of models only the one in force. */
+/** Documents and vectors in the database; of models only the current one. */
 async function stored(disk: CrashDisk): Promise<Stored> {
   const found: Stored = { bodies: new Map(), vectors: new Map() };
   const pieces = new Set<number>();
@@ -120,7 +121,7 @@ async function stored(disk: CrashDisk): Promise<Stored> {
   return found;
 }
 
-/** The vector that a document must have, null for none. */
+/** The vector that a document must have, or null. */
 async function expectedVector(
   policy: VectorPolicy,
   seq: number,
@@ -143,7 +144,7 @@ async function expectedVector(
 
 const bit = (isSet: boolean): number => (isSet ? 1 : 0);
 
-/** In how many places the signs of a vector differ from those of a query. */
+/** Number of signs that differ between a vector and a query. */
 function distance(query: Float32Array, vector: Uint8Array): number {
   const signs = new Int8Array(vector.buffer, vector.byteOffset + 4, VECTOR_BYTES - 4);
   return query.reduce((sum, number, i) => sum + (bit(number >= 0) ^ bit(signs[i]! >= 0)), 0);
@@ -152,7 +153,7 @@ function distance(query: Float32Array, vector: Uint8Array): number {
 async function expectRecovered(disk: CrashDisk, policy: VectorPolicy, outcome: Outcome): Promise<void> {
   disk.freezeAt = 0;
   const shard = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, policy));
-  // as the server does with a shard that lacks the model of another
+  // as the server does for a shard that lacks a model another shard has
   if (outcome.model !== null) await shard.setModel(outcome.model);
   await settled(shard);
   await shard.test.write(Action.UPSERT, [doc(50)]);
@@ -167,7 +168,7 @@ async function expectRecovered(disk: CrashDisk, policy: VectorPolicy, outcome: O
   const found = new Map(Array.from(seqs, (seq, i) => [seq, distances[i]]));
   expect(shard.test.reports).toEqual([]);
   shard.test.oldest = null;
-  await shard.test.write(Action.UPSERT, []); // what has died is purged
+  await shard.test.write(Action.UPSERT, []); // purges deleted rows
   await shard.test.settled();
   await shard.test.close();
   const { bodies, vectors } = await stored(disk);

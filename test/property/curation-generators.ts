@@ -1,10 +1,10 @@
-// Random things that the owner of an index does: ranking rules, synonym groups and settings, over words that the
-// random documents and queries have.
+// Random actions of an index's owner: ranking rules, synonym groups and settings, over the words of the
+// random documents and queries.
 import fc from "fast-check";
 import type { RuleBody, SynonymBody } from "../oracle/curation.js";
 import type { Settings } from "../oracle/settings.js";
 
-/** `which`: of those that there are, counted round. */
+/** `which`: an existing rule or group, modulo their number. */
 type Wish<Kind extends string, Body> =
   | { kind: Kind; action: "create"; body: Body }
   | { kind: Kind; action: "change"; which: number; body: Body }
@@ -18,7 +18,7 @@ export type Change =
 const mostly = fc.constantFrom(true, true, true, false);
 const priority = fc.integer({ min: -2, max: 3 });
 
-/** A word or two. Lonely signs are none in most settings. */
+/** A word or two. A symbol alone is not a word under most settings. */
 function entryOf(words: string[]): fc.Arbitrary<string> {
   const word = fc.constantFrom("red", ...words.filter((one) => /[\p{L}\p{N}]/u.test(one)));
   const pair = fc.tuple(word, word).map((two) => two.join(" "));
@@ -86,7 +86,7 @@ function synonymsChange(entry: fc.Arbitrary<string>): fc.Arbitrary<SynonymBody> 
   return fc.oneof(fc.record({ enabled: fc.boolean() }), fc.record({ synonyms }));
 }
 
-/** Half of them change what is indexed of a document. */
+/** Half of them change how documents are indexed. */
 const settings: fc.Arbitrary<Partial<Settings>> = fc.oneof(
   fc.record({ language: fc.constantFrom(null, "en", "de") }),
   fc.record({ sku_fields: fc.subarray(["t", "s", "ss"]) }),
@@ -96,7 +96,7 @@ const settings: fc.Arbitrary<Partial<Settings>> = fc.oneof(
   fc.record({ typo_policy: fc.constantFrom("auto" as const, "always" as const, "missing" as const) }),
 );
 
-/** `words`: of the documents and queries; `filter`: expressions that fit the schema. */
+/** `words`: those of the documents and queries; `filter`: expressions that fit the schema. */
 export function changesOf(
   words: string[],
   filter: fc.Arbitrary<string>,

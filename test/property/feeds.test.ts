@@ -1,5 +1,6 @@
-// Runs of two data sources of one index, with pushes and deletions between the pieces of their feeds, against the naive twin of
-// runs; one to eight shards, over which an index is spread at once or when it has some documents. After each step the index has the twin's documents, and each run ends as the twin says.
+// Runs of two data sources of one index, with pushes and deletions between the pieces of their feeds, against
+// the naive model of runs; with one to eight shards, over which an index is spread at once or once it has
+// some documents. After each step the index has the model's documents, and each run ends as the model says.
 // SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,7 +21,7 @@ import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "
 import { SEED } from "./seed.js";
 
 const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
-/** Stories that are told at the same time: they mostly wait for pieces to be sent on. */
+/** Stories played concurrently: they mostly wait for feed data to be forwarded. */
 const TELLERS = 3;
 const STORIES = effort(3, 60);
 const SCHEMA = {
@@ -29,7 +30,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** A feed is read in blocks of some size. */
+/** Fills a read block, because feeds are read in blocks. */
 const PADDING = " ".repeat(100_000);
 
 const FORMATS = {
@@ -70,7 +71,7 @@ interface Setup {
   readonly max_delete_ratio: number;
 }
 
-/** `source` is 0 or 1. What cannot happen now, such as a piece of a feed that nobody reads, does not happen. */
+/** `source` is 0 or 1. An impossible step, such as a piece of a feed that is not being read, is skipped. */
 type Step =
   | { readonly does: "push"; readonly documents: readonly FeedDocument[] }
   | { readonly does: "delete"; readonly id: string }
@@ -80,7 +81,7 @@ type Step =
 
 interface Story {
   readonly setups: readonly Setup[];
-  /** In the index before anything else happens. */
+  /** Already in the index at the start. */
   readonly documents: readonly FeedDocument[];
   readonly steps: readonly Step[];
 }
@@ -129,12 +130,12 @@ const story: fc.Arbitrary<Story> = fc.record({
   steps: fc.array(step, { minLength: 12, maxLength: 24 }),
 });
 
-/** A feed whose pieces come when the story says so. */
+/** A feed whose pieces arrive when the story says so. */
 class SteppedFeed {
   readonly #pieces: (string | null)[] = [];
   #wake = (): void => undefined;
 
-  /** Null ends it. */
+  /** Null ends the feed. */
   push(piece: string | null): void {
     this.#pieces.push(piece);
     this.#wake();
@@ -154,7 +155,7 @@ class SteppedFeed {
   }
 }
 
-/** One story on one server. */
+/** One story, played on one server. */
 class Telling {
   readonly #server: TestServer;
   readonly #feeds: FeedServer;
@@ -203,7 +204,7 @@ class Telling {
     else await this.#end(step.source, step.does);
   }
 
-  /** Returns once the feed is asked for: then the run has begun. */
+  /** Returns once the feed has been requested, which means that the run has begun. */
   async #begin(source: number): Promise<void> {
     if (this.#runs[source] !== null) return;
     const { format, sync_mode, max_delete_ratio: ratio } = this.#setups[source]!;
@@ -266,7 +267,7 @@ describe("runs and other writes", () => {
     const random = new Random(SEED);
     servers = await Promise.all(
       SHARD_COUNTS.map((shards, i) => {
-        // The documents of a story are ten at most.
+        // A story has at most ten documents.
         const limits = i % 2 === SEED % 2 ? {} : { homeDocumentsMax: random.from(2, 9) };
         return TestServer.start({ shards, config: { ...config, limits } });
       }),

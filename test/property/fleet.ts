@@ -1,6 +1,6 @@
-// Servers of 1, 2 or 3, and 8 shards side by side (the long run has all of them) that get the same writes and queries, each held against the
-// oracle. On some of them an index begins in one shard and is spread over all of them in the middle of its story. Knows nothing of
-// where stories come from.
+// Servers with 1, 2 or 3, and 8 shards side by side (the long run has all of them) that receive the same
+// writes and queries; each is compared with the oracle. On some of them an index starts in one shard and is
+// spread over all of them in the middle of its story. Knows nothing of where stories come from.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
@@ -18,23 +18,29 @@ import { SEED } from "./seed.js";
 
 interface Shape {
   readonly shards: number;
-  /** What all tests have when left out. */
+  /** Default: as in all other tests. */
   readonly frontEnds?: number;
-  /** An index of so many documents lies in one shard; in all of them from the beginning when left out. */
+  /**
+   * Up to this number of documents an index lives in one shard. Default: it is in all of them from the
+   * beginning.
+   */
   readonly homeDocumentsMax?: number;
 }
 
-/** A home index has up to this many documents on some server. Stories have up to 29 documents, except those about more. */
+/**
+ * The largest home index of any server has up to this many documents. Stories have up to 29 documents, except
+ * those about larger indexes.
+ */
 const HOME_DOCUMENTS_MAX = 24;
-/** Never reached. */
+/** Never reached, so the index stays in its home shard. */
 const ALWAYS_HOME = 1_000_000;
 
-/** From 2 to `most`, mostly few. */
+/** From 2 to `most`; small numbers are more likely. */
 export function someHomeDocuments(random: Random, most = HOME_DOCUMENTS_MAX): number {
   return 2 + Math.floor((most - 1) * random.next() ** 2);
 }
 
-/** Follow from the seed, as the stories do. `homeDocumentsMost`: see someHomeDocuments. */
+/** Determined by the seed, like the stories. For `homeDocumentsMost` see someHomeDocuments. */
 function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   const random = new Random(SEED);
   const homely = (shards: number): Shape => ({
@@ -56,12 +62,12 @@ function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   );
 }
 
-/** The second answer to a question is remembered, the third is what is remembered; see answer-cache.ts. */
+/** The second answer to a query is cached, and the third comes from the cache; see answer-cache.ts. */
 const TIMES_ASKED = 3;
-/** Of so many queries one is asked again. */
+/** One in this many queries is repeated. */
 const REPEATED_EACH = 3;
 
-/** A rule or a synonym group: its number in the oracle, its address below the index on each server. */
+/** A rule or a synonym group: its number in the oracle, and its path below the index on each server. */
 interface Wish {
   kind: Change["kind"];
   number: number;
@@ -77,7 +83,7 @@ export class Fleet implements FailureNote {
     private readonly shapes: readonly Shape[],
   ) {}
 
-  /** What a failed test shows: all that it takes to repeat it. */
+  /** The text of a failure: everything needed to repeat it. */
   text(): string {
     return `SKEIN_PROPERTY_SEED=${SEED} repeats this run, with servers of ${JSON.stringify(this.shapes)}`;
   }
@@ -93,18 +99,18 @@ export class Fleet implements FailureNote {
     return new Fleet(servers, shapes);
   }
 
-  /** The usual servers for stories of so many documents. */
+  /** The usual servers for stories of this many documents. */
   static forDocuments(documents: number): Promise<Fleet> {
     return Fleet.start(usualShapes(documents));
   }
 
-  /** What a failure says of a server. */
+  /** Describes a server in a failure message. */
   nameOf(server: number): string {
     const { shards, ...others } = this.shapes[server]!;
     return `${shards} shards ${JSON.stringify(others)}`;
   }
 
-  /** Waits until the index lies where it is to lie by its documents. */
+  /** Waits until the index has moved to the shards that its size calls for. */
   async placed(index: string): Promise<void> {
     await this.everywhere(async (server, i) => {
       const { shards, homeDocumentsMax = 0 } = this.shapes[i]!;
@@ -115,19 +121,19 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Fails when an assertion of the engine was broken, also in work that no answer depends on. */
+  /** Fails if an assertion of the engine was broken, even in work that no answer depends on. */
   async close(): Promise<void> {
     await this.everywhere((server) => server.close());
     expect(this.servers.flatMap((server) => server.brokenAssertions)).toEqual([]);
   }
 
-  /** kill -9 for all, then a start on what is on disk. */
+  /** kill -9 for all, then a start from the data on disk. */
   async killAndRestart(): Promise<void> {
     await this.everywhere((server) => server.stop("SIGKILL"));
     await this.everywhere((server) => server.launch());
   }
 
-  /** A new index of this schema; its name. */
+  /** Creates an index with this schema and returns its name. */
   async createIndex(schema: Schema, settings: Partial<Settings> = {}): Promise<string> {
     const name = `random-${++this.indexes}`;
     await this.everywhere(async (server) => {
@@ -234,7 +240,10 @@ export class Fleet implements FailureNote {
     }
   }
 
-  /** Every server has answered searches from memory: what was compared are not only answers of shards. */
+  /**
+   * Checks that every server has answered some searches from its cache, so that not only answers of shards
+   * were compared.
+   */
   async compareWasRemembered(): Promise<void> {
     const hits = 'skein_cache_requests_total{cache="answer",result="hit"}';
     await this.everywhere(async (server) => {
@@ -250,7 +259,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** For an index whose documents are all differently popular. */
+  /** For an index in which no two documents are equally popular. */
   async compareSuggestions(index: string, oracle: Oracle, inputs: SuggestInput[]): Promise<void> {
     const popularity = oracle.schema.default_sorting_field!;
     for (const input of inputs) {
@@ -264,7 +273,7 @@ export class Fleet implements FailureNote {
     }
   }
 
-  /** Every stored document is what the oracle holds, to the last digit. */
+  /** Checks that every stored document equals the oracle's, to the last digit. */
   async compareDocuments(index: string, oracle: Oracle): Promise<void> {
     const expected = canonical(oracle.documents.map(({ embedding, ...shown }) => shown as Document));
     await this.everywhere(async (server, i) => {
@@ -278,7 +287,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Every server answers alike; the answers of the first one. */
+  /** Checks that all servers answer alike, and returns the answers of the first. */
   async compareServers(index: string, queries: Query[]): Promise<Answer[]> {
     const answers: Answer[] = [];
     for (const query of queries) {
@@ -291,7 +300,7 @@ export class Fleet implements FailureNote {
     return answers;
   }
 
-  /** Every server finds the same documents similar to this one: their ids, and how similar they are. */
+  /** Checks that all servers find the same similar documents, and returns their ids and similarities. */
   async similar(index: string, id: string): Promise<[string, number | null][]> {
     const path = `/v1/indexes/${index}/documents/${id}/similar`;
     const [first, ...others] = await this.everywhere(async (server) => {
@@ -319,7 +328,7 @@ export class Fleet implements FailureNote {
     return this.#untilStats(index, "background merges come to rest", ({ merging }) => merging === false);
   }
 
-  /** Waits until the vectors of all documents can be compared: what a start does not find of their codes it makes anew. */
+  /** Waits until the vectors of all documents can be compared: a start rebuilds missing codes. */
   comparable(index: string): Promise<void> {
     return this.#untilStats(index, "stored vectors can be compared", ({ embedder }) => {
       return (embedder as Record<string, unknown>).pending === 0;
@@ -344,8 +353,8 @@ export class Fleet implements FailureNote {
 }
 
 async function ask(server: TestServer, index: string, query: Query): Promise<Answer> {
-  // The oracle matches words; what queries mean is read elsewhere.
-  // Not logged: what is searched often would be suggested after a while, whenever the log is read again.
+  // The oracle matches only words, and interpreting queries is tested elsewhere. Queries are not logged,
+  // because frequent searches would become suggestions whenever the log is next read.
   const reply = await server.query(index, { ...query, ai: false, analytics: false });
   expectStatus(reply, 200);
   const { hits, found, total_pages, data, curated_applied, related_hits, suggestions, search_mode } =
@@ -370,7 +379,7 @@ async function ask(server: TestServer, index: string, query: Query): Promise<Ans
   };
 }
 
-/** One text per document, members and documents in a fixed order. */
+/** One text per document, with members and documents in a fixed order. */
 function canonical(documents: Document[]): string[] {
   const byName = ([a]: [string, Json], [b]: [string, Json]): number => (a < b ? -1 : 1);
   return documents

@@ -1,5 +1,5 @@
-// The same writes and queries give the same bytes, for any number of shards, for an index that is spread in the middle of its story
-// and one that is not, through any front-end: only ids and times differ.
+// The same writes and queries give the same bytes for any number of shards, whether or not the index is
+// spread in the middle of its story, and through any front-end; only ids and times differ.
 // SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -29,11 +29,11 @@ const SHAPES = effort(
     }),
   ),
 );
-/** An answer is remembered when it is asked for again, and then it is another one that must be the same. */
+/** An answer is cached when it is asked for the second time; the cached one must be the same. */
 const TIMES_ASKED = 3;
 
 let fleet: Fleet;
-/** Of each server, one for each of its front-ends. */
+/** For each server, one client per front-end. */
 let clients: Client[][];
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-// Random schemas, documents, writes and queries over a vocabulary so small that words collide; integers beyond 2^53,
-// empty, missing and wrong values.
+// Random schemas, documents, writes and queries over a vocabulary small enough for words to collide; integers
+// beyond 2^53, and empty, missing and wrong values.
 import fc from "fast-check";
 import type { Action } from "../oracle/engine.js";
 import type { Query } from "../oracle/query.js";
@@ -18,7 +18,7 @@ export interface Story {
   schema: Schema;
   settings: Partial<Settings>;
   writes: Write[];
-  /** What the owner of the index does between the queries. */
+  /** Actions of the index's owner between the queries. */
   changes: Change[];
   queries: Query[];
 }
@@ -30,7 +30,7 @@ const FLOATS = [-1e300, -2.5, -0.1, 0, 0.1, 0.25, 1, 1.5, 3, 1e21];
 
 type Values = Record<FieldType, fc.Arbitrary<Json>>;
 
-/** Values of the types that hold no text. */
+/** Values of the types without text. */
 export const NUMBERS: Omit<Values, "string" | "string[]"> = {
   int32: fc.constantFrom<Json>(...INT32),
   int64: fc.constantFrom<Json>(...INT64),
@@ -53,7 +53,7 @@ function valuesOf(words: fc.Arbitrary<string>): Values {
   };
 }
 
-/** Values that no field of the type takes. */
+/** Values that no field of the type accepts. */
 const WRONG: Record<FieldType, Json[]> = {
   string: [1, true, ["x"]],
   int32: ["1", 1.5, 2147483648],
@@ -186,7 +186,7 @@ function write(shape: Schema, words: fc.Arbitrary<string>): fc.Arbitrary<Write> 
   );
 }
 
-/** A filter expression; `depth` levels of groups. */
+/** A filter expression with up to `depth` levels of groups. */
 function filter(fields: Field[], words: fc.Arbitrary<string>, depth: number): fc.Arbitrary<string> {
   const clause = fc.oneof(
     ...fields.map((field) => clauseOf(field, words)),
@@ -233,7 +233,7 @@ function clauseOf(field: Field, words: fc.Arbitrary<string>): fc.Arbitrary<strin
   );
 }
 
-/** Without a plus sign and without an exponent where an integer is meant. */
+/** Without a plus sign, and without an exponent for an integer. */
 function printNumber(value: number | bigint): string {
   return String(value).replace("e+", "e");
 }
@@ -254,7 +254,7 @@ function nativeFilters(fields: Field[], values: Values): fc.Arbitrary<Record<str
   return fc.array(clause, { minLength: 1, maxLength: 2 }).map((entries) => Object.fromEntries(entries));
 }
 
-/** A query with any of the parameters over the fields of the schema. */
+/** A query with random parameters over the fields of the schema. */
 export function query(shape: Schema, words: fc.Arbitrary<string>): fc.Arbitrary<Query> {
   const { fields } = shape;
   const searchable = fields.filter((field) => field.type.startsWith("string")).map((field) => field.name);

@@ -1,5 +1,5 @@
-// The server against the oracle on a few thousand documents over some hundred words, so that posting lists have
-// blocks, prefixes have many terms, words can be rare or suspiciously rare, and pages go deep.
+// The server against the oracle with a few thousand documents over a few hundred words, so that posting lists
+// have blocks, prefixes have many terms, words can be rare or suspiciously rare, and pages go deep.
 // SKEIN_PROPERTY_SEED and SKEIN_PROPERTY_RUNS repeat or deepen a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
@@ -38,7 +38,7 @@ function syllables(number: number): string {
   return SYLLABLES[number % SYLLABLES.length]! + (rest === 0 ? "" : syllables(rest));
 }
 
-/** Few words are everywhere, most are rare. */
+/** A few words are everywhere; most are rare. */
 const word = fc
   .integer({ min: 0, max: 999_999 })
   .map((n) => VOCABULARY[Math.floor(VOCABULARY.length ** (n / 1e6)) - 1]!);
@@ -70,7 +70,7 @@ function value(field: Field): fc.Arbitrary<Json> {
 
 const SETTINGS = { language: "en", sku_fields: ["s"], brand_field: "ss" };
 
-/** Rules that touch many documents, so that rows are passed over or not for the right reasons. */
+/** Rules that affect many documents, to test which rows are skipped. */
 const CHANGES: Change[] = [
   { kind: "rule", action: "create", body: { type: "boost", effect: { filter_by: "i:>100", weight: 5 } } },
   { kind: "rule", action: "create", body: { type: "bury", effect: { filter_by: "b:true" } } },
@@ -119,7 +119,7 @@ describe("a few thousand documents", () => {
   test(`are searched like the oracle does (seed ${SEED})`, async () => {
     const documents = fc.sample(document, { numRuns: DOCUMENTS, seed: SEED });
     const queries = fc.sample(query(SCHEMA, word), { numRuns: QUERIES, seed: SEED });
-    // Of so many documents an index would learn vectors; semantic.test has them.
+    // An index of this size would train its own model; semantic.test covers vectors.
     const index = await fleet.createIndex(SCHEMA, { embedder: { source: "none" } });
     const oracle = new Oracle(SCHEMA);
     const cuts = [0, 900, 901, 1000, 1500, DOCUMENTS];

@@ -1,5 +1,6 @@
-// Searches by an index's own model: the model, the vectors and so every answer are the same for 1, 2, 3 and 8 shards, and the model
-// does not depend on the order in which the documents came. SKEIN_PROPERTY_SEED repeats a run.
+// Searches with an index's own model: the model, the vectors and therefore every answer are the same for 1,
+// 2, 3 and 8 shards, and the model does not depend on the order in which the documents arrived.
+// SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
@@ -26,7 +27,10 @@ const THEMES = 5;
 const WORDS_A_THEME = 12;
 const BATCH = 17;
 const DOCUMENTS_MAX = 120;
-/** Larger than any number of documents, so that its multiples are all of them in another order. */
+/**
+ * Larger than any number of documents, so that its multiples modulo that number visit all of them in another
+ * order.
+ */
 const PRIME = 7919;
 
 let fleet: Fleet;
@@ -39,7 +43,7 @@ afterAll(() => fleet.close());
 
 const wordOf = (theme: number, i: number): string => `${"bdfgk"[theme]}a${"lmnprstvxzcj"[i]}o${"uei"[i % 3]}`;
 
-/** Each is mostly about one of a few themes; `n` is different for all, so that no order is left to chance. */
+/** Each is mostly about one of a few themes; `n` differs for all, so that the order is fully determined. */
 function documentsOf(seed: number, count: number): Document[] {
   const random = new Random(seed);
   const words = (theme: number, many: number): string =>
@@ -70,7 +74,7 @@ function queriesOf(seed: number): Query[] {
   });
 }
 
-/** Of these documents in this order. */
+/** An index of these documents in this order. */
 async function indexOf(documents: Document[], batch: number): Promise<string> {
   const oracle = new Oracle(SCHEMA);
   const index = await fleet.createIndex(SCHEMA, { embedder: { source: "none" } });
@@ -78,7 +82,7 @@ async function indexOf(documents: Document[], batch: number): Promise<string> {
     const some = documents.slice(at, at + batch);
     await fleet.applyWrite(index, oracle, { kind: "batch", action: "upsert", documents: some });
   }
-  // From here on, so that all servers train on the same documents.
+  // Only now, so that all servers train on the same documents.
   await fleet.applyChange(index, oracle, {
     kind: "settings",
     settings: { embedder: { source: "documents" } },

@@ -1,5 +1,5 @@
-// Random stories for an index to whose documents clients push vectors: stories of words, in which documents and queries get
-// vectors of a small pool, so that many are equal, some are near each other and some are opposite.
+// Random stories for an index to which clients push vectors: stories of words, with vectors for documents and
+// queries from a small pool, so that many are equal, some are close and some are opposite.
 import fc from "fast-check";
 import { Random } from "../../bench/random.js";
 import type { Query } from "../oracle/query.js";
@@ -36,7 +36,7 @@ function randomPool(): number[][] {
 }
 
 const POOL = randomPool();
-/** What no document may have. */
+/** Invalid vectors. */
 const WRONG: Json[] = [
   POOL[0]!.slice(1),
   new Array(NUMBERS).fill(0),
@@ -45,7 +45,7 @@ const WRONG: Json[] = [
   POOL[1]!.map(String),
 ];
 
-/** A number of the pool, -1 for none, -2 for null, less for a wrong one. */
+/** A position in the pool; -1 for none, -2 for null, lower for an invalid one. */
 const pick = fc.oneof(
   { weight: 12, arbitrary: fc.nat(POOL.length - 1) },
   { weight: 3, arbitrary: fc.constant(-1) },
@@ -60,11 +60,12 @@ function embeddingOf(number: number): { embedding?: Json } {
 const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   auto_max_full_matches: fc.constantFrom(0, 1, 3, 10, 1000),
   min_similarity: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
-  // With few of them codes decide which documents are compared, and the query's vector has feedback of more documents than these.
+  // If there are few, codes decide which documents are compared, and the query's vector gets feedback from
+  // more documents than that.
   candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });
 
-/** The numbers of vectors are kept apart from the vectors, so that a failure can be read. */
+/** Positions of vectors are kept apart from the vectors, to keep failures readable. */
 export interface VectorStory extends Story {
   semantic: Settings["semantic"];
   picks: number[];
@@ -95,7 +96,7 @@ export function settingsOf({ settings, semantic: chosen }: VectorStory): Partial
   return { ...settings, embedder: { source: "pushed" }, semantic: chosen };
 }
 
-/** The writes, in which documents bring vectors along. */
+/** The writes, with vectors added to their documents. */
 export function writesOf({ writes, picks }: VectorStory): Write[] {
   let next = 0;
   const embedding = () => embeddingOf(picks[next++ % picks.length]!);

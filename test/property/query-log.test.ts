@@ -1,5 +1,6 @@
-// Random logs against the naive twin: searches typed letter by letter, clicks by id and by text, retries and late events, over
-// hours and days, with checkpoints, rollups, crashes and windows of any minute between them. SKEIN_PROPERTY_SEED repeats a run.
+// Random logs against the naive model: searches typed letter by letter, clicks by id and by text, retries and
+// late events, over hours and days, interrupted by checkpoints, rollups and crashes, with report windows of
+// any length. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { reportOf } from "../../server/query-log/reports/report.js";
@@ -17,7 +18,7 @@ const START_MS = Date.parse("2026-03-01T21:30:00Z");
 const CHUNK_BYTES = 1024 * 1024;
 const FRONT_ENDS = [7, 2 ** 48 - 1];
 
-/** Beginnings of one another, other spellings of the same, and others. */
+/** Prefixes of one another, other spellings of the same text, and unrelated ones. */
 const TEXTS = [
   "h",
   "He",
@@ -221,7 +222,7 @@ class Story {
   }
 }
 
-/** From the first day of the story to the present one. */
+/** From the first day of the story to the current one. */
 function wholeDays(nowMs: number): TwinWindow {
   const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
   return { fromMs: dayOf(START_MS), toMs: dayOf(nowMs) + DAY_MS };

@@ -1,6 +1,7 @@
-// The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards. Same
-// documents, same order, same text_match, found, pages and facets; also while and after an index is spread over the shards and
-// segments are merged in the background, and after kill -9. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
+// The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards.
+// Same documents, same order, same text_match, found, pages and facets; also during and after the spreading
+// of an index over the shards and background merges, and after kill -9. SKEIN_PROPERTY_RUNS and
+// SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";
@@ -10,7 +11,7 @@ import { type Story, story } from "./generators.js";
 import { SEED } from "./seed.js";
 
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 800));
-/** A run that was asked for takes as long as it takes. */
+/** A run with an explicit number of stories has no time limit. */
 const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined && effort(true, false);
 const STORIES_MS_MAX = LIMITED ? 150_000 : Number.POSITIVE_INFINITY;
 const timeout = LIMITED ? 300_000 : 86_400_000;
@@ -31,8 +32,8 @@ function parameters(numRuns: number): fc.Parameters<[Story]> {
 }
 
 /**
- * Stories that would begin late are left out, those that have begun end: fast-check itself would leave one behind that
- * goes on beside the next test.
+ * Skips stories that would begin too late and lets running ones finish: fast-check's own time limit would
+ * leave one running next to the following test.
  */
 function inTime(tell: (story: Story) => Promise<void>): (story: Story) => Promise<void> {
   const end = performance.now() + STORIES_MS_MAX;

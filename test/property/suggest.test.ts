@@ -1,5 +1,6 @@
-// Suggestions against the oracle's brute force with 1, 2, 3 and 8 shards: random catalogues whose values share
-// words, beginnings and spellings, and inputs of a few letters. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED as for search.
+// Suggestions against the oracle's brute force with 1, 2, 3 and 8 shards: random catalogues whose values
+// share words, prefixes and spellings, and inputs of a few letters. SKEIN_PROPERTY_RUNS and
+// SKEIN_PROPERTY_SEED as for search.
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { effort } from "../effort.js";
@@ -24,7 +25,7 @@ const SCHEMA: Schema = {
 const SETTINGS = { num_typos: 0 };
 const DOCUMENTS_MAX = 60;
 
-/** No word is made of two others, so that no reading but the plain one exists. */
+/** No word is a compound of two others, so only the plain reading exists. */
 const WORDS = ["red", "Redish", "RÉD", "robust", "blue", "Bluet", "bird", "green", "gréy", "ß", "x1", "3"];
 const word = fc.constantFrom(...WORDS);
 const value = fc

@@ -1,5 +1,5 @@
-// The words of random stories, chosen to collide (shared prefixes, typos of each other, forms of one word, parts and
-// spellings of part numbers, accents, other scripts), and texts made of them.
+// The words of random stories, chosen to collide: shared prefixes, typos of each other, forms of one word,
+// parts and spellings of part numbers, accents, other scripts. Also texts built from them.
 import fc from "fast-check";
 
 const WORDS = [
@@ -86,21 +86,21 @@ const WORDS = [
 ];
 const SEPARATORS = [" ", " ", " ", "-", ", ", "  ", "/", "_", ". "];
 
-/** Some of them, so that documents, queries, rules and synonyms meet. */
+/** A small selection, so that documents, queries, rules and synonyms share words. */
 export const vocabulary: fc.Arbitrary<string[]> = fc.uniqueArray(fc.constantFrom(...WORDS), {
   minLength: 5,
   maxLength: 20,
   size: "max",
 });
 
-/** Words with something between them. */
+/** Words with separators between them. */
 export function textOf(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc
     .array(fc.tuple(words, fc.constantFrom(...SEPARATORS)), { maxLength: 7, size: "max" })
     .map((parts) => parts.map(([part, separator], i) => (i === 0 ? part : separator + part)).join(""));
 }
 
-/** A word, perhaps cut short, perhaps with a letter changed, lost, added or swapped. */
+/** A word, possibly cut short, possibly with a letter changed, lost, added or swapped. */
 function misspelt(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const changes = fc.constantFrom("keep", "keep", "keep", "cut", "lose", "swap", "change", "add");
   return fc.tuple(words, changes, fc.nat(20)).map(([original, change, at]) => {

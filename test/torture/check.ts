@@ -1,4 +1,5 @@
-// Holds a server against what was acknowledged: the whole state by export, and queries by looking at every document.
+// Compares a server with what it acknowledged: the whole state by export, and queries by looking at every
+// document.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../bench/random.js";
@@ -9,7 +10,7 @@ import type { Name, Operation, State } from "./operation.js";
 const NAMES = ["live", "next"] as const;
 const PAGE = 250;
 
-/** What was seen and what was expected, for a person. */
+/** Describes observed and expected state for a human reader. */
 export class LossError extends Error {
   constructor(
     message: string,
@@ -53,7 +54,7 @@ async function readState(server: TestServer, lane: number): Promise<State> {
   return { tables, settings, rules };
 }
 
-/** True when every document is as in one of both. */
+/** True if every document matches one of the two states. */
 function isBetween(found: Table, before: Table, after: Table): boolean {
   const ids = new Set([...found.keys(), ...before.keys(), ...after.keys()]);
   return [...ids].every((id) => {
@@ -63,8 +64,8 @@ function isBetween(found: Table, before: Table, after: Table): boolean {
 }
 
 /**
- * The state as the server has it, which must be that before `pending`, or that after it, or, for documents, each as
- * before or after. Throws LossError.
+ * The recovered state of the server. It must be the state before or after `pending`; each document may match
+ * either of them. Throws LossError.
  */
 export async function recoveredState(
   server: TestServer,
@@ -98,7 +99,7 @@ function printable({ tables, settings, rules }: State): object {
   return { tables: plain(tables), settings, rules: plain(rules) };
 }
 
-/** A filter, a word, an order and facets, each held against all documents. Throws LossError. */
+/** Checks a filter, a word, an order and facets against all documents. Throws LossError. */
 export async function checkQueries(
   server: TestServer,
   lane: number,
@@ -120,7 +121,7 @@ export async function checkQueries(
       facet_by: "stock",
       max_facet_values: 100,
       per_page: PAGE,
-      ai: false, // what a query of a word means is not what it says
+      ai: false, // Interpretation would change the meaning of a one-word query
     };
     const documents = [...state.tables[name].values()].filter(
       (document) => filter.passes(document) && (word === null || document.title?.split(" ").includes(word)),

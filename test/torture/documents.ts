@@ -1,4 +1,4 @@
-// Documents, writes and settings of the torture: small enough that they collide all the time, each write decided by
+// Documents, writes and settings of the torture: few enough to collide all the time, each write determined by
 // the seed and the model alone.
 import type { Random } from "../../bench/random.js";
 
@@ -34,12 +34,12 @@ export function anyId(random: Random): string {
   return `d${random.below(IDS)}`;
 }
 
-/** `count` different ids at most. */
+/** At most `count` different ids. */
 export function anyIds(random: Random, count: number): string[] {
   return [...new Set(Array.from({ length: count }, () => anyId(random)))];
 }
 
-/** Some of the members of a document. */
+/** Some members of a document. */
 export function anyMembers(random: Random, share: number): Omit<Document, "id"> {
   const members: Omit<Document, "id"> = {
     title: words(random, 5).join(" "),
@@ -51,7 +51,7 @@ export function anyMembers(random: Random, share: number): Omit<Document, "id"> 
   return Object.fromEntries(Object.entries(members).filter(() => random.next() < share));
 }
 
-/** A filter in the server's language and what it means. */
+/** A filter in the server's language, and its meaning. */
 export interface Filter {
   readonly text: string;
   readonly passes: (document: Document) => boolean;

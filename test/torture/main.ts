@@ -1,5 +1,5 @@
-// `npm run torture -- --rounds N --seed S`: rounds of load and kill -9 on real servers. Ends with exit code 1 and the
-// evidence kept when anything acknowledged is lost.
+// `npm run torture -- --rounds N --seed S`: rounds of load and kill -9 on real servers. Exits with code 1 and
+// keeps the evidence if anything acknowledged is lost.
 import { parseArgs } from "node:util";
 import { tortureRound } from "./round.js";
 

@@ -1,14 +1,14 @@
-// The operations of the torture: what goes to the server, and what the state is if it was done. While an operation is
-// not answered, every document may be as before or after it; all else is one or the other as a whole.
+// The operations of the torture: the request, and the resulting state. Until an operation is answered, every
+// document may be in its old or new state; everything else is old or new as a whole.
 import type { Random } from "../../bench/random.js";
 import { anyFilter, anyId, anyIds, anyMembers, type Document, type Table } from "./documents.js";
 
 export type Name = "live" | "next";
 
-/** All that a lane has on the server. */
+/** Everything a lane has on the server. */
 export interface State {
   readonly tables: Readonly<Record<Name, Table>>;
-  /** Of the index that is called so; they move with a swap. */
+  /** Settings of the index with that name; they move with a swap. */
   readonly settings: Readonly<Record<Name, Settings>>;
   readonly rules: Readonly<Record<Name, ReadonlyMap<string, boolean>>>;
 }
@@ -29,7 +29,7 @@ export interface Request {
 export interface Operation {
   readonly kind: string;
   readonly request: Request;
-  /** The status of the answer, and what it says of refused documents. */
+  /** The status of the answer, and its report of refused documents. */
   readonly status: number;
   readonly failed?: number;
   readonly after: State;
@@ -133,7 +133,7 @@ const settings: Make = (random, state, index) => {
   };
 };
 
-/** Rules of queries that nobody asks. */
+/** Rules for queries that are never sent. */
 const rule: Make = (random, state, index) => {
   const name = `rule ${state.rules[index].size} ${random.below(1000)}`;
   const enabled = random.below(2) === 0;

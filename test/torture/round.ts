@@ -1,5 +1,6 @@
-// One round: a server, lanes that write and ask side by side, a kill -9 in the middle, a start on what is on disk, a
-// check of everything; twice on the same data. What a lane does is decided by the seed, the moment of the kill is not.
+// One round: a server, lanes that write and query concurrently, a kill -9 in the middle, a start from the
+// data on disk, and a check of everything; twice on the same data. The seed decides what a lane does, but not
+// the moment of the kill.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ export interface RoundResult {
   readonly unanswered: number;
   readonly queries: number;
   readonly ms: number;
-  /** What was lost and the directory with the evidence; null when all is well. */
+  /** What was lost, and the directory with the evidence; null if nothing was. */
   readonly loss: { readonly message: string; readonly directory: string } | null;
 }
 
@@ -38,7 +39,7 @@ class Lane {
     readonly random: Random,
   ) {}
 
-  /** Works until the server is gone. Throws LossError for an answer that is not what the model says. */
+  /** Works until the server is gone. Throws LossError if an answer differs from the model's. */
   async work(server: TestServer, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const operation = anyOperation(this.random, this.state);
@@ -58,7 +59,7 @@ class Lane {
     }
   }
 
-  /** False when no answer came. */
+  /** False if no answer came. */
   private async send(server: TestServer, { kind, request, status, failed }: Operation): Promise<boolean> {
     const { method, path, index } = request;
     let body = request.body;
@@ -69,7 +70,7 @@ class Lane {
     this.history.push(`${kind} ${index} -> ${reply?.status ?? "no answer"}`);
     if (reply === null) return false;
     const summary = path.startsWith("documents/import") ? lastLine(reply.text) : reply.json.data;
-    // an import whose last line is missing was cut
+    // an import without its last line was cut off
     if (summary === null) return false;
     if (reply.status !== status || (failed !== undefined && summary.failed !== failed)) {
       throw new LossError(`lane ${this.number}: ${kind} was answered with ${reply.status}`, {
@@ -133,7 +134,7 @@ export async function tortureRound(round: number, seed: number, kills = KILLS): 
   };
 }
 
-/** The kill comes after so many milliseconds, on a slow machine when there is something to lose. */
+/** Kills after this many milliseconds; on a slow machine, once there is something to lose. */
 async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: number): Promise<void> {
   let over = false;
   const writes = (): number => lanes.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
@@ -142,7 +143,7 @@ async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: numbe
     try {
       await lane.work(server, () => over);
     } finally {
-      over = true; // with a loss the others need not go on
+      over = true; // after a loss the others can stop
     }
   });
   const working = Promise.allSettled(work);

@@ -1,5 +1,6 @@
-// Who may do what and who sees what, over random stories of tenants, keys, search tokens, plans, restarts and kills: the server answers
-// as a model says that is written from the documentation (test/oracle/access.ts). SKEIN_PROPERTY_SEED repeats a run.
+// Who may do what and who sees what, over random stories of tenants, keys, search tokens, plans, restarts and
+// kills: the server must answer like a model written from the documentation (test/oracle/access.ts).
+// SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, test } from "vitest";
 import { ServerClock } from "../../e2e/sources/server-clock.js";
@@ -13,10 +14,10 @@ import { INDEXES, PLANS, Story } from "./story.js";
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 500));
 const timeout = effort(300_000, 86_400_000);
 const STEPS_MAX = 150;
-/** Within which all ends lie. */
+/** All expiry times lie within this period. */
 const HOURS_MAX = 40;
 
-/** How often each kind of step comes. */
+/** Relative frequency of each kind of step. */
 const WEIGHTS: Readonly<Record<Step["kind"], number>> = {
   makeTenant: 1,
   deleteTenant: 1,

@@ -1,4 +1,4 @@
-// Requests with the credentials of the model, and the tokens that docs/api.md tells how to make.
+// Requests with the credentials of the model, and tokens created as docs/api.md describes.
 import { createHash, createHmac } from "node:crypto";
 import { type CallOptions, expectStatus, type TestServer } from "../../e2e/world/harness.js";
 import type { Reply } from "../../e2e/world/reply.js";
@@ -8,11 +8,11 @@ interface Asked {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** Of the reply; another one fails the test. */
+  /** Expected status; any other fails the test. */
   readonly status: number;
 }
 
-/** Asks with the credential, and names the tenant beside it. */
+/** Sends a request with the credential, and names the tenant in it. */
 export async function askAs(
   server: TestServer,
   by: Credential,
@@ -25,7 +25,7 @@ export async function askAs(
   throw new Error(`expected ${status}, got ${reply.status} ${reply.text.slice(0, 300)}: ${what}`);
 }
 
-/** Asks with the bootstrap key, for a tenant if one is given. */
+/** Sends a request with the bootstrap key, for a tenant if one is given. */
 export async function askAsBootstrap(
   server: TestServer,
   method: string,
@@ -55,7 +55,7 @@ function keyOf(by: Credential): CallOptions {
   }
 }
 
-/** As docs/api.md tells it. */
+/** As described in docs/api.md. */
 export function signedToken(key: string, members: object, secretOf: string): string {
   const json = Buffer.from(JSON.stringify(members)).toString("base64url");
   const text = `skt_${key.slice(0, 10)}.${json}`;

@@ -1,8 +1,8 @@
-// The steps of which a story consists.
+// The steps of a story.
 import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
-/** What happens next. A number picks one of what there is at that moment. */
+/** The next event. A number picks one of the items that exist at that moment. */
 export interface Step {
   readonly kind: keyof typeof STEPS;
   readonly who: number;
@@ -11,7 +11,7 @@ export interface Step {
   readonly scopes: readonly string[];
   readonly patterns: readonly string[];
   readonly groups: readonly Group[];
-  /** From now on; null: never. */
+  /** From the present; null: never. */
   readonly hours: number | null;
   readonly flag: boolean;
 }
@@ -20,14 +20,14 @@ const oneOf = <T>(list: readonly T[], pick: number): T => list[pick % list.lengt
 const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
-/** Seldom nobody, and half of the time one of the latest, so that keys make keys of their own. */
+/** Rarely nobody, and half of the time one of the latest, so that keys create further keys. */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);
   if (pick % 20 === 0) return oneOf(NOBODY, rest);
   return oneOf(pick % 2 === 0 ? credentials : credentials.slice(-LATEST), rest);
 }
 
-/** Mostly one that its tenant has. */
+/** Usually one that belongs to the credential's tenant. */
 function keyFor({ keys }: Story, by: Credential, pick: number): KeyModel {
   const tenant = "key" in by ? by.key.tenant : "tenant" in by ? by.tenant : null;
   const near = pick % 4 === 0 ? [] : keys.filter((key) => key.tenant === tenant && !key.deleted);

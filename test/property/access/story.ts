@@ -1,6 +1,6 @@
-// A story of tenants, keys, tokens and requests that happens to a real server and to the model (test/oracle/access.ts); every reply is
-// held against what the model says. Times are whole hours for requests and half hours for ends, so that it does not matter how long
-// the test takes.
+// A story of tenants, keys, tokens and requests, played on a real server and on the model
+// (test/oracle/access.ts); every reply is compared with the model's. Requests happen at whole hours and
+// expiry times lie at half hours, so the duration of the test does not matter.
 import { expect } from "vitest";
 import type { ServerClock } from "../../e2e/sources/server-clock.js";
 import { expectStatus, type TestServer } from "../../e2e/world/harness.js";
@@ -25,7 +25,7 @@ import {
 } from "../../oracle/access.js";
 import { askAs, askAsBootstrap, signedToken } from "./ask.js";
 
-/** Searches a month by the name of the plan. */
+/** Searches per month by plan name. */
 export const PLANS: Readonly<Record<string, number | null>> = { default: null, none: 0, few: 5 };
 export const INDEXES = ["shop", "blog"] as const;
 const SCHEMA = {
@@ -44,11 +44,11 @@ export class Story {
   readonly #names: string;
   readonly tenants: TenantModel[] = [];
   readonly keys: KeyModel[] = [];
-  /** All that were ever good, and the tokens that never were. */
+  /** All credentials that were ever valid, and the tokens that never were. */
   readonly credentials: Credential[] = [];
   #now: number;
 
-  /** `names` begins the names of its tenants. */
+  /** `names` is the prefix of its tenants' names. */
   constructor(server: TestServer, clock: ServerClock, names: string, startMs: number) {
     this.#server = server;
     this.#clock = clock;
@@ -61,7 +61,7 @@ export class Story {
     return new Date(this.#now).toISOString().slice(0, 7);
   }
 
-  /** What everybody sees of every index now. */
+  /** Checks which documents every credential sees in every index now. */
   async askAll(): Promise<void> {
     for (const credential of [...NOBODY, ...this.credentials]) {
       for (const index of INDEXES) await this.search(credential, index, GROUPS);
@@ -75,7 +75,7 @@ export class Story {
     this.#clock.set(new Date(this.#now).toISOString());
   }
 
-  /** An end after so many hours and a half. */
+  /** An expiry time this many hours and a half from now. */
   endAfter(hours: number | null): number | null {
     return hours === null ? null : this.#now + (hours + 0.5) * HOUR_MS;
   }
@@ -175,7 +175,7 @@ export class Story {
     if (status === 200) key.deleted = true;
   }
 
-  /** Of one of the key's values. One that is not genuine is signed by somebody who does not know the key. */
+  /** For one of the key's values. A token that is not genuine is signed without knowledge of the key. */
   makeToken(key: KeyModel, pick: number, members: Omit<TokenModel, "text">): void {
     const value = key.values[pick % key.values.length]!;
     const { genuine, groups, indexes, expiresAt } = members;
@@ -188,7 +188,7 @@ export class Story {
     this.credentials.push({ kind: "token", key, value, token: { text, ...members } });
   }
 
-  /** Killed, it may forget counts of the last moment, but nothing else. */
+  /** If killed, the server may lose the counts of the last moment, but nothing else. */
   async restart(killed: boolean): Promise<void> {
     await this.#server.stop(killed ? "SIGKILL" : "SIGTERM");
     await this.#server.launch();
@@ -236,7 +236,7 @@ export class Story {
         usedUp++;
       }
     }
-    // They run side by side, so it is open which of them come too late.
+    // They run concurrently, so either may be too late.
     expect(left).toBeGreaterThanOrEqual(0);
     if (usedUp > 0) expect(left).toBe(0);
   }
@@ -297,7 +297,7 @@ export class Story {
     if (status === 200) (this.identify(by) as Rights).tenant.indexes.delete(index);
   }
 
-  /** All but the bootstrap key's requests name some tenant that must not matter. */
+  /** Every request except the bootstrap key's names some tenant, which must be ignored. */
   #ask(by: Credential, method: string, path: string, status: number, body?: unknown): Promise<Reply> {
     const named = by.kind === "bootstrap" ? by.tenant : this.tenants[path.length % this.tenants.length]!;
     return askAs(this.#server, by, named, { method, path, status, body });
@@ -328,7 +328,7 @@ export class Story {
     });
   }
 
-  /** `there`: whether what is wanted is among these documents; else it is 404. */
+  /** `there`: whether the wanted item is among these documents; if not, the status is 404. */
   #onIndex(by: Credential, scope: string, index: string, there?: (ids: string[]) => boolean): number {
     return this.#allowed(by, (may) => {
       const use = useOfIndex(may, scope, index);
@@ -348,7 +348,7 @@ export class Story {
     return seen.map((group) => documentId(tenant, index, group)).sort();
   }
 
-  /** An answered search: it counts, and has all visible documents and nothing of others. */
+  /** A successful search: it counts, and returns all visible documents and nothing from others. */
   #checkAnswer(by: Credential, index: string, wanted: readonly Group[], answer: unknown): void {
     const { tenant, groups } = this.identify(by) as Rights;
     tenant.used.set(this.month, usedIn(tenant, this.month) + 1);
