@@ -129,6 +129,8 @@ class UwsExchange extends Exchange implements Flow {
   protected readonly queue: BodyQueue;
   #ended = false;
   #paused = false;
+  /** The whole body has arrived. */
+  #received = false;
   #cutAfterReply = false;
   /** The end of a piece that waits in the library. */
   #lastByte: Uint8Array | null = null;
@@ -155,7 +157,7 @@ class UwsExchange extends Exchange implements Flow {
     response.onData((chunk, last) => {
       if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
-      this.resume();
+      this.#received = true;
       // A front-end may be interrupted in its work, which the library would not survive inside of its own call.
       if (isShared) setImmediate(() => this.queue.end());
       else this.queue.end();
@@ -194,7 +196,7 @@ class UwsExchange extends Exchange implements Flow {
       } catch (error) {
         failure = error;
       }
-      this.resume();
+      this.#readNext();
       this.queue.close();
       reply.onFinished?.(failure);
     });
@@ -215,7 +217,16 @@ class UwsExchange extends Exchange implements Flow {
     });
   }
 
+  /**
+   * Does nothing once the whole body has arrived: resuming starts the idle timer, which only the end of a body stops, so it
+   * would cut the connection of a request that takes longer than ten seconds.
+   */
   resume(): void {
+    if (!this.#received) this.#readNext();
+  }
+
+  /** A paused socket would never read the connection's next request. */
+  #readNext(): void {
     if (!this.#paused) return;
     this.#paused = false;
     if (!this.aborted && !this.#ended) this.#response.resume();
@@ -228,8 +239,7 @@ class UwsExchange extends Exchange implements Flow {
       return this.aborted ? closeStream(body) : this.#stream(reply, body);
     }
     if (this.aborted) return undefined;
-    // A paused socket would never read the connection's next request.
-    this.resume();
+    this.#readNext();
     if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
     this.#ended = true;
     this.#response.cork(() => {
@@ -298,7 +308,7 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   protected end(): void {
-    this.resume();
+    this.#readNext();
     this.#ended = true;
     this.#response.cork(() => {
       this.#writeLastByte();

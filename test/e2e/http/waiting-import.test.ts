@@ -1,0 +1,61 @@
+// A body that has arrived while its socket was paused does not start the idle timer of the connection, however long
+// the server needs for it: uWebSockets.js cuts an idle connection after ten to fourteen seconds.
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { expect, test } from "vitest";
+import { BlockedShards } from "../world/blocked-shards.js";
+import { ADMIN_KEY, sleep, TestServer } from "../world/harness.js";
+import { TRANSPORTS } from "../world/transports.js";
+
+/** The timer itself is what the test waits for. */
+const STANDSTILL_MS = 16_000;
+/** About 3 MB: more than may wait in front of a shard, less than the system keeps of what was not read. */
+const DOCUMENTS = [2_500, 4_500];
+
+test.each(TRANSPORTS.slice(0, 1))(
+  "over %s an import outlasts a shard that stands still for longer than a connection may idle",
+  async (http) => {
+    const blocked = new BlockedShards();
+    const server = await TestServer.start({
+      http,
+      env: blocked.env,
+      config: { limits: { shardHangMsMax: 3_600_000 } },
+    });
+    await server.createIndex("things", { fields: [{ name: "title", type: "string" }] });
+    const { results } = await blocked.while(1, async () => {
+      const results = DOCUMENTS.map((count) => imported(server, count));
+      await Promise.race([sleep(STANDSTILL_MS), ...results]);
+      return { results };
+    });
+    expect(await Promise.all(results)).toEqual(DOCUMENTS);
+    await server.close();
+    blocked.close();
+  },
+  120_000,
+);
+
+/** Sends an import of so many documents. Resolves with how many the server says it has taken. */
+function imported(server: TestServer, count: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${ADMIN_KEY}`,
+      "content-type": "application/x-ndjson",
+      "transfer-encoding": "chunked",
+    };
+    const url = `${server.url}/v1/indexes/things/documents/import`;
+    const request = httpRequest(url, { method: "POST", headers }, async (response) => {
+      let text = "";
+      for await (const piece of response) text += piece;
+      resolve((JSON.parse(text) as { succeeded: number }).succeeded);
+    });
+    request.on("error", reject);
+    void send();
+    async function send(): Promise<void> {
+      for (let i = 0; i < count; i++) {
+        const line = `{"id":"${count}-${i}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
+        if (!request.write(line)) await once(request, "drain");
+      }
+      request.end();
+    }
+  });
+}
