@@ -1,16 +1,16 @@
-// Rules about Markdown: how wide its lines are, and that links to a heading name one. Reads text only.
+// Rules about Markdown: how wide its lines are, that links to a heading name one, and that the map has every wing of the
+// server. Reads text only.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ROOT } from "./tree.js";
 import { expectNone } from "./violations.js";
+import { WINGS } from "./wings.js";
 
 const COLUMNS_MAX = 110;
 /** Folders with pages that people write. What benchmarks write is as wide as its tables. */
 const FOLDERS = ["docs", "bench/peers"];
 const SKIPPED = /(^|\/)(?:node_modules|target)\//;
-/** Pages still wider than that. */
-const WIDE = ["CONTRIBUTING.md", "docs/ARCHITECTURE.md"];
 
 const PAGES = new Map(
   [
@@ -59,11 +59,19 @@ function anchorsOf(text: string): Set<string> {
 describe("Markdown", () => {
   test(`has at most ${COLUMNS_MAX} columns, tables, code and long links excepted`, () => {
     const wide = [...PAGES].flatMap(([path, text]) =>
-      (WIDE.includes(path) ? [] : proseOf(text))
+      proseOf(text)
         .filter(({ line }) => [...line].length > COLUMNS_MAX && !mayBeWide(line))
         .map(({ number }) => `${path}:${number}`),
     );
     expectNone(wide, "Side by side with code, a wider line wraps by itself and its change is hard to see.");
+  });
+
+  test("has a chapter of docs/ARCHITECTURE.md for each wing, in the order of their table", () => {
+    const map = PAGES.get("docs/ARCHITECTURE.md") ?? "";
+    const chapters = [...map.matchAll(/^### ([a-z-]+): /gm)].map(([, wing]) => wing);
+    expect(chapters, "A wing without a chapter is a room that the map does not show.").toEqual(
+      Object.keys(WINGS),
+    );
   });
 
   test("links to headings that exist", () => {
