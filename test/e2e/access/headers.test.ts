@@ -1,5 +1,5 @@
-// What every reply carries besides its content: headers for browsers, the request's id, and who counts as the client. On
-// both implementations of HTTP.
+// What every reply carries besides its content: headers for browsers, the request id, and which address
+// counts as the client. On both HTTP transports.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, type TestServer } from "../world/harness.js";
@@ -18,11 +18,11 @@ const SERVERS = serverOverEachHttp(
   { shards: 1, logLevel: "debug", config: { ...CONFIG, closed_routes: [] } },
   async (server) => {
     await server.createIndex("things", THINGS, [{ id: "1", title: "one thing" }]);
-    await server.reload(CONFIG); // the tests' own description of the API is read by now
+    await server.reload(CONFIG); // by now the tests have read their own description of the API
   },
 );
 
-/** All that the server says on a connection of its own to these bytes. */
+/** Sends these bytes on a new connection and returns everything the server replies. */
 async function answerTo(server: TestServer, bytes: string): Promise<string> {
   const socket = await server.socket();
   onTestFinished(() => void socket.destroy());
@@ -173,9 +173,9 @@ describe.each(SERVERS)("the client's address over %s", (_http, server) => {
       await status(...first),
       await status(...second),
     ];
-    // What a client writes before its proxies' entries changes nothing.
+    // Entries that a client writes in front of those of its proxies change nothing.
     expect(await twice(["198.51.100.1"], ["6.6.6.6, 198.51.100.1, 10.0.0.9"])).toEqual([200, 429]);
-    // A proxy may add a line of its own instead of continuing the client's.
+    // A proxy may add a header line instead of extending the client's.
     expect(await twice(["198.51.100.2"], ["7.7.7.7", "198.51.100.2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8::1"], ["2001:DB8:0:0:ffff::2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8:0:1::1"], ["2001:db8:0:2::1"])).toEqual([200, 200]);

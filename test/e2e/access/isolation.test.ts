@@ -1,6 +1,6 @@
-// Every route of the server, asked by who may not. The requests come from the route table, so a route that is added needs an entry
-// in route-requests.ts, and then holds what all others do: no key, a wrong key, a key of another scope, of other indexes or of another tenant
-// opens nothing, changes nothing and shows nothing.
+// Every route of the server, requested by callers without permission. The requests come from the route table,
+// so a new route needs an entry in route-requests.ts and is then held to the same rule as all others: no key,
+// a wrong key, or a key of another scope, index or tenant opens nothing, changes nothing and shows nothing.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/records/key.js";
@@ -13,9 +13,9 @@ import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 import { FEED, REQUESTS } from "./route-requests.js";
 
-/** Replies in which nothing is a tenant's own words: counts, times and states. */
+/** Replies without any text from the tenant: counts, times and states. */
 const WORDLESS = ["getStats", "summary", "listRuns", "getRun", "listIncidents"];
-/** What changes by itself: memory, merges, and the reports that count up to this moment. */
+/** Replies that change without requests: memory, merges, and reports that count up to the present. */
 const RESTLESS = ["getStats", "summary"];
 
 const clock = new ServerClock();
@@ -29,9 +29,9 @@ interface Tenant {
   readonly id: number;
   readonly name: string;
   readonly key: string;
-  /** Stands in all that is this tenant's. Requests of others never have it. */
+  /** Appears in everything that belongs to this tenant. Requests of others never contain it. */
   readonly marker: string;
-  /** By the name of its index: the ids of what it has. */
+  /** For each index name, the ids of its contents. */
   readonly ids: Readonly<Record<string, Ids>>;
 }
 
@@ -63,7 +63,7 @@ async function makeTenant(kind: string, marker: string): Promise<Tenant> {
   return { id: Number(made.json.data.id), name, key, marker, ids: Object.fromEntries(pairs) };
 }
 
-/** Makes an index with one of everything in it. */
+/** Creates an index that contains one of everything. */
 async function fill(index: string, kind: string, marker: string, key: string): Promise<Ids> {
   const ask = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const reply = await server.call(method, path, { body, key });
@@ -117,7 +117,7 @@ async function fill(index: string, kind: string, marker: string, key: string): P
   };
 }
 
-/** The path with this index, and the ids of what the tenant has in it. */
+/** The path with this index and the ids of the tenant's contents of it. */
 function pathOf({ path }: Route, index: string, ids: Ids): string {
   const segments = path.split("/");
   const filled = segments.map((segment, i) => {
@@ -148,7 +148,10 @@ const naming = (tenant: string): Record<string, string> => ({ "x-skein-tenant": 
 const isRead = ({ method }: Route) => method === "GET";
 const scopeOf = (route: Route) => (route.access === "open" ? null : route.scope);
 
-/** All that a tenant can read of itself and that stays as it is, by route and index. The day of the last use is not compared. */
+/**
+ * Everything a tenant can read about itself that does not change without requests, by route and index.
+ * Ignores the day of last use.
+ */
 async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   const state = new Map<string, string>();
   for (const route of tenants.filter((one) => isRead(one) && !RESTLESS.includes(one.operation))) {
@@ -164,7 +167,7 @@ async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   return state;
 }
 
-/** Runs the requests, none of whose replies may tell of the foreign tenant, and all of which must leave it as it was. */
+/** Runs the requests. None of their replies may reveal the foreign tenant, and its state must not change. */
 async function leavesForeignAlone(requests: () => Promise<void>): Promise<void> {
   const before = await stateOf(foreign);
   await requests();
@@ -230,7 +233,7 @@ describe("403", () => {
     async (scope) => {
       const { key } = await keyOf({ scopes: [scope] });
       for (const route of withKey) {
-        // What is allowed meets nothing that it could change.
+        // Requests that are allowed find nothing to change.
         const { status, json } = await ask(route, pathOf(route, "none", { keys: "0" }), { key });
         const wanted = scopeOf(route);
         const allowed = wanted === scope || (scope === "admin" && wanted !== "bootstrap");
@@ -332,7 +335,8 @@ describe("another tenant's", () => {
         for (const tenant of [own, foreign]) {
           const headers = naming(tenant.name);
           const reply = await ask(route, pathOf(route, "same", {}), { key: own.key, headers });
-          // The second of two that make or delete the same finds that it is done. A preview of this address is refused.
+          // If two requests create or delete the same thing, the second finds it done. A preview of this
+          // address is refused.
           const refused = { createIndex: 409, deleteIndex: 404, previewFeed: 400 }[route.operation];
           expect([route.operation, reply.status]).toEqual([
             route.operation,
@@ -345,7 +349,7 @@ describe("another tenant's", () => {
   });
 });
 
-/** The ids of what a list holds. */
+/** The ids in a list. */
 function idsIn(text: string): unknown[] {
   if (!text.startsWith('{"data":[')) return [];
   return (JSON.parse(text).data as { id?: unknown }[]).flatMap(({ id }) => id ?? []);

@@ -1,4 +1,5 @@
-// The bytes of disk and memory that plans allow, over HTTP: what is refused beyond them and what is not, for whom, and until when.
+// Disk and memory limits of plans, over HTTP: what is refused beyond them and what is not, to which tenants,
+// and until when.
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { startFeedServer } from "../world/feed-server.js";
 import { documentsOf, FROM_LOOPBACK, makeSource, sync } from "../world/feeds.js";
@@ -7,7 +8,7 @@ import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "n", type: "int32" }] };
-/** Its text is stored and not indexed. */
+/** Text that is stored but not indexed. */
 const LARGE = "x".repeat(1_000_000);
 const TEN_GIB = 10 * 1024 ** 3;
 
@@ -24,7 +25,7 @@ interface BytesUsed {
 
 let tenants = 0;
 
-/** A fresh tenant with the index `a` and a document, and what it can do. */
+/** A new tenant with the index `a` and one document, and its operations. */
 async function makeTenant(plan: string) {
   const made = await server.post("/v1/tenants", { name: `tenant-${++tenants}`, plan });
   const { key } = made.json.data.admin_key as { key: string };
@@ -51,7 +52,9 @@ async function makeTenant(plan: string) {
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 
-/** Every way of writing is refused with this sentence; searches and deletions are not. */
+/**
+ * Expects that every kind of write is refused with this sentence, and that searches and deletions are not.
+ */
 async function expectRefusals({ key, push }: Tenant, sentence: RegExp): Promise<void> {
   const failed = { code: "SK-SYS-429", error: expect.stringMatching(sentence) };
   for (const action of ["upsert", "create", "emplace", "update"]) {

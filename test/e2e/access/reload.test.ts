@@ -1,5 +1,5 @@
-// SIGHUP: which settings a running server takes from the changed file, from the next request on, and that a wrong file
-// changes nothing.
+// SIGHUP: the settings that a running server takes over from the changed file, from the next request on. An
+// invalid file changes nothing.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -30,7 +30,7 @@ describe("the configuration file, read again", () => {
   test("decides about understanding at once, also for remembered answers", async () => {
     const ask = async () => (await server.query("shoes", { q: "red shoes under 50" })).json.found;
     expect(await ask()).toBe(1);
-    expect(await ask()).toBe(1); // this answer is remembered
+    expect(await ask()).toBe(1); // this answer is cached
     const without = { plans: [{ name: "default", ai_query_understanding: false }] };
     expect(await server.reload(without)).toEqual([TAKEN]);
     const literal = await ask();
@@ -56,7 +56,7 @@ describe("the configuration file, read again", () => {
     expect([await write("1"), await write("2")]).toEqual([0, 1]);
     await server.reload({ plans: [{ name: "small", documents: 2 }] });
     expect([await write("2"), await write("3")]).toEqual([0, 1]);
-    await server.reload({}); // a plan that is gone counts as the default one
+    await server.reload({}); // a removed plan counts as the default one
     expect(await write("3")).toBe(0);
   });
 

@@ -1,10 +1,10 @@
 // A well-formed request for every route of the server, by its operation.
 
-/** Nobody listens on port 1, so nothing is ever fetched. */
+/** Nothing listens on port 1, so nothing is ever fetched. */
 export const FEED = "http://127.0.0.1:1/feed.json";
 /** An address that the configuration does not allow. */
 const REFUSED_FEED = "http://127.0.0.2:1/feed.json";
-/** What a request of the route has beside its path, well-formed on every index; null: nothing. */
+/** The rest of a request after its path, valid for every index; null: nothing. */
 export const REQUESTS: Readonly<Record<string, { body?: object | string; query?: string } | null>> = {
   live: null,
   ready: null,

@@ -1,4 +1,4 @@
-// Search tokens over HTTP: what their holders see of an index that has documents for them and for others.
+// Search tokens over HTTP: what their holders see of an index with documents for them and for others.
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** Stands in everything that the holders of the token below may not see. */
+/** Appears in everything that holders of the token below may not see. */
 const SECRET = "zugspitze";
 const DOCUMENTS = [
   ...Array.from({ length: 8 }, (_, i) => ({
@@ -195,7 +195,8 @@ describe("beside queries", () => {
   });
 
   test("answers as a query with the same filter does", async () => {
-    await server.createIndex("quiet", SCHEMA, DOCUMENTS); // nothing is logged, so nothing becomes popular between two queries
+    // Nothing is logged, so popularity does not change between two queries.
+    await server.createIndex("quiet", SCHEMA, DOCUMENTS);
     const filters = fc.constantFrom(
       "shop:=1",
       "shop:=2",
@@ -242,7 +243,7 @@ describe("beside queries", () => {
   });
 });
 
-/** What two answers to one question have in common. */
+/** The parts that two answers to the same query must share. */
 function comparable({ json }: Reply): object {
   const { hits, related_hits, found, facets, page, total_pages } = json;
   return { hits, related_hits, found, facets, page, total_pages };

@@ -1,5 +1,5 @@
-// https: what the server speaks, how it changes its certificate while it runs, and what stops the start. On both
-// implementations of HTTP.
+// https: the protocol, replacing the certificate while the server runs, and errors that prevent a start. On
+// both HTTP transports.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -34,16 +34,16 @@ function filesIn(folder: string): PairFiles {
   return { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
 }
 
-/** A connection whose handshake is done. */
+/** A connection that has completed its handshake. */
 async function secureSocket(server: TestServer, options: object = {}): Promise<TLSSocket> {
   const socket = connect({ host: "127.0.0.1", port: server.port, ca: CA, ...options });
   onTestFinished(() => void socket.destroy());
   await once(socket, "secureConnect");
-  socket.on("error", () => undefined); // a server that stops may reset it
+  socket.on("error", () => undefined); // a server may reset it when it stops
   return socket;
 }
 
-/** The name in the certificate that a new connection is shown. */
+/** The name in the certificate shown to a new connection. */
 async function shownName(server: TestServer): Promise<string> {
   const socket = await secureSocket(server);
   const name = String(socket.getPeerCertificate().subject.CN);
@@ -51,7 +51,7 @@ async function shownName(server: TestServer): Promise<string> {
   return name;
 }
 
-/** The first line of the answer to a small request on this connection. */
+/** The first line of the response to a small request on this connection. */
 async function statusLine(socket: TLSSocket): Promise<string> {
   socket.write("GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n");
   const [data] = await once(socket, "data");

@@ -1,4 +1,5 @@
-// What plans limit by the month, over HTTP: counted exactly while many ask, over the turn of a month and when the server is killed.
+// Monthly limits of plans, over HTTP: counted exactly with many concurrent clients, across the end of a month
+// and when the server is killed.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ServerClock } from "../sources/server-clock.js";
 import { expectStatus } from "../world/harness.js";
@@ -128,7 +129,7 @@ describe("searches", () => {
       await Promise.all(asked);
       await server.launch();
       const { used } = (await usageOf(wide)).searches;
-      // An answer may be lost on its way to the client that was counted: at most one for each.
+      // A counted answer may be lost on its way to the client: at most one per client.
       expect(used).toBeLessThanOrEqual(answered + CLIENTS * (round + 1));
       expect(used).toBeGreaterThanOrEqual(before);
       before = used;

@@ -1,4 +1,5 @@
-// Analytics over HTTP: what is searched and clicked is in the reports, exactly, also after a kill, and for nobody else.
+// Analytics over HTTP: reports count searches and clicks exactly, also after a kill, and only for those
+// allowed to see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -1,4 +1,5 @@
-// Who has changed what: each change leaves a line, whoever makes it, and only the bootstrap admin key reads them.
+// The audit log: every change leaves a line, regardless of its author, and only the bootstrap admin key can
+// read them.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => feeds.close());
 
-/** Has recommendations after it. */
+/** Searches that find nothing, after which there are recommendations. */
 async function searchForNothing(server: TestServer): Promise<number[]> {
   for (const q of ["zorvex", "quilm"])
     for (let i = 0; i < 12; i++) expectStatus(await server.query("shop", { q, user_id: `u${i}` }), 200);
@@ -176,14 +177,14 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     expectStatus(await server.delete("/v1/keys/999"), 404);
     expectStatus(await server.post("/v1/indexes", { name: "shop", schema: SCHEMA }), 409);
     expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: "many" }), 400);
-    expect((await newest(server)).seq).toBe(seq + 1); // the key
+    expect((await newest(server)).seq).toBe(seq + 1); // the creation of the key
   });
 
   test("a key and a tenant are named, and filters and pages choose among the lines", async () => {
     const tenant = (await server.post("/v1/tenants", { name: "acme" })).json.data;
     const admin = tenant.admin_key as { id: number; key: string };
     await send(server, "POST", "/v1/indexes", { body: { name: "own", schema: SCHEMA }, key: admin.key });
-    const headers = { "x-skein-tenant": "acme" }; // of the bootstrap key
+    const headers = { "x-skein-tenant": "acme" }; // for the bootstrap key
     await send(server, "PATCH", "/v1/indexes/own/settings", { body: { num_typos: 0 }, headers });
     const { entries } = await page(server, "?tenant=acme");
     expect(entries.map((entry) => [entry.action, entry.tenant_id, entry.key_id])).toEqual([

@@ -1,6 +1,6 @@
-// No secret leaves the place where it is kept. Secrets are given in every way in which they can be given, used with success and
-// with every kind of failure at the log level debug; then everything that the server has printed, answered and stored is
-// searched for them.
+// No secret leaves the place where it is kept. Secrets are passed in every possible way, used successfully
+// and with every kind of failure, at log level debug. Then everything the server printed, answered and stored
+// is searched for them.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { hashedVector } from "../world/embedding-server.js";
 import { eventually } from "../world/harness.js";
 import { SpokenServer, startTrapServer, type TrapServer } from "./spoken.js";
 
-/** Random, so that no compression of stored bytes hides it. */
+/** Random, so that compression of stored bytes cannot hide it. */
 const secret = (name: string): string => `${name}-${randomBytes(12).toString("hex")}`;
 
 const ADMIN = secret("admin");
@@ -22,14 +22,17 @@ const WRONG = secret("wrong");
 const AUTH = secret("auth");
 const USERINFO = secret("userinfo");
 const MISPLACED = secret("misplaced");
-/** As a number of JSON, where a text belongs. */
+/** A JSON number where text is expected. */
 const NUMBER = String(randomBytes(6).readUIntBE(0, 6) + 1e15);
-/** Previews are done one after the other. Each of these tries twice: no time is left for the long pause before a third try. */
+/**
+ * Previews run one after the other. Each of these tries twice: there is no time for the long pause before a
+ * third try.
+ */
 const PREVIEW_MS = 10_000;
 const FEED_USER = "feed-user";
 const secrets = new Set([ADMIN, METRICS, COACH, EMBEDDER, AI, WRONG, AUTH, USERINFO, MISPLACED, NUMBER]);
 
-/** Where a secret may stand in the data directory. */
+/** Files of the data directory that may contain a secret. */
 const KEPT = ["admin.key", "secrets.key"];
 const SHOP = "/v1/indexes/shop";
 const SOURCES = `${SHOP}/data-sources`;
@@ -43,7 +46,7 @@ let trap: TrapServer;
 
 const trapUrl = (path: string, userinfo = "") => `http://${userinfo}127.0.0.1:${trap.port}${path}`;
 
-/** Feeds, vectors and what a chat says, as the path asks. */
+/** A valid reply for the path: a feed, vectors or a chat message. */
 function proper(path: string, body: string): unknown {
   if (path.includes("embeddings")) {
     const { input } = JSON.parse(body) as { input: string[] };
@@ -83,13 +86,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Makes a key, which is a secret from now on. */
+/** Creates a key and adds it to the secrets. */
 async function newKey(path: string, body: object): Promise<string> {
   const { status, text } = await server.call("POST", path, { key: ADMIN, body, secretReply: true });
   expect(status).toBe(201);
   const data = dataOf(text);
   const key = (data.key ?? (data.admin_key as { key: string }).key) as string;
-  secrets.add(key.slice(10)); // what comes before is the prefix, which is shown
+  secrets.add(key.slice(10)); // the part before it is the prefix, which is shown
   return key;
 }
 
@@ -276,13 +279,13 @@ test("nothing that was printed, answered or stored has any of them", async () =>
   expect(files.filter((file) => file.startsWith(path)).length).toBeGreaterThan(2);
   expect(files).toContain(join(dataDir, "audit.ndjson"));
 
-  // what is searched has what it should have, so the search would have found more
+  // the searched text is complete, and the search does find a secret if there is one
   expect(server.heard).toContain('"level":"debug"');
   expect(server.heard).toContain(FEED_USER);
   expect(shownIn("a text", Buffer.from(`x${AUTH}x`))).toHaveLength(1);
 });
 
-/** Each secret that the bytes have, or most of it: as it is, in base64 or in hexadecimal. */
+/** Secrets of which the bytes contain most or all: as text, in base64 or in hexadecimal. */
 function shownIn(place: string, bytes: Buffer): string[] {
   const forms = (value: string): string[] => {
     const plain = Buffer.from(value);
@@ -290,7 +293,7 @@ function shownIn(place: string, bytes: Buffer): string[] {
       value.slice(0, 16),
       value.slice(-12),
       plain.toString("hex"),
-      // what encodes all of it but its ends, wherever it begins in a longer text
+      // base64 of all but its ends, for every alignment within a longer text
       ...[0, 1, 2].map((before) =>
         Buffer.concat([Buffer.alloc(before), plain])
           .toString("base64")

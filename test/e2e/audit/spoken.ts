@@ -1,5 +1,6 @@
-// A server of which every word is kept: what it prints, and every reply of it. And a server on loopback that repeats whatever
-// credentials it is sent, in the body, the headers and the reason of its answers, so that whoever shows an answer shows them.
+// A server whose complete output and replies are recorded. Also a loopback server that repeats all
+// credentials it receives in the body, headers and reason phrase of its responses, so that any code that
+// shows a response would show them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,13 +14,13 @@ interface HeardReply {
 }
 
 export class SpokenServer {
-  /** What was printed and answered so far. */
+  /** Everything printed and answered so far. */
   heard = "";
   url = "";
   #ended: Promise<number | null> = Promise.resolve(null);
   #stop: () => void = () => undefined;
 
-  /** Resolves when it answers, or with its exit code when it ends before. */
+  /** Resolves once it answers, or with its exit code if it exits first. */
   async launch(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number | null> {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
     const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--shards", "1", ...args], {
@@ -50,7 +51,7 @@ export class SpokenServer {
     return this.#ended;
   }
 
-  /** `secretReply`: the reply shows a new secret, this once, and is not kept. */
+  /** `secretReply`: the reply shows a new secret, which is allowed once, so it is not recorded. */
   async call(
     method: string,
     path: string,
@@ -72,12 +73,12 @@ export class SpokenServer {
 
 export interface TrapServer {
   readonly port: number;
-  /** Authorization headers that came. */
+  /** Received Authorization headers. */
   readonly sent: Set<string>;
   close(): void;
 }
 
-/** The path says how it answers: /ok, /status/500, /redirect, /cut, /garbage. */
+/** The path selects the behaviour: /ok, /status/500, /redirect, /cut, /garbage. */
 export async function startTrapServer(ok: (path: string, body: string) => unknown): Promise<TrapServer> {
   const sent = new Set<string>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,5 +1,5 @@
-// `skein analytics` and `skein coach` as people and scripts use them: what is printed, exit codes, and what becomes of a
-// recommendation.
+// `skein analytics` and `skein coach` as used by people and scripts: output, exit codes, and the handling of
+// a recommendation.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Visitors say "slax" and find nothing, then "trouser", and click. Others want a belt and a sock, in either order. */
+/**
+ * Visitors search for "slax" and find nothing, then for "trouser", and click. Others want a belt and a sock,
+ * in either order.
+ */
 const server = sharedServer({ shards: 1 }, async (server) => {
   await server.createIndex("shop", SCHEMA, DOCUMENTS);
   for (let i = 0; i < VISITORS; i++) {

@@ -1,4 +1,5 @@
-// The coach on a made-up shop with a real catalogue: what was planted is found, what only looks like it is not.
+// The coach on a simulated shop with a real catalogue: it must find planted problems, and ignore what merely
+// looks like one.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_SCHEMA, demoCatalogue } from "../../../server/cli/demo/catalogue.js";
 import { SEED } from "../../property/seed.js";
@@ -11,7 +12,7 @@ interface Recommendation {
   readonly payload: Record<string, unknown>;
 }
 
-/** Words of the names that several products have, and not too many. */
+/** Words from the names of several products, but not too many. */
 function commonWords(): string[] {
   const counts = new Map<string, number>();
   for (const { name, brand, material } of demoCatalogue()) {
@@ -44,7 +45,7 @@ afterAll(() => server.close());
 
 const payloads = (type: string) => advice.filter((one) => one.type === type).map(({ payload }) => payload);
 
-/** Without the order of the words and their plural. */
+/** Normalises word order and plurals. */
 const formOf = (text: unknown): string =>
   String(text)
     .split(" ")
@@ -52,18 +53,18 @@ const formOf = (text: unknown): string =>
     .sort()
     .join(" ");
 
-/** The part of what was said that is right, and of what is right that was said. */
+/** Precision and recall of the recommendations. */
 function judged(said: readonly string[], right: readonly string[]): { precision: number; recall: number } {
   const hits = said.filter((one) => right.includes(one)).length;
   return { precision: said.length === 0 ? 1 : hits / said.length, recall: hits / right.length };
 }
 
-/** The coach is about words. */
+/** The coach works on words. */
 const ASKED = { search_mode: "keyword", per_page: 10, analytics: false };
 const search = async (q: string, options = {}) =>
   (await server.post("/v1/indexes/shop/query", { q, ...ASKED, ...options })).json;
 
-/** A synonym stands for whole words. */
+/** A synonym replaces whole words. */
 const foundBy = async (q: string): Promise<number> => (await search(q, { prefix: false })).found;
 
 async function hitsOf(q: string): Promise<string[]> {

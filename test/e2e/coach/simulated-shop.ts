@@ -1,7 +1,7 @@
-// A shop whose visitors are made up, so that it is known what the coach should find: words that visitors use and the catalogue does
-// not, things that it does not have, documents that stand too low, and searches that work very well; and beside these much that
-// looks alike and is none of it. The catalogue and its answers are real. What visitors do is written into the query log while the
-// server is down, over as many days as wanted.
+// A shop with simulated visitors, so that the coach's correct findings are known: words that visitors use and
+// the catalogue does not, missing products, documents that rank too low, and searches that work very well,
+// plus many patterns that look similar but are harmless. The catalogue and its answers are real. The visits
+// are written into the query log while the server is down, spread over any number of days.
 import { join } from "node:path";
 import { Chunk, encodeAnswered } from "../../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../../server/query-log/rows/query-ids.js";
@@ -12,17 +12,17 @@ const DAY_MS = 86_400_000;
 const CHUNK_BYTES = 1024 * 1024;
 const CONSONANTS = "bcdfgklmnprtvz";
 const VOWELS = "aeio"; // a word in -us has no plural in -s
-/** Its multiples without their whole parts are spread evenly from 0 to 1. */
+/** The fractional parts of its multiples are evenly distributed over [0, 1). */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 export interface Planted {
-  /** By the visitor's word: the catalogue's. */
+  /** Visitor's word -> catalogue's word. */
   readonly synonyms: ReadonlyMap<string, string>;
   readonly gaps: readonly string[];
-  /** By query: the document that stands too low. */
+  /** Query -> document that ranks too low. */
   readonly misranked: ReadonlyMap<string, string>;
   readonly performers: readonly string[];
-  /** Queries that work as they are. */
+  /** Queries that work well. */
   readonly good: readonly string[];
 }
 
@@ -35,11 +35,11 @@ interface Visit {
   readonly atMs: number;
   readonly person: number;
   readonly text: string;
-  /** Places of the clicked hits, from 0 on. */
+  /** Positions of the clicked hits, counted from 0. */
   readonly clicks: readonly number[];
 }
 
-/** A small generator of random numbers (mulberry32); the same seed gives the same numbers. */
+/** A small random number generator (mulberry32); the same seed gives the same numbers. */
 export class Dice {
   #state: number;
 
@@ -87,7 +87,7 @@ export class SimulatedShop {
   readonly #nowMs: number;
   #people = 0;
 
-  /** `words`: single words of the catalogue that find several documents each. */
+  /** `words`: single words of the catalogue that each find several documents. */
   constructor(server: TestServer, index: string, words: readonly string[], seed: number, nowMs: number) {
     this.#server = server;
     this.#index = index;
@@ -96,7 +96,7 @@ export class SimulatedShop {
     this.#nowMs = nowMs;
   }
 
-  /** Makes up the visits of a month. The server must be running. */
+  /** Simulates the visits of a month. The server must be running. */
   async visit(): Promise<Planted> {
     const words = [...this.#words];
     const take = (count: number): string[] => words.splice(0, count);
@@ -161,7 +161,7 @@ export class SimulatedShop {
     return visits.length;
   }
 
-  /** A word that sounds like one and is like none of the others. */
+  /** A pronounceable word that resembles none of the others. */
   #invent(): string {
     for (;;) {
       const word = Array.from(
@@ -194,20 +194,23 @@ export class SimulatedShop {
     return ++this.#people;
   }
 
-  /** One search of a person. */
+  /** One search by one person. */
   async #search(atMs: number, person: number, text: string, clicks: readonly number[]): Promise<void> {
     const { ids } = await this.#ask(text);
     this.#visits.push({ atMs, person, text, clicks: clicks.filter((place) => place < ids.length) });
   }
 
-  /** Places that are clicked: seen by their place, clicked when seen as the document deserves. */
+  /**
+   * Positions that are clicked: the position decides whether a hit is seen, and its appeal whether it is then
+   * clicked.
+   */
   #placesClicked(hits: number, appeal: (place: number) => number): number[] {
     return Array.from({ length: hits }, (_, place) => place).filter(
       (place) => this.#dice.next() < (place + 1) ** -0.8 && this.#dice.next() < appeal(place),
     );
   }
 
-  /** People search with another word than the catalogue's, then with the catalogue's. */
+  /** People search for a word that the catalogue does not use, then for the catalogue's. */
   async #sayOtherwise(user: string, word: string): Promise<void> {
     const other = this.#dice.pick(this.#words);
     for (let times = this.#dice.from(12, 60); times > 0; times--) {
@@ -224,7 +227,7 @@ export class SimulatedShop {
     }
   }
 
-  /** People search what the catalogue does not have, in several ways, and give up or look at something else. */
+  /** People search for a missing product in several ways, and give up or look at something else. */
   async #miss(gap: string): Promise<void> {
     const [one, two] = gap.split(" ") as [string, string];
     for (let times = this.#dice.from(8, 50); times > 0; times--) {
@@ -235,7 +238,7 @@ export class SimulatedShop {
     }
   }
 
-  /** People click a document that stands between the 5th and the 9th place. Null when fewer are found. */
+  /** People click a document ranked between 5th and 9th. Null if there are fewer hits. */
   async #preferLow(word: string): Promise<string | null> {
     const { ids } = await this.#ask(word);
     if (ids.length < 9) return null;
@@ -248,8 +251,8 @@ export class SimulatedShop {
   }
 
   /**
-   * People click what stands at the top, in this share of the searches and the first hit most often. The shares are fixed: clicks
-   * by chance would now and then speak for another order.
+   * People click the top hits in this share of the searches, the first hit most often. The shares are fixed,
+   * because random clicks would sometimes suggest another order.
    */
   async #click(word: string, searches: number, rate: number): Promise<void> {
     let clicked = 0;
@@ -260,7 +263,7 @@ export class SimulatedShop {
     }
   }
 
-  /** What looks like advice and is none. */
+  /** Patterns that look like a finding but are none. */
   async #distract(words: readonly string[]): Promise<void> {
     const dice = this.#dice;
     const step = async (from: string, to: string, times: number): Promise<void> => {
@@ -274,10 +277,11 @@ export class SimulatedShop {
       const at = dice.from(1, word.length - 2);
       await step(word.slice(0, at) + word.slice(at + 1), word, dice.from(5, 15)); // a letter left out
       await step(`${word}s`, word, dice.from(5, 15)); // another form
-      await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // narrower
+      await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // a narrower query
     }
-    for (const word of words) for (let i = 0; i < 15; i++) await step(word, dice.pick(words), 1); // another subject
-    for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // once only
+    // Another topic.
+    for (const word of words) for (let i = 0; i < 15; i++) await step(word, dice.pick(words), 1);
+    for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // only once
     for (let i = 0; i < 30; i++) await this.#search(this.#someTime(), this.#person(), this.#invent(), []);
     const bot = this.#person();
     const gibberish = this.#invent();

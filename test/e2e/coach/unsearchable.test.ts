@@ -1,5 +1,5 @@
-// The coach on indexes that search no field by themselves: it looks where their queries look, and where there is no text at all it
-// has no quarrel with the request.
+// The coach on indexes without default search fields: it searches the fields that their queries name, and
+// does not blame the request if there is no text at all.
 import { expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -7,7 +7,7 @@ import { sharedServer } from "../world/shared-server.js";
 const PEOPLE = ["ann", "bob", "cem", "dan", "eve"];
 const server = sharedServer({ shards: 1, quiet: true });
 
-/** The texts that the coach calls gaps after five people have searched in vain and `change` was made. */
+/** The texts that the coach reports as gaps after five people searched in vain and `change` was applied. */
 async function gapsAfter(name: string, q: string, change: () => Promise<unknown>): Promise<unknown[]> {
   await server.createIndex(name, {
     fields: [

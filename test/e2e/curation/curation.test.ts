@@ -1,5 +1,5 @@
-// Ranking rules as a shop owner meets them: each kind, when it fires, and how kinds meet each other, filters, sorts
-// and pages. The rules' own routes are tested in rules.test.ts.
+// Ranking rules as a shop owner sees them: each kind, when it fires, and how kinds interact with each other
+// and with filters, sorts and pages. rules.test.ts tests their routes.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { ReplyBody } from "../world/reply.js";

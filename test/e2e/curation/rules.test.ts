@@ -1,4 +1,4 @@
-// Ranking rules over HTTP: their life, what is refused and with which sentence, who may, what survives.
+// Ranking rules over HTTP: lifecycle, refusals and their sentences, permissions, persistence.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -1,4 +1,4 @@
-// The examples of docs/api.md and of README.md, run in their order against a fresh server, answer as the page shows.
+// The examples of docs/api.md and README.md, run in order against a fresh server, answer as the page shows.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,19 +1,19 @@
-// The examples of a page of docs/: each ```sh block is run as it is written, in order, by bash with curl, and its answer
-// is compared with the ```json or ```ndjson block that follows it. Knows nothing of servers.
+// The examples of a page of docs/: each ```sh block is run as written, in order, by bash with curl, and its
+// output is compared with the ```json or ```ndjson block that follows. Knows nothing of servers.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../world/harness.js";
 
 export interface Example {
-  /** The heading above it and its place below that heading: "POST /v1/indexes, 2". */
+  /** Its heading and position below it: "POST /v1/indexes, 2". */
   readonly name: string;
   readonly commands: string;
   /** The block after the commands; null if the page shows no answer. */
   readonly answer: string | null;
-  /** The answer is for people: a table of the command line, not JSON. */
+  /** The answer is for people: a command line table, not JSON. */
   readonly isText: boolean;
-  /** HTTP status, written behind the language of the answer's block: ```json 201. */
+  /** HTTP status, written after the language of the answer's block: ```json 201. */
   readonly status: number;
 }
 
@@ -21,22 +21,22 @@ interface Ran {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
-  /** HTTP status of each request of the commands. */
+  /** HTTP status of each request in the commands. */
   readonly statuses: readonly number[];
 }
 
 export interface Surroundings {
-  /** Environment of the commands beside PATH and HOME. */
+  /** Environment of the commands besides PATH and HOME. */
   readonly env: Readonly<Record<string, string>>;
-  /** Hosts that a page names, and the server on loopback that answers for each. */
+  /** Hosts named on a page, and the loopback server that answers for each. */
   readonly hosts?: Readonly<Record<string, string>>;
 }
 
-/** How long an answer that is read may take to become what the page shows: it may tell of work in the background. */
+/** Maximum wait until a read answers as shown, because it may depend on background work. */
 const SETTLE_MS_MAX = 20_000;
 const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
 
-/** Members whose values differ from run to run. Only their kind is compared: a number, a time, some text. */
+/** Members whose values vary between runs. Only their type is compared: a number, a time, some text. */
 const VARYING =
   /^(?:took_ms|search_time_ms|training_ms|trained_at|\w+_at|time|query_id|request_id|key|prefix|path|period_(?:start|end)|\w*bytes|seq|month|last_used_on)$/;
 /** Snapshots are named after their time. */
@@ -44,7 +44,7 @@ const SNAPSHOT = /^\d{8}-\d{6}-\w+$/;
 
 const FENCE = /^```(\w*) ?(\d*)\n([\s\S]*?)^```$/gm;
 
-/** Examples of a page in its order. Blocks in other languages are for readers only. */
+/** The examples of a page in order. Blocks in other languages are only for readers. */
 export function examplesOf(page: string): Example[] {
   const examples: Example[] = [];
   const blocks = [...page.matchAll(FENCE)];
@@ -66,7 +66,7 @@ export function examplesOf(page: string): Example[] {
   return examples;
 }
 
-/** An answer stands right below its commands, or one line of text below them. */
+/** An answer is directly below its commands, with at most one line of text between them. */
 function isNextTo(page: string, block: RegExpExecArray, next: RegExpExecArray): boolean {
   return !page
     .slice(block.index + block[0].length, next.index)
@@ -80,7 +80,7 @@ function headingAbove(page: string, index: number): string {
 }
 
 /**
- * Runs an example in `folder` and compares its answer; null if it is as shown. Commands that only read are repeated
+ * Runs an example in `folder` and compares its answer; null if it matches. Read-only commands are repeated
  * for some seconds until they answer as shown.
  */
 export async function whatDiffers(
@@ -103,8 +103,8 @@ export async function whatDiffers(
 }
 
 /**
- * Runs commands in `folder`, with the variables that earlier commands there have set, as in a terminal. Curl reports each
- * status on standard error, so that the page's commands stay as they are.
+ * Runs commands in `folder`, with the variables set by earlier commands there, as in a terminal. Curl reports
+ * each status on standard error, so the page's commands need no change.
  */
 async function run(commands: string, folder: string, env: Surroundings["env"]): Promise<Ran> {
   const curlHome = join(folder, ".curl");
@@ -135,7 +135,7 @@ async function run(commands: string, folder: string, env: Surroundings["env"]): 
   return { code, output, errors, statuses };
 }
 
-/** Says how an answer differs from the one shown; null if it does not. */
+/** Describes how an answer differs from the one shown; null if it does not. */
 function difference(example: Example, { code, output, errors, statuses }: Ran): string | null {
   if (code !== 0) return `the commands ended with ${code}: ${errors}`;
   const wrong = statuses.find((status) => (example.status === 0 ? status >= 300 : status !== example.status));
@@ -149,7 +149,7 @@ function difference(example: Example, { code, output, errors, statuses }: Ran): 
   return found === null ? null : `${found}\nThe whole answer: ${output}`;
 }
 
-/** Durations differ from run to run, and an editor may cut trailing spaces. */
+/** Durations vary between runs, and an editor may cut trailing spaces. */
 function withoutTimes(text: string): string {
   return text
     .replace(/\b[\d.]+ (m?s)\b/g, "0 $1")
@@ -157,7 +157,7 @@ function withoutTimes(text: string): string {
     .trim();
 }
 
-/** Lines of JSON as an array, or one JSON value. */
+/** Several lines of JSON as an array, or a single JSON value. */
 function read(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -172,7 +172,7 @@ function read(text: string): unknown {
 /** Stands for `...` in a page: more members or more elements may follow. */
 const MORE = "\u2026more";
 
-/** The answer of a page, in which `...` outside of strings leaves out members or elements. */
+/** Parses a page's answer, in which `...` outside strings stands for omitted members or elements. */
 function shown(answer: string): unknown {
   const open: string[] = [];
   const text = answer.replace(/"(?:[^"\\]|\\.)*"|[{}[\]]|\.\.\./g, (token) => {

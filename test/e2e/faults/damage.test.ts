@@ -1,5 +1,5 @@
-// Damage on a real server: what clients see of a damaged index, document, shard database and catalog, that all else
-// serves, and that check and repair bring the index back.
+// Damage on a real server: what clients see of a damaged index, document, shard database and catalog, that
+// everything else is served, and that check and repair bring the index back.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,12 +15,12 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-// What is damaged is looked for under the numbers of indexes that are spread.
+// The damaged records are looked up by the number of a spread index.
 const server = sharedServer({ config: { limits: { homeDocumentsMax: 1 } } }, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);
 });
-/** The first index made has uid 1. */
+/** The first index created has uid 1. */
 const UID = 1;
 
 function skein(...args: string[]) {
@@ -31,7 +31,7 @@ function skein(...args: string[]) {
   return { status: result.status, text: result.stdout, errors: result.stderr };
 }
 
-/** Flips a bit of a stored value of a stopped server; false when the key is not there. */
+/** Flips a bit of a stored value of a stopped server; returns false if the key does not exist. */
 async function damage(folder: string, key: Uint8Array): Promise<boolean> {
   const db = new ClassicLevel<Uint8Array, Uint8Array>(join(server.dataDir, folder), OPTIONS);
   const value = await db.get(key);
@@ -130,7 +130,7 @@ describe("an index of a damaged data directory", () => {
     expect(JSON.stringify(server.log)).toMatch(/index 1, segment \d+, piece 0: damaged/);
     expectStatus(await server.query("hurt", { q: "thing" }), 503);
     await server.stop();
-    await damage(piece.database, piece.key); // the same bit: back as it was
+    await damage(piece.database, piece.key); // flips the same bit back
     await server.launch();
     await expectHealthy(40);
   });
@@ -243,7 +243,7 @@ describe("the catalog of a damaged data directory", () => {
     expect(await slotCode("hurt")).toBe("SK-SE-503");
     expectStatus(await server.post("/v1/indexes", { name: "hurt", schema: SCHEMA }), 503);
     await server.stop();
-    expect(await damage("catalog", Buffer.from("index/1"))).toBe(true); // the same bit: back as it was
+    expect(await damage("catalog", Buffer.from("index/1"))).toBe(true); // flips the same bit back
     expect(await damage("catalog", Buffer.from("tenant/1"))).toBe(true);
     const start = skein("serve", "--port", "0", "--admin-key", ADMIN_KEY);
     expect(start.status).toBe(2);

@@ -1,6 +1,6 @@
-// No room for documents: writes are refused with 503 and Retry-After, reads and deletions go on, nothing that was
-// acknowledged is lost, and writes are taken again by themselves as soon as something has made room. The full disk is a
-// small tmpfs, which only root can mount.
+// No room for documents: writes are refused with 503 and Retry-After, reads and deletions continue, nothing
+// acknowledged is lost, and writes work again without a restart once there is room. The full disk is a small
+// tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const BATCH = 50;
 
 const place = mkdtempSync(join(tmpdir(), "skein-test-disk-"));
 
-/** A directory on a disk of its own; null when this machine or user cannot mount one. */
+/** A directory on a separate disk; null if this machine or user cannot mount one. */
 function smallDisk(name: string, megabytes: number): string | null {
   const directory = join(place, name);
   mkdirSync(directory);
@@ -76,7 +76,10 @@ describe("a full disk", () => {
     server = await TestServer.start({ dataDir, flags: ["--config", config({ diskFreeBytesMin: 1 })] });
     await server.createIndex("things", SCHEMA);
     const acknowledged = new Set<string>();
-    /** Whether all of the batch was taken; of one whose shards disagreed the answer names what was not. */
+    /**
+     * Whether the whole batch was stored. If some shards failed, the answer lists the documents that were
+     * not.
+     */
     const took = (batch: number, reply: Reply): boolean => {
       if (reply.status !== 200) {
         expectRefused(reply);
@@ -161,7 +164,7 @@ describe("deletions on a full disk", () => {
     writeFileSync(ballast, Buffer.alloc(bavail * bsize));
     const ids = Array.from({ length: BATCH }, (_, i) => `b0-${i}`);
     const remove = (id: string): Promise<Reply> => server!.delete(`/v1/indexes/things/documents/${id}`);
-    // the last page of the log has room for some deletions
+    // the last page of the log still has room for some deletions
     await eventually(async () => {
       const id = ids.pop()!;
       const reply = await remove(id);

@@ -1,6 +1,6 @@
-// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread. What is
-// passed is appended to SKEIN_TEST_FAULT_DIR/passed; a file <point>/<turn>-<what> there says what happens the next
-// time: skip, throw, kill or stop. The product knows nothing of it.
+// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread.
+// Each point passed is appended to SKEIN_TEST_FAULT_DIR/passed. A file <point>/<turn>-<what> there decides
+// what happens next time: skip, throw, kill or stop. The product knows nothing of it.
 import { appendFileSync, existsSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
@@ -14,7 +14,7 @@ function told(point) {
     try {
       const [turn] = readdirSync(turns).sort();
       if (turn === undefined) return "skip";
-      unlinkSync(join(turns, turn)); // of two threads one gets it; rmSync would let both
+      unlinkSync(join(turns, turn)); // if two threads compete, one gets it; rmSync would let both
       return turn.split("-")[1];
     } catch (error) {
       // nothing is armed, or another thread was faster
@@ -35,7 +35,7 @@ async function failures() {
   };
 }
 
-/** The stop begins at this very point. A shard stays there until the main thread knows of it. */
+/** Starts the stop at this very point. A shard waits there until the main thread knows of it. */
 function stop(stopping) {
   if (isMainThread) {
     process.emit("SIGTERM", "SIGTERM");

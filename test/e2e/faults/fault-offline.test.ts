@@ -1,6 +1,6 @@
-// The fault points of a change of the number of shards and of a restore: cut short or failing at each of them, `skein
-// check` and `skein repair` know what is unfinished and touch nothing that does not count, and the next start finds
-// all of the old or all of the new data.
+// The fault points of a change of the number of shards and of a restore. Killed or failing at each of them,
+// `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and the next start
+// finds all of the old or all of the new data.
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { type View, World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
-/** What `skein check` says after the point: exit code and text. */
+/** Output of `skein check` after the point: exit code and text. */
 const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "reshard.after-plan": [0, /unfinished: a change to \d shards is unfinished/],
   "reshard.after-index": [0, /unfinished: a change to \d shards is unfinished/],
@@ -26,12 +26,15 @@ const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "restore.after-part": [2, /a restore into .* is not finished; start the server once/],
   "restore.before-end": [2, /a restore into .* is not finished; start the server once/],
 };
-/** The first point of those after which the same is said. */
+/** The first of the points with the same output. */
 const FIRST_TO_SAY = new Map(
   (Object.keys(SAYS) as OfflinePoint[]).reverse().map((point) => [String(SAYS[point]), point]),
 );
 
-/** A step that fails ends the process as a kill does, only in order: the usual run sees it once of each kind. */
+/**
+ * A failing step ends the process like a kill does, only in an orderly way, so the usual run tests one of
+ * each kind.
+ */
 const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
   SERVER_FAULT_POINTS.filter((point): point is OfflinePoint => point.startsWith(`${kind}.`)).slice(
     what === "kill" ? 0 : effort(-1, 0),
@@ -72,7 +75,7 @@ async function started(shards: number): Promise<View> {
   return view;
 }
 
-/** The usual run starts the commands once where several points leave the same to say. */
+/** In the usual run, the commands run once for points with the same output. */
 const isChecked = (point: OfflinePoint, what: "kill" | "throw"): boolean =>
   effort(FIRST_TO_SAY.get(String(SAYS[point])) === point && what === "kill", true);
 
@@ -104,7 +107,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
     await expectNamed(point, what);
-    // the number that the start wanted, or the one before: whatever is in force, nothing is missing
+    // either the number that the start asked for or the former one; in both cases nothing is missing
     expect(await started(what === "kill" ? 1 : 2)).toEqual(old);
     await expectClean(point, what);
   });

@@ -1,6 +1,6 @@
-// Every named fault point of a running server, one after the other: the process is killed there, or the step fails
-// there, or the server is told to stop there, in the middle of a job. Afterwards there is the old or the new state, the
-// change can be made, catalog and shards agree, and nothing that was acknowledged is missing.
+// Every named fault point of a running server in turn: in the middle of an operation, the process is killed
+// there, or the step fails, or the server is told to stop. Afterwards the state is old or new, the change can
+// be made, catalog and shards agree, and nothing acknowledged is missing.
 import { readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ const ELSEWHERE = /^(restore|reshard|run|audit|secrets|spread)\./;
 const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !ELSEWHERE.test(point),
 ) as ServingPoint[];
-/** A stop cuts short what takes several steps; in the others it waits for the one that is done. */
+/** A stop interrupts operations of several steps; it waits for the others to finish. */
 const STOPPED: readonly ServingPoint[] = [
   "merge.before-switch",
   "schema.after-catalog",
@@ -36,19 +36,19 @@ const STOPPED: readonly ServingPoint[] = [
     ],
   ),
 ];
-/** What fails for vectors is tried again after seconds. */
+/** Failed vector work is retried only after seconds. */
 const RARELY_THROWN = effort(/^(model|vectors|codes)\./, /^$/);
 const isThrown = (point: ServingPoint): boolean =>
   SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 /**
- * The usual run kills at every second point of the shards, since test/crash cuts a shard short at each of its syncs, and
- * of the server at every second of the points where a step fails as well.
+ * The usual run kills at every second shard point, because test/crash already interrupts a shard at each of
+ * its syncs, and at every second server point at which a step can also fail.
  */
 const isKilled = (point: ServingPoint, i: number): boolean =>
   effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);
 
-// Each has a server of its own. They are done side by side, since some wait for what is tried again after seconds.
+// Each has its own server. They run concurrently because some wait seconds for a retry.
 describe.concurrent.each([
   ["kill", "shards", POINTS.filter(isOfShards).filter(isKilled)],
   ["kill", "the server", POINTS.filter((point) => !isOfShards(point)).filter(isKilled)],
@@ -109,7 +109,7 @@ describe.concurrent.each([
     expect(points.filter((point) => !world.passed().has(point))).toEqual([]);
   });
 
-  /** What earlier points have left, so that no point pays for another. */
+  /** Removes what earlier points left, so that no point affects another. */
   async function removeAllBut(kept: readonly (string | undefined)[]): Promise<void> {
     const server = world.server!;
     const indexes = (await server.get("/v1/indexes")).json.data as unknown as { name: string }[];
@@ -117,12 +117,12 @@ describe.concurrent.each([
       if (!kept.includes(name)) expectStatus(await server.delete(`/v1/indexes/${name}`), 200);
   }
 
-  /** Times that the data of a deleted index was dropped after a first attempt had failed. */
+  /** Number of times the data of a deleted index was dropped after a failed first attempt. */
   function dropsDone(): number {
     return world.server!.log.filter(({ msg }) => msg === "the data of a deleted index is dropped now").length;
   }
 
-  /** Expects all of the new state but the documents that the answer names. */
+  /** Expects the complete new state, except for the documents that the answer lists. */
   async function expectTold(reply: Reply, all: View): Promise<void> {
     const { errors, failed } = reply.json.data as unknown as {
       errors: { id: string; code: string }[];
@@ -138,7 +138,7 @@ describe.concurrent.each([
     expect(await world.view()).toEqual(Object.fromEntries(kept));
   }
 
-  /** Expects the old or the new state, and makes the change if it is not made. */
+  /** Expects the old or the new state, and makes the change if it has not been made. */
   async function complete(
     scenario: Scenario,
     before: View,
@@ -159,7 +159,7 @@ describe.concurrent.each([
   }
 });
 
-/** Every document is one of the old or the new state, and none that both have is missing. */
+/** Every document must be in its old or new state, and none that exists in both may be missing. */
 function expectBetween(found: View, before: View, after: View): void {
   expect(Object.keys(found).sort()).toEqual(Object.keys(after).sort());
   for (const [name, { documents }] of Object.entries(found)) {

@@ -1,5 +1,5 @@
-// How each fault point of a running server is passed, and what it must come to: requests that change something, and
-// the state that all of the change leads to.
+// How to reach each fault point of a running server and the expected result: requests that change something,
+// and the state after the complete change.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerFaultPoint } from "../../../server/ground/fault.js";
@@ -9,12 +9,12 @@ import type { Reply } from "../world/reply.js";
 import type { View, World } from "./fault-world.js";
 
 export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
-/** Those of feeds have a test of their own. */
+/** Points of feeds have their own test. */
 export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
-/** Those of the audit log and of a change of the key of secrets have, too. */
+/** So do those of the audit log and of secret key rotation. */
 export type AuditPoint = Extract<ServerFaultPoint, `audit.${string}`>;
 export type SecretsPoint = Extract<ServerFaultPoint, `secrets.${string}`>;
-/** So do those of the spreading of an index. */
+/** So do those of spreading an index. */
 export type SpreadPoint = Extract<ServerFaultPoint, `spread.${string}`>;
 export type ServingPoint =
   | ShardFaultPoint
@@ -23,24 +23,24 @@ export type ServingPoint =
 export interface Scenario {
   /** Runs before the point is armed. */
   readonly before?: (world: World) => Promise<void>;
-  /** The request that passes the point, or after which it is passed. */
+  /** The request that passes the point or causes it to be passed later. */
   readonly act: (server: TestServer) => Promise<Reply>;
-  /** All of the change. */
+  /** The state after the complete change. */
   readonly after: (before: View) => View;
-  /** An index that the point before may have left. */
+  /** An index that the previous point may have left. */
   readonly found?: string;
-  /** Of a batch each document is there or not. */
+  /** Each document of a batch is stored or not on its own. */
   readonly perDocument?: true;
   /**
-   * What a client sees when the point throws: the status of the refusal, or that of the answer when only the log hears of it.
-   * Left out: nothing can fail there, the process can only end.
+   * The status a client sees if the point throws: that of the refusal, or that of the normal answer if the
+   * failure is only logged. Omitted if nothing can fail there and only a kill can interrupt it.
    */
   readonly thrown?: number;
-  /** The answer names the documents that are not stored. */
+  /** The answer lists the documents that are not stored. */
   readonly partial?: true;
-  /** The answer is a refusal, but the catalog has the change, and the shards follow by themselves. */
+  /** The request is refused, but the catalog has the change, and the shards catch up later. */
   readonly kept?: true;
-  /** What the server does by itself after a restart. */
+  /** Waits for the work that the server does after a restart. */
   readonly settled?: (server: TestServer) => Promise<void>;
 }
 
@@ -67,7 +67,10 @@ const WIDE_SCHEMA = {
 };
 const WIDE_DOCUMENTS = 3000;
 
-/** Little to send and to index, but six MiB in each of two shards: a segment has a column for a field that any of its rows has. */
+/**
+ * Little to send and to index, but six MiB in each of two shards: a segment has a column for every field that
+ * occurs in any of its rows.
+ */
 function wideDocuments(): object[] {
   const all = Object.fromEntries(NUMBERS.map((name, i) => [name, i]));
   return documents(0, WIDE_DOCUMENTS).map((document, i) =>
@@ -88,7 +91,7 @@ async function send(
   return server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
 }
 
-/** An index of this name with these documents and no others, whatever was there. */
+/** Replaces the index of this name with one that has exactly these documents. */
 async function remade(
   world: World,
   name: string,
@@ -120,7 +123,7 @@ const batch: Scenario = {
   perDocument: true,
 };
 
-/** Settings that analyse all documents anew. */
+/** Settings that re-analyse all documents. */
 function analysis(index: string, before?: Scenario["before"]): Scenario {
   return {
     before: before ?? ((world) => remade(world, index)),
@@ -136,10 +139,10 @@ function analysis(index: string, before?: Scenario["before"]): Scenario {
   };
 }
 
-/** A segment with more bytes than the manifest's own batch takes. */
+/** A segment larger than the manifest's own batch. */
 const large: Scenario = {
   ...analysis("large", async ({ server }) => {
-    if ((await server!.get("/v1/indexes/large")).status === 200) return; // left by the point before
+    if ((await server!.get("/v1/indexes/large")).status === 200) return; // left by the previous point
     await server!.createIndex("large", WIDE_SCHEMA, wideDocuments());
   }),
 };
@@ -168,7 +171,7 @@ const swap: Scenario = {
   after: ({ next, live: _displaced, ...rest }) => ({ ...rest, live: next! }),
 };
 
-/** More small segments than may stay beside each other. */
+/** More small segments than may exist at once. */
 const merging: Scenario = {
   before: (world) => remade(world, "merged", documents(0, 60)),
   act: async (server) => {
@@ -179,7 +182,7 @@ const merging: Scenario = {
   after: same,
 };
 
-/** Documents are replaced by the same ones, and the old ones deleted when nobody reads them any more. */
+/** Documents are replaced by identical ones, and the old ones are deleted when no reader needs them. */
 const purging: Scenario = {
   before: (world) => remade(world, "purged"),
   act: (server) => send(server, "purged", documents(0, 30)),
@@ -187,7 +190,7 @@ const purging: Scenario = {
 };
 
 /** More indexes in turn than may be loaded. */
-/** Longer together than an index that a shard works on stays loaded. */
+/** Longer in total than an index that a shard works on stays loaded. */
 const TURN_MS = 60;
 
 const turns: Scenario = {
@@ -200,7 +203,7 @@ const turns: Scenario = {
         body: { q: "thing" },
       });
       if (reply.status !== 200 || turn === 30) return reply;
-      await sleep(TURN_MS); // an index that is merged is not unloaded
+      await sleep(TURN_MS); // an index is not unloaded while it is being merged
     }
   },
   after: same,
@@ -208,7 +211,10 @@ const turns: Scenario = {
 
 const TOPICS = ["red shoe leather", "blue lamp light", "green tea cup", "black phone case"];
 
-/** An index begins to have vectors: a model is trained, documents are embedded, and codes are stored once the index is quiet. */
+/**
+ * An index starts to have vectors: a model is trained, documents are embedded, and codes are stored once the
+ * index is quiet.
+ */
 const embedding: Scenario = {
   before: (world) =>
     remade(
@@ -219,14 +225,18 @@ const embedding: Scenario = {
   act: async (server) => {
     const body = { embedder: { source: "documents" } };
     const reply = await server.raw("PATCH", "/v1/indexes/embedded/settings", { body });
-    await server.query("embedded", { q: "thing" }).catch(() => undefined); // opens the index, unless the server is dead
+    // Opens the index, unless the server is dead.
+    await server.query("embedded", { q: "thing" }).catch(() => undefined);
     return reply;
   },
   after: same,
   settled: (server) => embedded(server, "embedded"),
 };
 
-/** Every document has its vector. Each query opens the index, which may have been unloaded for others. */
+/**
+ * Waits until every document has its vector. Each query reopens the index, which may have been unloaded for
+ * others.
+ */
 async function embedded(server: TestServer, index: string): Promise<void> {
   await eventually(async () => {
     expectStatus(await server.query(index, { q: "thing" }), 200);

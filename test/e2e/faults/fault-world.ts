@@ -1,5 +1,5 @@
-// What the tests of fault points stand on: servers and commands whose fault points can be armed, on one data directory,
-// and what a client sees of all indexes there.
+// Base of the fault point tests: servers and commands whose fault points can be armed, sharing a data
+// directory, and the client's view of all indexes in it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,18 +8,18 @@ import { pathToFileURL } from "node:url";
 import { ADMIN_KEY, eventually, MAIN, TestServer } from "../world/harness.js";
 
 const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
-/** Few enough places that three indexes in use push each other out. */
+/** Few enough slots that three indexes in use evict each other. */
 const LIMITS = { openIndexesMax: 2, homeDocumentsMax: 1 };
 
 interface IndexView {
-  /** Every document, a line each, sorted. */
+  /** All documents, one line each, sorted. */
   documents: string[];
   /** The settings that the scenarios change. */
   symbols: string[];
   typos: number;
 }
 
-/** By the name of the index. */
+/** By index name. */
 export type View = Record<string, IndexView>;
 
 export class World {
@@ -46,7 +46,7 @@ export class World {
     return this.server;
   }
 
-  /** What happens the next times that the point is passed. */
+  /** Sets the actions for the next times the point is passed. */
   arm(point: string, ...turns: ("skip" | "throw" | "kill" | "stop")[]): void {
     mkdirSync(join(this.faults, point), { recursive: true });
     for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
@@ -56,7 +56,7 @@ export class World {
     rmSync(join(this.faults, point), { recursive: true, force: true });
   }
 
-  /** The point was passed as often as it was armed for. */
+  /** True if the point was passed as often as it was armed. */
   spent(point: string): boolean {
     return readdirSync(join(this.faults, point)).length === 0;
   }
@@ -65,7 +65,7 @@ export class World {
     return new Set(readFileSync(join(this.faults, "passed"), "utf8").trim().split("\n"));
   }
 
-  /** Runs `skein ...` to its end; `code` is null when a signal ended it. */
+  /** Runs `skein ...` until it exits; `code` is null if a signal ended it. */
   async skein(...args: string[]): Promise<{ code: number | null; text: string }> {
     const env = { ...process.env, ...this.env };
     const child = spawn(process.execPath, [MAIN, ...args], { cwd: tmpdir(), env });
@@ -79,13 +79,16 @@ export class World {
     return { code, text };
   }
 
-  /** Starts a server that is expected to end while it starts. */
+  /** Starts a server that is expected to exit during its start. */
   startAndEnd(shards: number, dataDir = this.dataDir): Promise<{ code: number | null; text: string }> {
     const flags = ["--port", "0", "--admin-key", ADMIN_KEY, "--log-level", "error"];
     return this.skein("serve", "--data-dir", dataDir, "--shards", String(shards), ...flags);
   }
 
-  /** What clients see, once nothing is being rebuilt. Looks once at each index, since only two of them are loaded at a time. */
+  /**
+   * The client's view once no rebuild is running. Looks once at each index, because only two are loaded at a
+   * time.
+   */
   async view(): Promise<View> {
     const server = this.server!;
     const list = async () =>
@@ -93,7 +96,7 @@ export class World {
     let view: View = {};
     await eventually(async () => {
       view = {};
-      // one that did not open when it was last needed is tried again by its next use
+      // an index that failed to open is tried again on its next use
       for (const { name } of await list()) {
         const seen = await this.#look(name);
         if (seen === undefined) return false;
@@ -104,7 +107,7 @@ export class World {
     return view;
   }
 
-  /** Undefined while the index does not answer. */
+  /** Undefined as long as the index does not answer. */
   async #look(name: string): Promise<IndexView | undefined> {
     const server = this.server!;
     const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);

@@ -1,5 +1,6 @@
-// A creation that a crash has cut short between the catalog and the shards is no damage: `skein check` names it and the
-// next start takes it back. An index that was made and is gone from a shard is damage, with one shard as with several.
+// A creation interrupted by a crash between catalog and shards is not damage: `skein check` reports it and
+// the next start rolls it back. If a shard has lost an index that was fully created, that is damage, with one
+// shard as with several.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { indexRange } from "../../../shards/storage/keyspace.js";
@@ -10,7 +11,7 @@ import { World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = Array.from({ length: 20 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
-/** The usual run has the first with one shard and the second with two. */
+/** The usual run tests the first with one shard and the second with two. */
 const CUTS: [point: string, more: number][] = [
   ["create.after-catalog", 0],
   ["create.after-shards", 1],

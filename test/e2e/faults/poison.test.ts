@@ -1,5 +1,5 @@
-// Queries that end a shard's thread or break its engine: the first time the shard comes back, the second time the query
-// is refused, and everything else goes on. The bad ends come from shard-poison.mjs.
+// Queries that end a shard's thread or break its engine: after the first one the shard comes back, the second
+// one is refused, and everything else continues. shard-poison.mjs causes the failures.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,9 @@ import { eventually, TestServer } from "../world/harness.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
-/** So long does no thread wait for its turn on a busy machine: only one that hangs is taken for it. */
+/**
+ * On a busy machine no thread waits this long for the processor, so only a hanging thread is taken for one.
+ */
 const HANG_MS = 5_000;
 
 describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
@@ -18,12 +20,12 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
 
   beforeAll(async () => {
     const config = join(folder, "skein.config.json");
-    // remembered answers would say nothing about the shards
+    // cached answers would not reach the shards
     const limits = {
       shardHangMsMax: HANG_MS,
       rememberedAnswersBytesMax: 1,
       localDocumentsMax: 1,
-      homeDocumentsMax: 1, // every shard meets the poison
+      homeDocumentsMax: 1, // the poison reaches every shard
     };
     writeFileSync(config, JSON.stringify({ limits }));
     const env = {
@@ -75,7 +77,8 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
       expect(Number(reply.headers["retry-after"])).toBeGreaterThan(60);
     }
     expect((await server.get("/metrics")).text.match(/^skein_shard_restarts_total.*$/gm)).toEqual(restarts);
-    await eventually(async () => refusals(word).length >= shards, "every shard has logged it"); // the log comes through a pipe
+    // The log arrives through a pipe.
+    await eventually(async () => refusals(word).length >= shards, "every shard has logged it");
     expect(refusals(word).length).toBe(shards);
     const hangs = server.log.some(({ msg }) => msg === "shard thread hangs; ending it");
     if (word === "poisonhang") expect(hangs).toBe(true);

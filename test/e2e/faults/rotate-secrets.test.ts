@@ -1,5 +1,5 @@
-// `skein rotate-secrets`, killed or failing at each of its steps: afterwards one key opens every stored secret, whether the
-// next thing is a start or another change of the key, and people in the query log stay the same ones.
+// `skein rotate-secrets`, killed or failing at each of its steps: afterwards one key opens every stored
+// secret, whether a start or another rotation follows, and users keep their identity in the query log.
 import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ const basicAuth = { username: "shop", password: "password-of-the-feed" };
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
 type Point = SecretsPoint | "catalog.before-batch" | "catalog.after-batch";
-/** In the order in which they are passed: which key is in force afterwards. */
+/** In the order they are passed, with the key in force afterwards. */
 const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-key": "old",
   "catalog.before-batch": "old",
@@ -25,7 +25,7 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-rename": "new",
 };
 
-/** Where another change of the key follows, not only a start: in the usual run once for each key in force. */
+/** Points after which another rotation follows, not only a start; in the usual run one per key in force. */
 const CHANGED_AGAIN = effort<readonly Point[]>(
   ["secrets.after-key", "catalog.after-batch"],
   Object.keys(POINTS) as Point[],
@@ -66,7 +66,9 @@ afterAll(async () => {
   await models.close();
 });
 
-/** The feed's server and the model's get what they ask for, and the log knows the person who searches. */
+/**
+ * Expects that the feed's server and the model's receive their secrets, and that the log recognises the user.
+ */
 async function expectOpened(server: TestServer): Promise<void> {
   expect(await sync(server, source)).toMatchObject({ status: "completed", error: null });
   await eventually(async () => {
@@ -93,7 +95,9 @@ function asBefore(): void {
 
 const rotate = () => world.skein("rotate-secrets", "--data-dir", world.dataDir);
 
-/** A step that fails ends the command as a kill does, only in order: the usual run sees it once. */
+/**
+ * A failing step ends the command like a kill does, only in an orderly way, so the usual run tests it once.
+ */
 const points = (what: "kill" | "throw"): Point[] =>
   (Object.keys(POINTS) as Point[]).slice(what === "kill" ? 0 : effort(-1, 0));
 
@@ -113,7 +117,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     cpSync(world.dataDir, left, { recursive: true });
 
     await expectAllWell();
-    // what fails after the batch was stored is told as a failure, but stays stored: as after a kill
+    // a failure after the batch was stored is reported, but the batch stays: as after a kill
     expect(readFileSync(keyFile, "utf8") === oldKey).toBe(POINTS[point] === "old");
 
     if (!CHANGED_AGAIN.includes(point)) return;
@@ -149,7 +153,7 @@ test("names what the old key does not open, and leaves it", async () => {
   rmSync(keyFile);
   const none = await rotate();
   expect(none).toEqual({ code: 2, text: expect.stringContaining("nothing is sealed") });
-  const server = await world.start(); // makes another key
+  const server = await world.start(); // creates another key
   expect(await server.stop()).toBe(0);
   const { code, text } = await rotate();
   expect([code, text]).toEqual([0, expect.stringContaining("0 secrets are sealed with it")]);

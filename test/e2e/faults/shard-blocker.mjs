@@ -1,6 +1,6 @@
-// Preloaded into the server process of metrics.test.ts (node --import): when a file with its number appears in
-// SKEIN_TEST_BLOCK_DIR, a shard's thread renames it to <number>.held and stands still until that is gone. The product
-// knows nothing of it.
+// Preloaded into the server process of metrics.test.ts (node --import): if a file with its number appears in
+// SKEIN_TEST_BLOCK_DIR, a shard's thread renames it to <number>.held and blocks until the file is gone. The
+// product knows nothing of it.
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, workerData } from "node:worker_threads";

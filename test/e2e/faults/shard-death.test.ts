@@ -1,5 +1,5 @@
-// A shard's thread dies: requests inside it get 503 SK-SE-503 with Retry-After, everything else goes on, the
-// thread comes back by itself with all acknowledged documents. The death comes from shard-killer.mjs.
+// A shard's thread dies: the requests it is serving get 503 SK-SE-503 with Retry-After, everything else
+// continues, and the thread is restarted with all acknowledged documents. shard-killer.mjs kills it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,10 @@ describe("a shard that dies", () => {
 
   let asked = 0;
 
-  /** All documents, by a question that was not put before: one that is inside at two ends would be taken for their cause. */
+  /**
+   * All documents, by a new query each time: a query that was running when two threads died would be blamed
+   * for their deaths.
+   */
   const everything = () => ({ q: "thing", filter_by: `n:>-${++asked}` });
 
   const found = async (): Promise<number> => {
@@ -56,7 +59,7 @@ describe("a shard that dies", () => {
     return reply.status === 200 ? reply.json.found : -1;
   };
 
-  /** Eight clients ask all the time while `work` is done; expects 200, or 503 as specified, and counts both. */
+  /** Eight clients query continuously during `work`; expects 200, or 503 as specified, and counts both. */
   async function asking(
     question: () => object,
     work: (statuses: ReadonlyMap<number, number>) => Promise<void>,
@@ -124,7 +127,7 @@ describe("a shard that dies", () => {
       const reply = await server.post("/v1/indexes/things/documents/batch", { documents: batch });
       expect([200, 503], reply.text).toContain(reply.status);
       if (reply.status !== 200) return;
-      // the other shard may have taken its part
+      // the other shard may have stored its part
       const { errors } = reply.json.data as unknown as { errors: { id: string; code: string }[] };
       const refused = new Map(errors.map(({ id, code }) => [id, code]));
       for (const { id } of batch) {

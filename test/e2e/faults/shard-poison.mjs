@@ -1,11 +1,11 @@
-// Preloaded into the server process of poison.test.ts (node --import): the search kernel comes to a
-// bad end when its program holds one of the words below, the way a defect of the engine would. The product knows
-// nothing of it.
+// Preloaded into the server process of poison.test.ts (node --import): the search kernel fails when its
+// program contains one of the words below, as a bug in the engine would make it. The product knows nothing of
+// it.
 import { isMainThread, workerData } from "node:worker_threads";
 
 const ENDS = {
   poisonexit: () => process.exit(1),
-  // The thread is held without work for the processor. The tests of the threads have one that runs in a circle.
+  // Blocks the thread without using the processor. The thread tests cover a busy loop.
   poisonhang: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   poisontrap: () => {
     throw new WebAssembly.RuntimeError("unreachable");
@@ -15,9 +15,9 @@ const ENDS = {
   },
 };
 
-/** A thread that answers HTTP: the main one, or that of a front-end, which has a place. */
+/** Whether the thread answers HTTP: the main thread, or a front-end thread, which has a place. */
 const answersHttp = isMainThread || workerData?.place !== undefined;
-/** There, too, a trap is an end that the server survives. */
+/** Those threads survive only a trap. */
 const ends = answersHttp ? { poisontrap: ENDS.poisontrap } : ENDS;
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {

@@ -1,5 +1,5 @@
-// Requests that a front-end cannot answer by itself, on their way to the owner and back: in order, whole, with all that the owner
-// has to know of them, and with nothing that stays behind when a client goes away.
+// Requests that a front-end must forward, on their way to the owner and back: in order, complete, with
+// everything the owner needs to know about them, and with nothing left over when a client disconnects.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -17,12 +17,12 @@ const BATCH = "/v1/indexes/shop/documents/batch";
 const QUERY = "/v1/indexes/shop/query";
 const EXPORT = "/v1/indexes/shop/documents/export";
 const NDJSON = { "content-type": "application/x-ndjson" };
-/** Bodies of more than this never wait together. */
+/** Maximum total size of waiting bodies. */
 const BODIES_MAX = 40 * MIB;
 
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;
 
-/** A connection and all that has come on it. */
+/** A connection and everything received on it. */
 interface Connection {
   readonly socket: Socket;
   text: string;
@@ -43,7 +43,7 @@ const OPTIONS = {
 };
 const SERVERS = SHARING.map((http) => [http, sharedServer({ ...OPTIONS, http }, fill)] as const);
 
-/** Imports of 20 MB, plain and as gzip. */
+/** Imports 20 MB, plain and gzipped. */
 async function fill(server: TestServer): Promise<void> {
   await server.createIndex("shop", SCHEMA);
   expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);

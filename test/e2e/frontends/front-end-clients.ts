@@ -9,7 +9,7 @@ const PROBE = {
   ],
 };
 
-/** What a client was answered. */
+/** An answer as a client sees it. */
 export interface Seen {
   readonly status: number;
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Seen {
   };
 }
 
-/** A client with a connection of its own, so that all its requests go to one front-end. */
+/** A client with its own connection, so that one front-end gets all its requests. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -59,7 +59,10 @@ function frontEndOf({ json }: Seen): string {
   return json.query_id.slice(-12);
 }
 
-/** A client for each front-end, which a new index of this name tells apart, as the system spreads the connections. */
+/**
+ * One client per front-end. Queries to a new index of this name show which front-end has each connection, as
+ * the system distributes them.
+ */
 export async function oneForEach(server: TestServer, frontEnds: number, index = "probe"): Promise<Client[]> {
   await server.createIndex(index, PROBE, [{ id: "1", name: "lamp", value: 1 }]);
   const clients = new Map<string, Client>();

@@ -1,5 +1,6 @@
-// Preloaded into the server process of restarts.test.ts (node --import): in the thread of a front-end the search kernel runs in a
-// circle when its program holds the word, the way a defect of the engine would. The product knows nothing of it.
+// Preloaded into the server process of restarts.test.ts (node --import): in a front-end thread, the search
+// kernel loops forever when its program contains the word, as a bug in the engine would make it. The product
+// knows nothing of it.
 import { workerData } from "node:worker_threads";
 
 if (workerData?.place !== undefined) {

@@ -1,4 +1,4 @@
-// What a server reads again is in force in all front-ends when the log says so.
+// Reloaded files are in force in all front-ends once the log says so.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { ADMIN_KEY, TestServer } from "../world/harness.js";
 import { SHARING } from "../world/transports.js";
 
 const FRONT_ENDS = 3;
-/** So many connections reach every front-end, whichever the system chooses. */
+/** Enough connections to reach every front-end, however the system distributes them. */
 const CONNECTIONS = 30;
 const QUERY = "/v1/indexes/shop/query";
 const ORIGIN = "https://shop.example";
@@ -47,7 +47,7 @@ describe.each(SHARING)("over %s", (http) => {
     expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  /** The answers that new connections get to a search, and the name that they are shown. */
+  /** Answers to a search on new connections, and the certificate names shown to them. */
   async function everywhere(path = QUERY): Promise<{ name: string; answer: string }[]> {
     const body = '{"q":"lamp"}';
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\norigin: ${ORIGIN}\r\n`;

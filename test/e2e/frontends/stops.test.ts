@@ -1,5 +1,5 @@
-// What is inside several front-ends when the server stops is answered, by whichever thread; what was answered before a kill is there
-// after it.
+// Requests in several front-ends are answered when the server stops, by any of its threads; acknowledged
+// writes survive a kill.
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
@@ -18,11 +18,11 @@ const PAGE = `{"q":"lamp","per_page":${LARGE}}`;
 interface Asked {
   /** Sends the rest of the request. */
   readonly goOn: () => void;
-  /** All that has come when the connection ends. */
+  /** Everything received by the end of the connection. */
   readonly whole: Promise<string>;
 }
 
-/** A request of which `begin` is sent. */
+/** A request whose `begin` has been sent. */
 async function ask(server: TestServer, begin: string, rest: string): Promise<Asked> {
   const socket = await server.socket();
   socket.on("error", () => undefined);

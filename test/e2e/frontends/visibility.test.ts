@@ -1,6 +1,6 @@
-// What was answered is seen by the next request, through whichever front-end it comes. The history of many clients at once is checked as
-// that of a register: a read gives what the last write before it wrote, or one that was under way, and never less than a
-// read before it gave.
+// The next request sees an acknowledged write, through any front-end. The history of many concurrent clients
+// is checked like that of a register: a read returns the last completed write or one in progress, and never
+// anything older than an earlier read returned.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { expectStatus, TestServer } from "../world/harness.js";
@@ -17,10 +17,10 @@ const SCHEMA = {
     { name: "value", type: "int32", sort: true, facet: true },
   ],
 };
-/** Written together, so a read sees one value in all of them. */
+/** Written together, so a read sees the same value in all of them. */
 const IDS = ["a", "b", "c", "d", "e", "f"];
 
-/** Operations of one kind in the order in which they ended. */
+/** Operations of one kind, in the order in which they ended. */
 interface Done {
   readonly begunMs: number;
   readonly endedMs: number;

@@ -1,4 +1,5 @@
-// The malformed bodies, parameters and filter expressions of bad-input.test.ts and its requests for what is not there, as data.
+// The malformed bodies, parameters and filter expressions of bad-input.test.ts and its requests for missing
+// resources, as data.
 import { ADMIN_KEY, type CallOptions } from "../world/harness.js";
 
 /** `depth` opening strings followed by as many closing ones. */
@@ -7,7 +8,7 @@ export const nested = (depth: number, open: string, close: string): string =>
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
-/** Bodies that are no valid JSON object on any route. */
+/** Bodies that are not a valid JSON object on any route. */
 export const BROKEN_BODIES: [string, string | Uint8Array][] = [
   ["nothing", ""],
   ["an open brace", "{"],
@@ -81,7 +82,9 @@ export const WRONG_PARAMETERS: [string, unknown][] = [
   ["exclude_fields", "title"],
 ];
 
-/** Filter expressions and a position (in characters) that the error must not miss by more than one token. */
+/**
+ * Filter expressions, and the position (in characters) of the error, which may be off by at most one token.
+ */
 export const WRONG_FILTERS: [string, number][] = [
   ["", 0],
   ["brand", 5],
@@ -110,7 +113,7 @@ export const WRONG_FILTERS: [string, number][] = [
   ["price:=1e999", 7],
 ];
 
-/** Requests for what is not there, or that may not ask. */
+/** Requests for missing resources, or without permission. */
 export const REFUSED_REQUESTS: [
   what: string,
   status: number,

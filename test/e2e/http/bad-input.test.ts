@@ -1,5 +1,5 @@
-// Everything a confused or hostile client may send: answered with the right 4xx and one clear sentence, and
-// the server stays alive, ready and at its size. Runs on both HTTP implementations.
+// Everything a confused or hostile client may send: answered with the right 4xx and one clear sentence, while
+// the server stays alive, ready and at its size. Runs on both HTTP transports.
 import { once } from "node:events";
 import { afterAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";

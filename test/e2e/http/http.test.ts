@@ -1,5 +1,5 @@
-// HTTP: methods, headers, bodies of every kind, back-pressure, start and stop. On both
-// transports, which must not be told apart.
+// HTTP: methods, headers, bodies of every kind, back-pressure, start and stop. On both transports, which must
+// be indistinguishable.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ORIGIN = "https://shop.example";
 const NDJSON = { "content-type": "application/x-ndjson" };
 
-/** Documents of a kilobyte that come in one stream. */
+/** Documents of one kilobyte in one stream. */
 const STREAMED = effort(6_000, 20_000);
 
 const SERVERS = serverOverEachHttp(
@@ -301,7 +301,7 @@ function serve(args: string[], http: Transport) {
   });
 }
 
-/** A POST without Content-Length, written piece by piece as the server takes it. */
+/** A POST without Content-Length, written piece by piece as fast as the server reads it. */
 function chunkedPost(
   server: TestServer,
   path: string,
@@ -331,6 +331,6 @@ function chunkedPost(
         if (!request.write(chunk)) await once(request, "drain");
       }
       request.end();
-    })().catch(() => undefined); // the listener above has heard of it
+    })().catch(() => undefined); // the listener above handles it
   });
 }

@@ -1,4 +1,4 @@
-// Keys, tenants and plans over HTTP: who sees and does what, and what happens when it is too much.
+// Keys, tenants and plans over HTTP: who may see and do what, and what happens beyond the limits.
 import { describe, expect, test } from "vitest";
 import { eventually, expectStatus, sleep } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
@@ -25,7 +25,10 @@ async function makeKey(body: object): Promise<{ id: number; key: string }> {
 const search = (index: string, key: string) =>
   server.post(`/v1/indexes/${index}/query`, { q: "thing" }, { key });
 
-/** Asks at once until requests are refused, and no more pass than may in that time; the refusals. */
+/**
+ * Sends concurrent requests until some are refused, expects no more to pass than the rate allows, and returns
+ * the refusals.
+ */
 async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<Reply[]> {
   const refused: Reply[] = [];
   const started = performance.now();
@@ -89,11 +92,11 @@ describe("a key", () => {
     expect((await search("stock", key)).status).toBe(200);
     let expires = 0;
     await eventually(async () => {
-      expires = Date.now() + 1_000; // refused when the change takes longer
+      expires = Date.now() + 1_000; // refused if the change takes longer
       const change = { expires_at: new Date(expires).toISOString() };
       return (await server.patch(`/v1/keys/${id}`, change)).status === 200;
     }, "the key is about to expire");
-    await sleep(expires + 10 - Date.now()); // time itself ends the key
+    await sleep(expires + 10 - Date.now()); // the key expires
     expect((await search("stock", key)).json).toMatchObject({
       code: "SK-SYS-401",
       error: expect.stringContaining("expired"),

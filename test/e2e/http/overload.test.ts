@@ -1,5 +1,6 @@
-// More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
-// it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
+// More requests than the server accepts: the surplus gets 503 with Retry-After at once, nothing is lost or
+// kept, and after the burst the server answers as before. Slow or silent clients are disconnected and delay
+// nobody.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
@@ -18,32 +19,36 @@ const LIMITS = {
   bodyIdleMsMax: IDLE_MS,
   shardQueueRequestsMax: CAPACITY,
   unsentBytesMax: UNSENT_MAX,
-  rememberedAnswersBytesMax: 1, // the queries of a burst are few
-  localDocumentsMax: 1, // and wait for shards: those that the HTTP thread answers itself are never inside together
+  rememberedAnswersBytesMax: 1, // a burst has few distinct queries
+  localDocumentsMax: 1, // they wait for shards: queries answered by the HTTP thread never run concurrently
 };
 const OPTIONS = { shards: 2, config: { limits: LIMITS } };
 const SERVERS = serverOverEachHttp(OPTIONS, fill);
-/** For clients that are silent so long that another test goes on meanwhile. */
+/** For clients that stay silent long enough for another test to run in between. */
 const SERVERS_OF_SILENT = serverOverEachHttp(OPTIONS, fill);
 
 async function fill(server: TestServer): Promise<void> {
   await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
-  // A training that meets a burst is refused as requests are, and tried again later; the log calls that an error.
+  // If a burst makes a shard refuse a training, the training is retried later, but the log records an error.
   expectStatus(await server.patch("/v1/indexes/things/settings", { embedder: { source: "none" } }), 200);
   const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
   expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents }), 200);
 }
 
 /**
- * These wait until all of many large uploads have arrived, however long that takes. One front-end: pieces of a body that move to
- * another thread leave a C heap of theirs that is not given back at once, and resident memory is all that the test sees.
+ * These wait until all of several large uploads have arrived, however long that takes. One front-end: when
+ * pieces of a body move to another thread, the memory in its C heap is not released at once, and the test
+ * only sees resident memory.
  */
 const PATIENT = serverOverEachHttp(
   { shards: 1, frontEnds: 1, config: { limits: { bodyIdleMsMax: 300_000 } } },
   (server) => server.createIndex("things", { fields: [{ name: "title", type: "string" }] }),
 );
 
-/** Pipelined requests on many connections: far more at a time than the server takes. By status. */
+/**
+ * Sends pipelined requests on many connections, far more at a time than the server accepts. Returns counts by
+ * status.
+ */
 async function burst(server: TestServer, requests: number): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
   const each = Math.ceil(requests / CLIENTS);
@@ -87,7 +92,7 @@ describe.each(SERVERS)("more than the server takes over %s", (_http, server) => 
 describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
   test("memory that uploads took comes back when their clients vanish", async () => {
     const before = server.residentMiB();
-    if (before === null) return; // Linux tells
+    if (before === null) return; // only Linux reports it
     const uploads = effort(5, 9);
     const sockets = await Promise.all(Array.from({ length: uploads }, () => server.socket()));
     for (const socket of sockets) {
@@ -103,7 +108,7 @@ describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
   });
 });
 
-// These two are done side by side, since they wait for idle connections to be cut.
+// These two run concurrently, since they wait for idle connections to be closed.
 describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, server) => {
   test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
     const text = "word ".repeat(100_000);
@@ -139,7 +144,7 @@ describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, se
       isUnsent((bytes) => bytes === 0),
       "the reply was taken",
     );
-    // The server has handed it to the system, which may still have some of it.
+    // The server has passed it to the system, which may not have delivered all of it yet.
     const arrived = (): string[] => Buffer.concat(pieces).toString().split("\r\n\r\n");
     const isWhole = async (): Promise<boolean> => {
       const [head, reply] = arrived();
@@ -168,7 +173,8 @@ describe.concurrent.each(SERVERS_OF_SILENT)("clients that do not give over %s", 
     });
     sockets.forEach((socket, i) => {
       if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half a head
-      if (i % 3 === 2 && i < CAPACITY) socket.write(`${requestHead("POST", PATH, 100)}{"q": "th`); // half a body
+      // Half a body.
+      if (i % 3 === 2 && i < CAPACITY) socket.write(`${requestHead("POST", PATH, 100)}{"q": "th`);
     });
     expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
     const cut = closed.filter((_, i) => i % 3 === 1 || (i % 3 === 2 && i < CAPACITY));

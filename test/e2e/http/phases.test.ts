@@ -1,4 +1,5 @@
-// The order of the phases of a request: one that is wrong in every way hears of its faults one after the other.
+// The order of the phases of a request: one that is wrong in every way hears of its faults one after the
+// other.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

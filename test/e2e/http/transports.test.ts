@@ -1,4 +1,5 @@
-// What carries HTTP: the best that loads on the machine that runs the tests, or exactly what was asked for. One log line says so.
+// Choice of the HTTP transport: the best that loads on this machine, or exactly the requested one. One log
+// line reports it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ const ALL: readonly Transport[] = ["uwsjs", "uws-pack", "node"];
 const UWS = TRANSPORTS.filter((transport) => transport !== "node");
 const REASON = expect.stringMatching(/^.+$/);
 
-/** What the server has said of its transport. */
+/** Log lines about the transport. */
 function said(log: Record<string, unknown>[]): Record<string, unknown>[] {
   return log.filter(({ transport }) => transport !== undefined);
 }

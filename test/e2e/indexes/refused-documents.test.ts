@@ -1,4 +1,5 @@
-// What is said of documents that are refused, and which document a path means. Runs on each HTTP implementation.
+// What is said of documents that are refused, and which document a path means. Runs on each HTTP
+// implementation.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, TestServer } from "../world/harness.js";
 import { TRANSPORTS } from "../world/transports.js";

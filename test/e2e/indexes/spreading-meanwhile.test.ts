@@ -1,6 +1,7 @@
-// What is asked of an index in the middle of its spreading: changes of the index as a whole, writes, a stop of the server and the
-// death of shards. The middle is held where a shard that is to get documents stands still, before anything is decided, where the
-// catalog seems not to take the decision, and where the home is to be dropped. Nothing is lost, nothing is there twice, and everything that was asked for is done.
+// What is asked of an index in the middle of its spreading: changes of the index as a whole, writes, a stop
+// of the server and the death of shards. The middle is held where a shard that is to get documents stands
+// still, before anything is decided, where the catalog seems not to take the decision, and where the home is
+// to be dropped. Nothing is lost, nothing is there twice, and everything that was asked for is done.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";

@@ -1,5 +1,5 @@
-// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks of a feed's run and the
-// places of a plan.
+// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks
+// of a feed's run and the places of a plan.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";
@@ -107,7 +107,8 @@ describe("vectors", () => {
     await eventually(async () => {
       const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
       expect(idsOf(reply)[0]).toBe("d7");
-      return reply.json.search_mode === "semantic"; // "keyword" where a busy machine lets the endpoint be late
+      // "keyword" where a busy machine lets the endpoint be late.
+      return reply.json.search_mode === "semantic";
     }, "the endpoint is in time");
   });
 

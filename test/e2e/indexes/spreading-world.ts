@@ -1,5 +1,5 @@
-// A server on which the spreading of an index can be held in its middle, its shards can be made to stand still and be killed, and
-// what tests of spreading ask of it.
+// A server on which the spreading of an index can be held in its middle, its shards can be made to stand
+// still and be killed, and what tests of spreading ask of it.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,7 +104,10 @@ export class SpreadingWorld {
     return eventually(async () => (await this.shardsOf(index)) === this.shards, `${index} is spread`);
   }
 
-  /** Has the index grow, and does the work while its spreading comes to the point again and again, but not beyond. */
+  /**
+   * Has the index grow, and does the work while its spreading comes to the point again and again, but not
+   * beyond.
+   */
   whileHeld<T>(point: SpreadPoint, grow: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     return this.whileFailing(point, async (isPassed) => {
       await grow();

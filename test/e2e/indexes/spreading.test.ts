@@ -1,5 +1,5 @@
-// A small index lies in one shard, and in all of them once it has grown. Nobody sees when that happens: reads and writes of many
-// clients go on, each finds every document once, and what was written stays written.
+// A small index lies in one shard, and in all of them once it has grown. Nobody sees when that happens: reads
+// and writes of many clients go on, each finds every document once, and what was written stays written.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";

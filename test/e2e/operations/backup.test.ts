@@ -1,5 +1,5 @@
-// Snapshots of a running server: one moment for all shards and the catalog, restored to another directory; what is
-// damaged, newer or in the way is refused.
+// Snapshots of a running server: one moment for all shards and the catalog, restored to another directory;
+// what is damaged, newer or in the way is refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +61,8 @@ async function take(server: TestServer): Promise<Snapshot> {
 const blocked = new BlockedShards();
 const server = sharedServer({
   shards: 3,
-  config: { limits: { shardHangMsMax: 3_600_000 } }, // a thread that a test holds is not to be taken for one that hangs
+  // A thread that a test holds is not to be taken for one that hangs.
+  config: { limits: { shardHangMsMax: 3_600_000 } },
   env: blocked.env,
 });
 afterAll(() => blocked.close());

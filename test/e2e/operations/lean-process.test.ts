@@ -1,4 +1,5 @@
-// A server that is started without settings for memory has them all the same, in the process that was started.
+// A server that is started without settings for memory has them all the same, in the process that was
+// started.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";

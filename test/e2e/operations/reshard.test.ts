@@ -1,5 +1,5 @@
-// Another number of shards at a start: every document, every answer and the order of ties stay, and a kill -9 in
-// the middle loses nothing.
+// Another number of shards at a start: every document, every answer and the order of ties stay, and a kill -9
+// in the middle loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -153,7 +153,10 @@ describe("another number of shards", () => {
   });
 });
 
-/** Starts a server with this many shards and kills it `ms` after it has begun to move documents, or when it has moved them. */
+/**
+ * Starts a server with this many shards and kills it `ms` after it has begun to move documents, or when it
+ * has moved them.
+ */
 async function cutShort(dataDir: string, shards: number, ms: number): Promise<void> {
   const args = ["--port", "0", "--data-dir", dataDir, "--shards", String(shards), "--admin-key", ADMIN_KEY];
   const child = spawn(process.execPath, [MAIN, "serve", ...args], {

@@ -1,4 +1,5 @@
-// Queries that say what is not wanted, over real HTTP: nothing is lost, and the documents that have it come later.
+// Queries that say what is not wanted, over real HTTP: nothing is lost, and the documents that have it come
+// later.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -1,4 +1,5 @@
-// Several searches in one request: each slot is what the same query alone would have been, or its own failure.
+// Several searches in one request: each slot is what the same query alone would have been, or its own
+// failure.
 import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";
 import { expectStatus, type TestServer } from "../world/harness.js";

@@ -1,5 +1,5 @@
-// Questions that are put again and again around everything that changes their answer: what is remembered must be in use
-// and never be out of date. See server/fleet/reads/answer-cache.ts.
+// Questions that are put again and again around everything that changes their answer: what is remembered must
+// be in use and never be out of date. See server/fleet/reads/answer-cache.ts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,10 @@ const SHOES = [
   { id: "3", title: "green shoe", brand: "best", price: 30, size: 9 },
   { id: "4", title: "green boot", brand: "best", price: 40, size: 10 },
 ];
-/** So many that a question does not change with the number of documents: a program wants no more rows than there are. */
+/**
+ * So many that a question does not change with the number of documents: a program wants no more rows than
+ * there are.
+ */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
   title: "hat",
@@ -61,8 +64,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
   }
 
   /**
-   * Each time the question has this answer, ids and counts of brands: by words, whose statistics change with many
-   * writes, and without.
+   * Each time the question has this answer, ids and counts of brands: by words, whose statistics change with
+   * many writes, and without.
    */
   async function expectAnswer(ids: string, brands: Record<string, number>): Promise<void> {
     for (const what of [{ q: "shoe" }, { q: "*", filter_by: "price:<1000 && title:shoe" }]) {

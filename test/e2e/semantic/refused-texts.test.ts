@@ -1,5 +1,6 @@
-// An endpoint that does not take the text of some document: the others get their vectors, the log names how many have none, and
-// what is refused is not asked for again until it changes. An endpoint that refuses everything has failed, and nothing is lost.
+// An endpoint that does not take the text of some document: the others get their vectors, the log names how
+// many have none, and what is refused is not asked for again until it changes. An endpoint that refuses
+// everything has failed, and nothing is lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import {

@@ -1,4 +1,5 @@
-// Data sources over HTTP: their life, what is refused, who may, passwords that never show, swaps, what survives.
+// Data sources over HTTP: their life, what is refused, who may, passwords that never show, swaps, what
+// survives.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// Feeds that others have written, through a whole server: previewed, read into an index of the suggested schema, searched.
+// Feeds that others have written, through a whole server: previewed, read into an index of the suggested
+// schema, searched.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Certificates of HTTPS servers in tests. They are signed by themselves, so nobody trusts them who is not told to, and
-// their keys are no secrets.
+// Certificates of HTTPS servers in tests. They are signed by themselves, so nobody trusts them who is not
+// told to, and their keys are no secrets.
 
 /** Of the two certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----

@@ -1,5 +1,6 @@
-// A server of feeds on loopback that has every fault a feed's server can have. Each path has a script: what the first
-// request gets, what the second, and so on; the last answer stays. Knows nothing of what fetches from it.
+// A server of feeds on loopback that has every fault a feed's server can have. Each path has a script: what
+// the first request gets, what the second, and so on; the last answer stays. Knows nothing of what fetches
+// from it.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -118,7 +119,8 @@ async function give(answer: FeedAnswer, asked: IncomingHttpHeaders, response: Se
   if (stop === undefined) return void response.end(body);
   response.flushHeaders();
   await new Promise((written) => response.write(body.subarray(0, stop), written));
-  // A reset may overtake bytes that are on their way, so the connection ends instead: the reader has them all.
+  // A reset may overtake bytes that are on their way, so the connection ends instead: the reader has them
+  // all.
   if (answer.cutAfter !== undefined) socket.end();
 }
 
@@ -136,7 +138,9 @@ function isUnchanged(headers: Readonly<Record<string, string>>, asked: IncomingH
     : etag === headers.etag;
 }
 
-/** The first byte that is asked for: 0 when all are, or when the body is not the one that the range is about. */
+/**
+ * The first byte that is asked for: 0 when all are, or when the body is not the one that the range is about.
+ */
 function rangeStart(headers: Readonly<Record<string, string>>, asked: IncomingHttpHeaders): number {
   const start = /^bytes=(\d+)-$/.exec(asked.range ?? "")?.[1];
   const validator = asked["if-range"];

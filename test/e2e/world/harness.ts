@@ -18,13 +18,19 @@ import type { Transport } from "./transports.js";
 export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
-/** Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy test. */
+/**
+ * Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy
+ * test.
+ */
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 
 /** Front-ends of servers that say nothing of their number. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
-/** Indexes of up to so many documents lie in one shard, unless a test says otherwise: with none all shards take part in all tests. */
+/**
+ * Indexes of up to so many documents lie in one shard, unless a test says otherwise: with none all shards
+ * take part in all tests.
+ */
 export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
 export interface StartOptions {
@@ -143,8 +149,8 @@ export class TestServer {
   }
 
   /**
-   * Has the server read its files again, with another configuration file when one is given; text is written as it is. Returns
-   * the messages that the server has logged about it, as far as `last`.
+   * Has the server read its files again, with another configuration file when one is given; text is written
+   * as it is. Returns the messages that the server has logged about it, as far as `last`.
    */
   async reload(config?: unknown, last = /^the configuration/): Promise<string[]> {
     if (config !== undefined) this.writeConfig(config);
@@ -324,8 +330,8 @@ export function expectStatus(reply: Reply, status: number): void {
 }
 
 /**
- * Polls until `check` is true, at first every few milliseconds, later with pauses of a tenth of the time waited so far.
- * The limit is for busy machines.
+ * Polls until `check` is true, at first every few milliseconds, later with pauses of a tenth of the time
+ * waited so far. The limit is for busy machines.
  */
 export async function eventually(
   check: () => Promise<boolean>,
@@ -341,8 +347,8 @@ export async function eventually(
 }
 
 /**
- * Each client takes its turn again and again while `work` is done, in the usual run with short pauses that leave the
- * processors to the work. Throws the first error of any when all have ended.
+ * Each client takes its turn again and again while `work` is done, in the usual run with short pauses that
+ * leave the processors to the work. Throws the first error of any when all have ended.
  */
 export async function meanwhile(
   clients: readonly (() => Promise<unknown>)[],

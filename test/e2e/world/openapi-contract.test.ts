@@ -1,4 +1,5 @@
-// The OpenAPI check, on which all end-to-end tests rely, notices each kind of mismatch that it exists to find.
+// The OpenAPI check, on which all end-to-end tests rely, notices each kind of mismatch that it exists to
+// find.
 import { describe, expect, test } from "vitest";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply } from "./reply.js";

@@ -1,6 +1,6 @@
 // Reads Prometheus text (format 0.0.4) strictly: a line that is none of HELP, TYPE and sample, a sample of no
-// declared metric, a series that appears twice or a bucket that shrinks is an error. Written from the format's
-// description, not from the library that writes it.
+// declared metric, a series that appears twice or a bucket that shrinks is an error. Written from the
+// format's description, not from the library that writes it.
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';

@@ -1,5 +1,5 @@
-// Servers that all tests of a file share: started before its first test and closed after its last. So a file has a describe for
-// each of its topics, and no topic starts a server of its own.
+// Servers that all tests of a file share: started before its first test and closed after its last. So a file
+// has a describe for each of its topics, and no topic starts a server of its own.
 import { afterAll, beforeAll, expect } from "vitest";
 import { type StartOptions, TestServer } from "./harness.js";
 import { TRANSPORTS, type Transport } from "./transports.js";
@@ -30,7 +30,10 @@ export function sharedServer(
   return server;
 }
 
-/** One for each implementation of HTTP that loads here, the best first and node:http last, as rows of describe.each. */
+/**
+ * One for each implementation of HTTP that loads here, the best first and node:http last, as rows of
+ * describe.each.
+ */
 export function serverOverEachHttp(
   options: SharedOptions,
   prepare?: (server: TestServer) => Promise<unknown>,
