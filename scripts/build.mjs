@@ -84,7 +84,7 @@ const MODULES = [
   "server/access/tenants/throttle",
   "server/fleet/threads/query-load",
   "server/fleet/threads/shared-amount",
-  "shards/answer-line",
+  "shards/read-scheduler",
   "shards/fault",
   "shards/storage/store",
 ];

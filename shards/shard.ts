@@ -7,14 +7,14 @@ import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../engine-wasm/host/runtime/lane.js";
 import type { Embedder } from "../engine-wasm/host/vectors/embedder.js";
 import { VectorSlots } from "../engine-wasm/host/vectors/vector-slots.js";
-import { BackupViews } from "./backup-views.js";
+import { BackupSnapshots } from "./backup-snapshots.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
 import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import type { LargeWork } from "./index/large-work.js";
 import { storedDocuments } from "./index/read/stored-documents.js";
-import { Turns } from "./index/turns.js";
+import { Slices } from "./index/slices.js";
 import type {
   IndexSize,
   OpenReply,
@@ -74,12 +74,12 @@ const FAULTS_MAX = 3;
 
 export class Shard {
   readonly #options: ShardOptions;
-  readonly #turns: Turns;
+  readonly #slices: Slices;
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
   readonly #vectors: VectorSlots;
   /** What backups are written from. */
-  readonly backups: BackupViews;
+  readonly backups: BackupSnapshots;
   readonly #indexes = new Map<number, IndexShard>();
   readonly #lanes = new Map<number, Lane>();
   readonly #faults = new Map<number, number>();
@@ -92,11 +92,11 @@ export class Shard {
 
   private constructor(options: ShardOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.mergeSliceMs, options.queries);
+    this.#slices = new Slices(options.mergeSliceMs, options.queries);
     this.#dropped = new DroppedIndexes(options.store);
     this.#vectors = new VectorSlots(() => options.workbench.vectorTable(), VECTORS_BYTES_MAX);
-    this.#builder = new Builder(options.workbench.another(), this.#turns);
-    this.backups = new BackupViews(options.store, this.#turns);
+    this.#builder = new Builder(options.workbench.another(), this.#slices);
+    this.backups = new BackupSnapshots(options.store, this.#slices);
   }
 
   /** Takes over the store and removes what a cut-short drop left in it. */
@@ -263,7 +263,7 @@ export class Shard {
       engine: engine(),
       made,
       vectors: policy,
-      turns: this.#turns,
+      slices: this.#slices,
       large: this.#options.large,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),
     };

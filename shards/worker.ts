@@ -1,18 +1,18 @@
 // The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
-// messages through, those of Piscina, of the lines of reads and of those of memories. No logic.
+// messages through, those of Piscina, of the channels for reads and for memories. No logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";
 import { move } from "piscina";
 import { EngineModule, type EngineParts } from "../engine-wasm/host/instance/engine-module.js";
 import { collectWhenIdle, discardBuffer } from "../engine-wasm/host/runtime/discards.js";
-import { AnswerLine } from "./answer-line.js";
 import { handle } from "./handle.js";
 import { LargeWork } from "./index/large-work.js";
-import { type Lender, MemoryLine } from "./memory-line.js";
+import { type Lender, MemoryLoans } from "./memory-loans.js";
 import { SHARD_DAMAGED, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
-import type { ShardPorts } from "./protocol/memory-line.js";
+import type { ShardPorts } from "./protocol/memory-loans.js";
 import { encodeEmptyReply, encodeError } from "./protocol/reply.js";
+import { ReadScheduler } from "./read-scheduler.js";
 import { Shard } from "./shard.js";
 import { LevelStore } from "./storage/level-store.js";
 import { StoreDamagedError } from "./storage/store.js";
@@ -25,7 +25,7 @@ export interface ShardWorkerData {
   durability: "fsync" | "os";
   documentBytesMax: number;
   engine: EngineParts;
-  /** Goes up while the thread turns, so that the server can tell work from hanging. */
+  /** Goes up while the event loop runs, so that the server can tell work from hanging. */
   beats: Int32Array;
   /** One number: how many queries the server is answering. */
   queries: Int32Array;
@@ -46,8 +46,8 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
-  const large = new LargeWork(largeWork, shard); // before anything that may fail: an earlier thread may have ended in its turn
-  const module = new EngineModule(engine, () => line.meanwhile());
+  const large = new LargeWork(largeWork, shard); // before anything that may fail: an earlier thread may have ended during large work
+  const module = new EngineModule(engine, () => reads.meanwhile());
   const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
   return Shard.open({
@@ -69,7 +69,10 @@ async function openShard({
 
 const { beats } = workerData as ShardWorkerData;
 
-/** Shows the server that the thread lives: with every message, and by a timer while the thread waits for its disk. */
+/**
+ * Shows the server that the thread lives: with every message, and by a timer while the thread waits for its
+ * disk.
+ */
 function beat(): void {
   Atomics.add(beats, 0, 1);
 }
@@ -78,7 +81,7 @@ collectWhenIdle(() => shard?.rest());
 
 let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;
-const line = new AnswerLine(answerRead);
+const reads = new ReadScheduler(answerRead);
 
 /** Opens the shard unless it is open; after a failure the next message tries again. */
 async function opened(): Promise<Shard> {
@@ -105,12 +108,12 @@ function lenderOf(uid: number): Lender {
   return shard.index(uid);
 }
 
-/** A request, or this thread's ends of the lines of one more thread. */
+/** A request, or this thread's ends of the channels of one more thread. */
 export default async function answer(message: Uint8Array | ShardPorts): Promise<unknown> {
   beat();
   if (!(message instanceof Uint8Array)) {
-    line.connect(message.reads);
-    new MemoryLine(message.memories, lenderOf);
+    reads.connect(message.reads);
+    new MemoryLoans(message.memories, lenderOf);
     return move(encodeEmptyReply());
   }
   let reply: Uint8Array<ArrayBuffer>;

@@ -40,7 +40,7 @@ export async function keywordTurns(
       for (const [i, [, queries]] of sets.entries()) {
         spent[i] ??= starts.map(() => ({ queries: 0, cpuSeconds: 0 }));
         const loads = running.map((target) => prepare({ ...target, index }, queries));
-        await inTurns(running, loads, sitting * ROUNDS_A_SITTING, spent[i]);
+        await inSlices(running, loads, sitting * ROUNDS_A_SITTING, spent[i]);
       }
     } finally {
       for (const one of running) await stop(one);
@@ -69,7 +69,7 @@ function byFound(drawn: readonly DrawnQuery[], founds: readonly number[]): [stri
 }
 
 /** Adds to what each server has spent. In each round all of them begin with the same query, and another one is asked first. */
-async function inTurns(
+async function inSlices(
   running: readonly Running[],
   loads: readonly (readonly PreparedQuery[])[],
   firstRound: number,

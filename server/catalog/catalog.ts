@@ -17,7 +17,7 @@ import {
   type Store,
   StoreDamagedError,
   type StoreOp,
-  type StoreView,
+  type StoreSnapshot,
   StoreWriteError,
 } from "../../shards/storage/store.js";
 import { SkeinError } from "../ground/errors.js";
@@ -128,7 +128,7 @@ export class Catalog {
    * Runs the work when all earlier changes are done; later changes wait until it is over. `view` gives the catalog as
    * stored. The caller closes it.
    */
-  frozen<T>(work: (state: CatalogState, view: () => StoreView) => Promise<T>): Promise<T> {
+  frozen<T>(work: (state: CatalogState, view: () => StoreSnapshot) => Promise<T>): Promise<T> {
     return this.#lane.run(() => work(this.#state, () => this.#store.view()));
   }
 

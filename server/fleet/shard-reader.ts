@@ -1,5 +1,5 @@
-// The port through which everything of an index is read from its shards. `reads/thread-reader.ts` implements it with messages,
-// `local/local-reader.ts` with reads in the shards' memories on this thread.
+// The port through which everything of an index is read from its shards. `reads/thread-reader.ts` implements
+// it with messages, `local/local-reader.ts` with reads in the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import type { PageReply } from "../../shards/protocol/page.js";
@@ -18,7 +18,7 @@ export interface Requester {
   /** The tenant whose share of the shard's thread the read uses. */
   readonly tenant: number;
   /** Waits for the tenant's next time slice on this thread. */
-  readonly nextTurn: () => Promise<void>;
+  readonly nextSlice: () => Promise<void>;
 }
 
 /** One index as of one generation. */
@@ -98,8 +98,9 @@ export type ShardRead<T> =
 
 export interface ShardReader {
   /**
-   * The decoded answers of the shards, in their order, each at once or as a promise. Each promise must be awaited; it rejects with
-   * a SkeinError if its shard refuses the read or ends. Only programs and pages may be asked of several shards.
+   * The decoded answers of the shards, in their order, each at once or as a promise. Each promise must be
+   * awaited; it rejects with a SkeinError if its shard refuses the read or ends. Only programs and pages may
+   * be asked of several shards.
    */
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[];
 }
@@ -142,7 +143,9 @@ export function messageRead<T>(
   return { kind: "message", of, subject, message, decode };
 }
 
-/** The subject of a read of an index. Fractions are left out: they are weights, which change with every write. */
+/**
+ * The subject of a read of an index. Fractions are left out: they are weights, which change with every write.
+ */
 export function subjectOf(
   kind: string,
   { record: { uid } }: Pick<AskedSnapshot, "record">,

@@ -42,7 +42,7 @@ export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits 
 /** The same, a large one when it is the tenant's turn. */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
-  const turn = asked.services.reads.turns.forBytes(asked.principal.tenant, bytes.length);
+  const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
   if (turn !== undefined) await turn;
   return bytes;
 };

@@ -15,7 +15,7 @@ import type { Ingest } from "../documents/ingest/write.js";
 import type { Previews } from "../documents/sources/preview.js";
 import type { Runs } from "../documents/sources/runs.js";
 import type { Sources } from "../documents/sources/sources.js";
-import type { Cluster } from "../fleet/owner/cluster.js";
+import type { Fleet } from "../fleet/fleet.js";
 import type { Reads } from "../fleet/reads/reads.js";
 import type { SharedAmount } from "../fleet/threads/shared-amount.js";
 import type { Limits } from "../ground/limits.js";
@@ -76,7 +76,7 @@ export interface Services
   extends SearchServices,
     Omit<Ingest, keyof SearchServices>,
     FilterTexts,
-    Pick<Cluster, "indexes" | "health"> {
+    Pick<Fleet, "indexes" | "health"> {
   readonly catalog: Catalog;
   readonly lifecycle: Lifecycle;
   readonly curation: Curation;

@@ -1,4 +1,4 @@
-// The life of an index between catalog and cluster, in an order that survives a crash at any point: created
+// The life of an index between catalog and fleet, in an order that survives a crash at any point: created
 // in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
 // One change at a time per index.
 import type { Plan } from "../access/tenants/plans.js";

@@ -1,7 +1,7 @@
 // What a query is asked in: its attempts, and who decides which of them is answered. The understanding of
 // queries implements this, and sees of a search only what is here.
-import type { IndexScale } from "../fleet/reads/read-index.js";
-import type { ReadView } from "../fleet/reads/read-view.js";
+import type { IndexScale } from "../fleet/reads/index-handle.js";
+import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { QueryRequest } from "../question/request/query-request.js";
 import type { AiContext } from "./found.js";
 import type { Matched } from "./matching/match.js";
@@ -31,9 +31,9 @@ export interface AskedQuery {
   readonly asked: QueryRequest;
   readonly index: QueriedIndex;
   readonly scale: IndexScale;
-  readonly readView: ReadView;
+  readonly snapshot: IndexSnapshot;
   /** The newest state of the index, for work that outlives the query. The caller releases it. */
-  viewBehind(): Promise<ReadView>;
+  snapshotBehind(): Promise<IndexSnapshot>;
   attempt(request: QueryRequest): Promise<Attempt>;
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexView } from "../catalog/schema/index-view.js";
-import type { ReadView } from "../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
 import type { Winner } from "./matching/merge.js";
@@ -78,7 +78,7 @@ interface Searched {
 
 /** The hits with their explanations. A hit whose row has gone in the meantime has none. */
 export async function explainHits<Hit extends { readonly winner: Winner }>(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
   hits: readonly Hit[],
@@ -90,7 +90,7 @@ export async function explainHits<Hit extends { readonly winner: Winner }>(
   await Promise.all(
     shards.map(async (shard) => {
       const seqs = hits.flatMap(({ winner }) => (winner.shard === shard ? [winner.seq] : []));
-      const explained = await readView.explain(shard, program, seqs);
+      const explained = await snapshot.explain(shard, program, seqs);
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );

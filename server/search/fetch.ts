@@ -1,7 +1,7 @@
 // Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and
 // highlights stay bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { ReadView } from "../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { Hit } from "./found.js";
 import type { Winner } from "./matching/merge.js";
@@ -26,14 +26,14 @@ export interface ShownWinners {
  * for the reply.
  */
 export async function fetchHits(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   { winners, related, compared }: ShownWinners,
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions,
   replyBytesMax: number,
 ): Promise<Hit[] | null> {
   const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
-    hitsOf(readView, all, known, compared, {
+    hitsOf(snapshot, all, known, compared, {
       ...options,
       bytesMax: documentBytes(replyBytesMax, all.length),
     });
@@ -46,7 +46,7 @@ export async function fetchHits(
 }
 
 async function hitsOf(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   winners: readonly Winner[],
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   compared: Compared,
@@ -69,7 +69,7 @@ async function hitsOf(
   }
   const fetchFrom = async (shard: number, places: readonly number[]): Promise<void> => {
     const seqs = places.map((place) => winners[place]!.seq);
-    const fetched = await readView.fetch(shard, seqs, { ...options, bytesMax: bytesLeft });
+    const fetched = await snapshot.fetch(shard, seqs, { ...options, bytesMax: bytesLeft });
     for (const [i, place] of places.entries()) {
       count(fetched[i]!);
       documents[place] = fetched[i]!;

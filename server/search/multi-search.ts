@@ -1,6 +1,6 @@
 // Several searches in one request: runs the slots, a few at a time, and puts their answers, which are JSON
 // already, into one list without parsing them. Knows nothing of what a slot does or who may run it.
-import { inTurns } from "../fleet/threads/tenant-turns.js";
+import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
 import { anything, type JsonSchema, list } from "../ground/input/readers.js";
@@ -41,13 +41,13 @@ const END = Buffer.from("]}}");
  * `{"data": {"results": [...]}}` with one entry per slot, in their order. The bytes of the answers held at a time are bounded. Slots
  * that run together share the room that is left. A slot that needs more than its share runs again alone when its turn
  * comes, and then has all of the room. If its answer does not fit even then, it fails and the slots after it do not run.
- * `asError` turns what a slot rejects with into the error that the client sees. Long work waits for `nextTurn`.
+ * `asError` turns what a slot rejects with into the error that the client sees. Long work waits for `nextSlice`.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],
   limits: Limits,
   asError: (error: unknown) => SkeinError,
-  nextTurn: () => Promise<void>,
+  nextSlice: () => Promise<void>,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = [START];
   let room = limits.multiSearchReplyBytesMax;
@@ -76,7 +76,7 @@ export async function multiSearch(
     }
   }
   parts.push(END);
-  return inTurns(joining(parts), nextTurn);
+  return inSlices(joining(parts), nextSlice);
 }
 
 function* joining(parts: readonly Uint8Array[]): Generator<void, Uint8Array> {

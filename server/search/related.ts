@@ -2,7 +2,7 @@
 // under the same filters and rules, which are not among the results. `found` and facets do not count them.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { ReadView } from "../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { ExpandedWords } from "./matching/expand.js";
 import { type Matched, matches } from "./matching/match.js";
 import { mergeResults, type Winner } from "./matching/merge.js";
@@ -26,14 +26,14 @@ const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 export async function relatedWinners(
   plan: QueryPlan,
   { matched, findNear }: SemanticSearch,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   perPage: number,
   options: FetchOptions,
 ): Promise<Related> {
   if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
     return NOTHING_RELATED;
   const known = new Set(matched.results.flatMap((result) => Array.from(result.rows, (row) => row.seq)));
-  const worded = await wordedWinners(plan, matched, known, readView, options);
+  const worded = await wordedWinners(plan, matched, known, snapshot, options);
   if (worded.winners.length === RELATED_MAX) return worded;
   for (const { seq } of worded.winners) known.add(seq);
   const found = [...matchedDocuments(matched), ...worded.winners];
@@ -57,7 +57,7 @@ async function wordedWinners(
   plan: QueryPlan,
   { words, program }: Matched,
   known: ReadonlySet<number>,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   options: FetchOptions,
 ): Promise<Related> {
   if (words === null || program.mode !== "all" || words.words.length < 2) return NOTHING_RELATED;
@@ -68,7 +68,7 @@ async function wordedWinners(
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const found = await readView.searchPage(relaxed, { offset: 0, count, options });
+  const found = await snapshot.searchPage(relaxed, { offset: 0, count, options });
   const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
   const related = winners.filter((one) => !one.pinned && !known.has(one.seq)).slice(0, RELATED_MAX);
   return { winners: related, documents: found.documents };

@@ -3,9 +3,9 @@
 // found as JSON, and docs/ranking.md tells how documents are ranked.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
-import type { ReadView } from "../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { Reads } from "../fleet/reads/reads.js";
-import { inTurns } from "../fleet/threads/tenant-turns.js";
+import { inSlices } from "../fleet/threads/tenant-slices.js";
 import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
@@ -54,54 +54,54 @@ export async function find(
   const { record, view } = index;
   const { uid } = record;
   const within = readWithin(filterOfAsker, index, limits);
-  const nextTurn = (): Promise<void> => reads.turns.next(record.tenant);
-  const asked = await inTurns(readingOfQueryRequest(body, record, view, limits, within), nextTurn);
+  const nextSlice = (): Promise<void> => reads.slices.next(record.tenant);
+  const asked = await inSlices(readingOfQueryRequest(body, record, view, limits, within), nextSlice);
   const scale = reads.scale(uid);
-  const asTyped = await inTurns(planningOfQuery(asked, index, scale), nextTurn);
+  const asTyped = await inSlices(planningOfQuery(asked, index, scale), nextSlice);
 
-  return reads.answer(uid, trace, async (readView) => {
+  return reads.answer(uid, trace, async (snapshot) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
       const plan = request === asked ? asTyped : planQuery(request, index, scale);
-      const shown = new ShownDocuments(request, plan, record.settings, bytesMax, readView.shards);
-      const matched = await matchAllWords(plan, readView, (program) => shown.page(program));
+      const shown = new ShownDocuments(request, plan, record.settings, bytesMax, snapshot.shards);
+      const matched = await matchAllWords(plan, snapshot, (program) => shown.page(program));
       return { request, plan, shown, matched };
     };
-    const viewBehind = (): Promise<ReadView> => reads.view(uid);
+    const snapshotBehind = (): Promise<IndexSnapshot> => reads.snapshot(uid);
     const meant = understood
-      ? await understanding.meant({ asked, index, scale, readView, viewBehind, attempt })
+      ? await understanding.meant({ asked, index, scale, snapshot, snapshotBehind, attempt })
       : { attempt: await attempt(asked), context: null, lasting: true };
     trace.understood = meant.context !== null;
     const { request, plan, shown, matched: byWords } = meant.attempt;
     const pageOf: PageOf = (program) => shown.page(program);
-    const searched = await searchByVectors(request, index, plan, byWords, readView, givenVectors, pageOf);
+    const searched = await searchByVectors(request, index, plan, byWords, snapshot, givenVectors, pageOf);
     const { program, results, documents } = searched.matched;
     const window = { offset: plan.offset, count: request.perPage };
-    const merged = await inTurns(mergingOfResults(results, program.sort, window), readView.nextTurn);
+    const merged = await inSlices(mergingOfResults(results, program.sort, window), snapshot.nextSlice);
     trace.found = merged.found;
-    const facets = await countFacets(readView, program, results);
-    const related = await relatedWinners(plan, searched, readView, request.perPage, shown.sentAlong(program));
+    const facets = await countFacets(snapshot, program, results);
+    const related = await relatedWinners(plan, searched, snapshot, request.perPage, shown.sentAlong(program));
 
     trace.enter("fetch");
     const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
     const known = [documents, related.documents];
-    const fetched = await fetchHits(readView, winners, known, shown.fetched(program), bytesMax);
+    const fetched = await fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
     const hits = fetched.slice(0, merged.winners.length);
     /** Whether documents that the asker may see have all words of a query as they are written. */
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
-      return (await countFull(planQuery(written, index, scale), readView)) > 0;
+      return (await countFull(planQuery(written, index, scale), snapshot)) > 0;
     };
 
     return {
       request: asked,
       mode: searched.mode,
-      hits: request.explain ? await explainHits(readView, { program, ...searched }, plan, hits, view) : hits,
+      hits: request.explain ? await explainHits(snapshot, { program, ...searched }, plan, hits, view) : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
       foundByWords: searched.foundByWords,
-      outOf: within === null ? reads.documents(uid) : await countWithin(readView, within),
+      outOf: within === null ? reads.documents(uid) : await countWithin(snapshot, within),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions:
         within === null
@@ -110,13 +110,13 @@ export async function find(
       aiContext: meant.context,
       curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
       remember:
-        meant.lasting && !searched.passing ? (question, answer) => readView.remember(question, answer) : null,
+        meant.lasting && !searched.passing ? (question, answer) => snapshot.remember(question, answer) : null,
     };
   });
 }
 
 /** How many documents there are for an asker who may see only these. */
-async function countWithin(readView: ReadView, { program }: Within): Promise<number> {
-  const results = await readView.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
+async function countWithin(snapshot: IndexSnapshot, { program }: Within): Promise<number> {
+  const results = await snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
   return results.reduce((sum, { found }) => sum + found, 0);
 }

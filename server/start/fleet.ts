@@ -24,7 +24,7 @@ export async function startFleet(data: DataFloor) {
   const counts = threadCounts(memories, OWNER_PLACE, limits);
   const parts = engineParts(await loadEngine(config.engine), limits, recorder);
   const indexEvents = new IndexEvents();
-  const { stop, ...cluster } = await startShards({
+  const { stop, ...fleet } = await startShards({
     ...parts,
     dataDir,
     shards,
@@ -43,7 +43,7 @@ export async function startFleet(data: DataFloor) {
   return {
     ...data,
     ...parts,
-    ...cluster,
+    ...fleet,
     transport,
     frontEnds,
     frontEndCount,

@@ -40,12 +40,12 @@ async function listenOnFrontEnds(
   { handle: handler }: HttpService<Services>,
   certificate: CertificatePair | null,
 ): Promise<HttpListener> {
-  const { config, catalog, engine, shards, indexes, lines, adminKey, counts, sharedCounts } = parts;
+  const { config, catalog, engine, shards, indexes, access, adminKey, counts, sharedCounts } = parts;
   const { frontEnds, frontEndCount: count, transport, limits } = parts;
   const port = await freePort(config.host, config.port);
   const places = count + 1;
   const pulse = new Pulse(places);
-  const shared = { counts: sharedCounts, gate: lines.gate.shared, pulse: pulse.shared };
+  const shared = { counts: sharedCounts, gate: access.gate.shared, pulse: pulse.shared };
   const started = frontEnds.start({
     count,
     dataOf: (place) => ({
@@ -61,11 +61,11 @@ async function listenOnFrontEnds(
     config: { ...config, port },
     certificate,
     answersOf: (place) => ownerAnswers(parts, place),
-    connect: (shard) => lines.connect(shard),
+    connect: (shard) => access.connect(shard),
     shards,
     clear: (place) => {
       indexes.clearPlace(place);
-      lines.gate.clear(place);
+      access.gate.clear(place);
       counts.forget(place);
     },
     pulse,

@@ -5,7 +5,7 @@ import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type IndexRecord, isMade } from "../catalog/records/index-record.js";
 import type { Command } from "../catalog/state.js";
-import { type Cluster, type ClusterOptions, startCluster } from "../fleet/owner/cluster.js";
+import { type Fleet, type FleetOptions, openFleet } from "../fleet/fleet.js";
 import { fault } from "../ground/fault.js";
 import type { Logger } from "../ground/log.js";
 import { discardNew, finishFlip } from "../indexes/reshard/folders.js";
@@ -24,9 +24,9 @@ export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   }
 }
 
-export async function startShards(options: ClusterOptions): Promise<Cluster> {
+export async function startShards(options: FleetOptions): Promise<Fleet> {
   try {
-    return await startCluster(options);
+    return await openFleet(options);
   } catch (error) {
     if (!(error instanceof ShardError) || error.code !== SHARD_DAMAGED) throw error;
     throw new ConfigError(`${error.message}; run "skein check" and "skein repair"`);

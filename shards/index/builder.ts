@@ -4,17 +4,17 @@
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../../engine-wasm/host/runtime/lane.js";
-import type { Turns } from "./turns.js";
+import type { Slices } from "./slices.js";
 
 export class Builder {
   readonly #workbench: Workbench;
-  readonly #turns: Turns;
+  readonly #slices: Slices;
   readonly #lane = new Lane();
 
   /** Becomes the only user of the workbench. */
-  constructor(workbench: Workbench, turns: Turns) {
+  constructor(workbench: Workbench, slices: Slices) {
     this.#workbench = workbench;
-    this.#turns = turns;
+    this.#slices = slices;
   }
 
   /** See Workbench.rest. Does nothing while there are builds. */
@@ -25,12 +25,12 @@ export class Builder {
   /** Like Workbench.build. */
   build(schema: BuildSchema, documents: readonly BuildDocument[]): Promise<BuildResult> {
     return this.#lane.run(async () => {
-      await this.#turns.pause();
+      await this.#slices.pause();
       const build = this.#workbench.beginBuild(schema, documents);
       for (;;) {
         const result = build.step();
         if (result !== null) return result;
-        if (this.#turns.over) await this.#turns.next();
+        if (this.#slices.over) await this.#slices.next();
       }
     });
   }

@@ -29,8 +29,8 @@ import type { LargeWork } from "./large-work.js";
 import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
+import type { Slices } from "./slices.js";
 import type { IndexHome, ShardIndexState } from "./state.js";
-import type { Turns } from "./turns.js";
 import { Maintenance } from "./upkeep/maintenance.js";
 import { adoptDocuments } from "./write/adopt.js";
 import { pendingDocuments, putVectors } from "./write/given-vectors.js";
@@ -45,7 +45,7 @@ export interface IndexOptions {
   made: boolean;
   /** Where its vectors come from. */
   vectors: VectorPolicy;
-  turns: Turns;
+  slices: Slices;
   large: LargeWork;
   /** A background job failed; it will be tried again unless the index is closed. */
   onFault(error: unknown): void;
@@ -57,17 +57,17 @@ export class IndexShard {
   readonly #writer: Writer;
   readonly #maintenance: Maintenance;
   readonly #lane = new Lane();
-  readonly #turns: Turns;
+  readonly #slices: Slices;
 
-  private constructor(state: ShardIndexState, { turns, large, onFault }: IndexOptions) {
+  private constructor(state: ShardIndexState, { slices, large, onFault }: IndexOptions) {
     this.#state = state;
-    this.#turns = turns;
+    this.#slices = slices;
     this.#reader = new Reader(state);
-    this.#maintenance = new Maintenance({ state, lane: this.#lane, turns, large }, onFault);
+    this.#maintenance = new Maintenance({ state, lane: this.#lane, slices, large }, onFault);
     this.#writer = new Writer(state, {
       lane: this.#lane,
       room: () => this.#maintenance.room(),
-      turns,
+      slices,
       committed: () => this.#maintenance.written(),
     });
   }
@@ -167,7 +167,7 @@ export class IndexShard {
   /** Takes over documents with the sequence numbers they have; see adoptDocuments. */
   async adopt(request: AdoptRequest): Promise<void> {
     await this.#maintenance.room();
-    await this.#lane.run(() => adoptDocuments(this.#state, request, this.#turns));
+    await this.#lane.run(() => adoptDocuments(this.#state, request, this.#slices));
     this.#maintenance.written();
   }
 

@@ -18,8 +18,8 @@ import { carryCodes } from "../vectors/carried-codes.js";
 import { deleteCodes } from "../vectors/stored-codes.js";
 import { BATCH_SEGMENT_BYTES } from "./limits.js";
 import { mustSucceed } from "./must-succeed.js";
+import type { Slices } from "./slices.js";
 import { putDeletedRows, type ShardIndexState } from "./state.js";
-import type { Turns } from "./turns.js";
 
 /** Notes which rows of some segments writes delete while those segments are being worked on. */
 export class KillWatch {
@@ -65,12 +65,12 @@ export async function switchSegments(
   replaced: readonly LiveSegment[],
   replacements: readonly Replacement[],
   watch: KillWatch,
-  turns: Turns,
+  slices: Slices,
 ): Promise<void> {
   const first = state.entries.findIndex(({ segment }) => segment === replaced[0]!.segment);
   const fresh = replacements.map(({ segment }) => segment);
   const deleted = deletedSince(state, fresh, watch.seqs);
-  await carryCodes(state, replaced, fresh, turns);
+  await carryCodes(state, replaced, fresh, slices);
   const gone = new Set(replaced.map(({ segment }) => segment.record.id));
   const segments = state.entries.map(({ segment }) => segment);
   segments.splice(first, replaced.length, ...fresh);

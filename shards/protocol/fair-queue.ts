@@ -1,6 +1,7 @@
-// Whose turn it is. Each flow (a tenant) waits in a line of its own, and the flow that has used the least goes next: start-time
-// fair queueing (Goyal, Vin and Cheng 1996), with the time that was really used in place of an estimate. A flow that comes
-// back begins where the others stand, so nobody saves up turns by waiting. Knows nothing of what is queued.
+// Decides who is served next. Each flow (a tenant) has a queue of its own, and the flow that has used the
+// least goes next: start-time fair queueing (Goyal, Vin and Cheng 1996), with the time actually used in place
+// of an estimate. A flow that comes back begins where the others stand, so nobody saves up time by waiting.
+// Knows nothing of what is queued.
 
 interface Flow<T> {
   /** What it has used, on the scale of all flows. */
@@ -31,8 +32,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the first item of the flow that has used the least, among equals of the one that waits longest. `fits` leaves out
-   * flows whose first item cannot be served now, and says how much those may have used that can. Undefined when there is none.
+   * Takes the first item of the flow that has used the least, among equals of the one that waits longest.
+   * `fits` leaves out flows whose first item cannot be served now, and says how much those may have used that
+   * can. Undefined when there is none.
    */
   take(fits: (item: T, flow: number, used: number) => boolean = all): { flow: number; item: T } | undefined {
     let least: Flow<T> | undefined;

@@ -9,7 +9,7 @@ export function encodeOk(payload: Uint8Array): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + payload.length).u8(REPLY_OK).bytes(payload).finish();
 }
 
-/** Turns anything thrown into an error reply. */
+/** Slices anything thrown into an error reply. */
 export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   const code = error instanceof ShardError ? error.code : SHARD_INTERNAL;
   const message = error instanceof Error ? error.message : String(error);

@@ -9,7 +9,7 @@ import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { DamagedBytesError, ForeignBytesError, OtherVersionError } from "./envelope.js";
-import type { Store, StoreOp, StoreView } from "./store.js";
+import type { Store, StoreOp, StoreSnapshot } from "./store.js";
 
 // ON DISK - never renumber
 const MAGIC = 0x4b424b53; // "SKBK" little-endian
@@ -40,7 +40,7 @@ export interface BackupFileSums {
  */
 export async function writeBackupFile(
   path: string,
-  view: StoreView,
+  view: StoreSnapshot,
   pause: () => Promise<void>,
 ): Promise<BackupFileSums> {
   const file = await open(path, "wx", 0o600);

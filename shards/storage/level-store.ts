@@ -16,7 +16,7 @@ import {
   StoreLockedError,
   type StoreOp,
   StoreReopeningError,
-  type StoreView,
+  type StoreSnapshot,
   StoreWriteError,
 } from "./store.js";
 
@@ -180,7 +180,7 @@ export class LevelStore implements Store {
     }
   }
 
-  view(): StoreView {
+  view(): StoreSnapshot {
     const db = this.#db;
     const snapshot = db.snapshot();
     return {

@@ -17,7 +17,7 @@ export interface BatchOptions {
 }
 
 /** The whole contents as of one moment, whatever is written later. Keeps old data on disk until it is closed. */
-export interface StoreView {
+export interface StoreSnapshot {
   /** Ascending. Ends with an error when the view or the store is closed meanwhile. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Idempotent. */
@@ -41,7 +41,7 @@ export interface Store {
   /** Like `entries`, without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
   /** The contents as of the call, to be closed by the caller. */
-  view(): StoreView;
+  view(): StoreSnapshot;
   /** Deletes a range. It is not atomic: a crash may leave part of the range. */
   clear(range: KeyRange): Promise<void>;
   /** About how much disk the range takes, including deleted and replaced values that are still on the disk. */

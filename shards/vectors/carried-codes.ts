@@ -12,7 +12,7 @@ export async function carryCodes(
   { engine }: { engine: Engine },
   replaced: readonly LiveSegment[],
   fresh: readonly OpenSegment[],
-  turns: Pauses,
+  slices: Pauses,
 ): Promise<void> {
   const origin = replaced[0]?.segment.codes?.origin;
   if (origin === undefined || replaced.some(({ segment }) => segment.codes?.origin !== origin)) return;
@@ -25,7 +25,7 @@ export async function carryCodes(
       if (from.record.lastSeq < firstSeq || from.record.firstSeq > lastSeq || from.codes === null) continue;
       const to = { segment: segment.address, codes: codes.address };
       for (const _ of engine.copyCodes(to, { segment: from.address, codes: from.codes.address }))
-        await turns.pause();
+        await slices.pause();
       for (const seq of from.codes.waiting) if (seq >= firstSeq && seq <= lastSeq) codes.waiting.add(seq);
     }
   }

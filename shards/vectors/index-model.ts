@@ -167,7 +167,7 @@ export class IndexModel {
    * Vectors of all rows of a new segment from the model; null when there is no model. Also null when the embedder fails: its
    * documents are stored all the same, and background work tries again.
    */
-  async embedAll(segment: Uint8Array, turns: Pauses): Promise<Uint8Array | null> {
+  async embedAll(segment: Uint8Array, slices: Pauses): Promise<Uint8Array | null> {
     try {
       const embedder = await this.embedder();
       if (embedder === null) return null;
@@ -175,7 +175,7 @@ export class IndexModel {
       for (;;) {
         const step = steps.next();
         if (step.done === true) return step.value;
-        await turns.pause();
+        await slices.pause();
       }
     } catch (error) {
       this.#embedderFailed(error);
@@ -191,7 +191,7 @@ export class IndexModel {
   async *embedRows(
     number: number,
     segment: () => Uint8Array,
-    turns: Pauses,
+    slices: Pauses,
   ): AsyncGenerator<{ row: number; vector: Uint8Array }, void> {
     const embedder = await Promise.resolve(this.embedder()).catch((error: unknown) =>
       this.#segmentFailed(error),
@@ -209,7 +209,7 @@ export class IndexModel {
             yield { row: part.row + i, vector };
           }
         }
-        await turns.pause();
+        await slices.pause();
       }
     } finally {
       parts.return();

@@ -21,7 +21,7 @@ export async function newVectors(
   segment: Uint8Array,
   documents: readonly WrittenDocument[],
   pushed: Uint8Array | null,
-  turns: Pauses,
+  slices: Pauses,
 ): Promise<NewVectors | null> {
   const { space, policy } = index;
   if (space === null) return null;
@@ -34,7 +34,7 @@ export async function newVectors(
   const vectors =
     policy.source === "pushed"
       ? (pushed ?? new Uint8Array(documents.length * VECTOR_BYTES))
-      : await index.embedding?.embedAll(segment, turns);
+      : await index.embedding?.embedAll(segment, slices);
   return vectors === null || vectors === undefined
     ? null
     : { origin, vectors, waiting: new Set(), shown: shownOf(origin, documents, vectors) };

@@ -20,7 +20,7 @@ export interface VectorsHome {
   report(message: string, error: unknown): void;
 }
 
-/** Lets others have their turn between two pieces of work. */
+/** Lets other work run between two pieces of long work. */
 export interface Pauses {
   pause(): Promise<void>;
 }

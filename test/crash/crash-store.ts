@@ -1,6 +1,6 @@
 // A store whose disk can be frozen at any sync, like a machine that loses power: synced data stays,
 // everything else is gone, and the batch at that moment is lost or kept as a whole.
-import type { BatchOptions, KeyRange, Store, StoreOp, StoreView } from "../../shards/storage/store.js";
+import type { BatchOptions, KeyRange, Store, StoreOp, StoreSnapshot } from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
 
@@ -90,7 +90,7 @@ export class CrashStore implements Store {
     for await (const [key] of this.entries(range)) yield key;
   }
 
-  view(): StoreView {
+  view(): StoreSnapshot {
     const then = new CrashStore(this.#disk);
     then.#values.clear();
     for (const [key, value] of this.#values) then.#values.set(key, value);

@@ -16,7 +16,7 @@ const DESCRIBE_LINES_MAX = 150;
 
 const FOLDERS = new Set(product.map((source) => dirname(source.path)));
 
-/** The room of a file: its folder, or the file itself where the folder only leads to rooms (main.ts, cluster.ts). */
+/** The room of a file: its folder, or the file itself where the folder only leads to rooms (main.ts, fleet.ts). */
 function room(path: string): string {
   const folder = dirname(path);
   const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));

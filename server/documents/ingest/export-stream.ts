@@ -1,7 +1,7 @@
 // Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is held
 // from the first page to the last, so the stream shows one state no matter how slowly the client reads.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
@@ -21,37 +21,37 @@ export async function* exportDocuments(
 ): AsyncGenerator<Uint8Array> {
   const filter =
     filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
-  const readView = await exporting.reads.view(record.uid);
+  const snapshot = await exporting.reads.snapshot(record.uid);
   try {
-    for (let shard = 0; shard < readView.shards; shard++) {
+    for (let shard = 0; shard < snapshot.shards; shard++) {
       const pages =
         filter.length === 0
-          ? allPages(readView, shard, PAGE_DOCUMENTS)
-          : filteredPages(readView, shard, PAGE_DOCUMENTS, filterProgram(filter));
-      for await (const seqs of pages) yield* pageLines(readView, shard, seqs);
+          ? allPages(snapshot, shard, PAGE_DOCUMENTS)
+          : filteredPages(snapshot, shard, PAGE_DOCUMENTS, filterProgram(filter));
+      for await (const seqs of pages) yield* pageLines(snapshot, shard, seqs);
     }
   } finally {
-    readView.release();
+    snapshot.release();
   }
 }
 
 /** The page in pieces of about a MiB, so that a slow client holds no more than that in memory. */
 async function* pageLines(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   shard: number,
   seqs: readonly number[],
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < seqs.length; ) {
-    const { count, lines } = await readView.exportLines(shard, seqs.slice(at));
+    const { count, lines } = await snapshot.exportLines(shard, seqs.slice(at));
     at += count;
     yield lines;
   }
 }
 
-async function* allPages(readView: ReadView, shard: number, size: number): AsyncGenerator<number[]> {
+async function* allPages(snapshot: IndexSnapshot, shard: number, size: number): AsyncGenerator<number[]> {
   let last = 0;
   for (;;) {
-    const seqs = await readView.seqsAfter(shard, last, size);
+    const seqs = await snapshot.seqsAfter(shard, last, size);
     if (seqs.length > 0) yield seqs;
     if (seqs.length < size) return;
     last = seqs.at(-1) as number;
@@ -59,11 +59,11 @@ async function* allPages(readView: ReadView, shard: number, size: number): Async
 }
 
 async function* filteredPages(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   shard: number,
   size: number,
   program: ReturnType<typeof filterProgram>,
 ): AsyncGenerator<number[]> {
-  const seqs = (await readView.seqsFound(shard, program)).reverse();
+  const seqs = (await snapshot.seqsFound(shard, program)).reverse();
   for (let at = 0; at < seqs.length; at += size) yield [...seqs.subarray(at, at + size)];
 }

@@ -1,5 +1,5 @@
-// Documents that answers from small indexes showed lately, on this thread. They are kept as the shards show them whole, so that each answer
-// takes from them what it wants.
+// Documents that answers from small indexes showed lately, on this thread. They are kept as the shards show
+// them whole, so that each answer takes from them what it wants.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
@@ -8,7 +8,7 @@ import { shower } from "../../../shards/query/shown-document.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { viewOf } from "../../catalog/schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
-import type { LocalTurn } from "./local-turn.js";
+import type { TurnBudget } from "./turn-budget.js";
 
 /** Pages of more documents, or of more bytes, are shown by the shards. */
 const DOCUMENTS_MAX = 64;
@@ -28,21 +28,26 @@ const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight
 /** Stands for a long document. */
 const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
-/** Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws ReplyTooLargeError. */
+/**
+ * Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws
+ * ReplyTooLargeError.
+ */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
 
 export class LocalDocuments {
   readonly #cache: DocumentCache<KeptDocument>;
   readonly #workbench: Workbench;
-  readonly #turn: LocalTurn;
+  readonly #budget: TurnBudget;
 
-  constructor(workbench: Workbench, turn: LocalTurn, bytesMax: number) {
+  constructor(workbench: Workbench, budget: TurnBudget, bytesMax: number) {
     this.#cache = new DocumentCache(bytesMax);
     this.#workbench = workbench;
-    this.#turn = turn;
+    this.#budget = budget;
   }
 
-  /** As a shard would show them. When this turn is over, a shard shows the rest. */
+  /**
+   * As a shard would show them. Once this turn of the event loop has no time left, a shard shows the rest.
+   */
   async show(
     record: IndexRecord,
     seqs: readonly number[],
@@ -59,14 +64,14 @@ export class LocalDocuments {
     }
     const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
     for (const [i, known] of records.entries()) {
-      if (this.#turn.leftMs <= 0) {
+      if (this.#budget.leftMs <= 0) {
         const { bytesLeft } = fitting;
         const room = Number.isFinite(bytesLeft) ? { bytesMax: bytesLeft } : {};
         return [...fitting.documents, ...(await fetchThere(seqs.slice(i), { ...options, ...room }))];
       }
       const begunMs = performance.now();
       const shown = show(known);
-      this.#turn.spend(performance.now() - begunMs);
+      this.#budget.spend(performance.now() - begunMs);
       if (!fitting.add(shown)) throw new ReplyTooLargeError();
     }
     return fitting.documents;

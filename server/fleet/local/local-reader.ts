@@ -1,5 +1,6 @@
-// Reads small indexes on this thread, in the memories of the shards, without a message. Whatever it cannot read it passes to the shards'
-// threads, which know what is wrong. So reads here need no guard but a time limit: they are given up when they take long.
+// Reads small indexes on this thread, in the memories of the shards, without a message. Whatever it cannot
+// read it passes to the shards' threads, which know what is wrong. So reads here need no guard but a time
+// limit: they are given up when they take long.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
@@ -20,9 +21,9 @@ import {
 } from "../shard-reader.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
 import type { FetchThere, LocalDocuments } from "./local-documents.js";
-import type { LocalTurn } from "./local-turn.js";
 import type { FetchVectors, LocalVectors } from "./local-vectors.js";
 import { LossBudget } from "./loss-budget.js";
+import type { TurnBudget } from "./turn-budget.js";
 
 /** The shards' readers of an index, see ShardPool. */
 export interface Readers {
@@ -35,7 +36,7 @@ export type OnReading = (data: number | null) => void;
 
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
-/** With less than this left of a turn no read is begun. */
+/** No read begins with less than this left of a turn of the event loop. */
 const LEAST_MS = 1;
 /** For so long an index is left to the shards when reads that were given up have cost too much. */
 const PAUSE_MS = 500;
@@ -49,11 +50,11 @@ export class LocalReader implements ShardReader {
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
-  readonly #turn: LocalTurn;
+  readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
   /**
-   * Indexes of which reads took too long or too much room, by the number of their documents, with performance.now() until which
-   * they are left to the shards.
+   * Indexes of which reads took too long or too much room, by the number of their documents, with
+   * performance.now() until which they are left to the shards.
    */
   readonly #paused = new Map<number, number>();
   readonly #documents: LocalDocuments;
@@ -65,7 +66,7 @@ export class LocalReader implements ShardReader {
     readers: Readers,
     documents: LocalDocuments,
     vectors: LocalVectors,
-    turn: LocalTurn,
+    budget: TurnBudget,
     load: Pick<ThreadLoad, "wantsHelp">,
     limits: LocalLimits,
     meter: LocalReadMeter,
@@ -77,7 +78,7 @@ export class LocalReader implements ShardReader {
     this.#documents = documents;
     this.#vectors = vectors;
     this.#limits = limits;
-    this.#turn = turn;
+    this.#budget = budget;
     this.#meter = meter;
     this.#onReading = onReading;
   }
@@ -88,8 +89,8 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * Larger indexes are searched by all shards at the same time. While this thread wants help, only those are read here that cost it less
-   * than messages would.
+   * Larger indexes are searched by all shards at the same time. While this thread wants help, only those are
+   * read here that cost it less than messages would.
    */
   takes(documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
@@ -179,7 +180,7 @@ export class LocalReader implements ShardReader {
       return undefined;
     } finally {
       this.#onReading(null);
-      this.#turn.spend(performance.now() - begunMs);
+      this.#budget.spend(performance.now() - begunMs);
     }
   }
 
@@ -197,7 +198,7 @@ export class LocalReader implements ShardReader {
       return await this.#vectors.with(reader, seqs, fetch, (slots) => {
         const begunMs = performance.now();
         const made = use(slots);
-        this.#turn.spend(performance.now() - begunMs);
+        this.#budget.spend(performance.now() - begunMs);
         return made;
       });
     } catch (error) {
@@ -225,7 +226,7 @@ export class LocalReader implements ShardReader {
 
   /** Null when one is missing, and when this thread has no time for them. */
   #readersNow(data: number, shards: Places): EngineReader[] | null {
-    if (this.#turn.leftMs < LEAST_MS || this.#isPaused(data)) return null;
+    if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
     for (const shard of shards) {
       const reader = this.#readers.reader(shard, data);
@@ -242,7 +243,7 @@ export class LocalReader implements ShardReader {
     const { data, generation, oldestGeneration } = of;
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const work = { leftMs: this.#turn.leftMs };
+    const work = { leftMs: this.#budget.leftMs };
     this.#onReading(data);
     try {
       for (const reader of readers) {
@@ -260,7 +261,7 @@ export class LocalReader implements ShardReader {
       return null;
     } finally {
       this.#onReading(null);
-      this.#turn.spend(performance.now() - begunMs);
+      this.#budget.spend(performance.now() - begunMs);
     }
   }
 

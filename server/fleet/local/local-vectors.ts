@@ -1,5 +1,6 @@
-// Stored vectors of documents of small indexes, on this thread: queries compare hundreds of them. Each is fetched from its shard once and kept
-// until the shard tells, on the board of the index's memory, that stored vectors have changed.
+// Stored vectors of documents of small indexes, on this thread: queries compare hundreds of them. Each is
+// fetched from its shard once and kept until the shard tells, on the board of the index's memory, that stored
+// vectors have changed.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import {
@@ -33,8 +34,8 @@ export class LocalVectors {
   }
 
   /**
-   * What `use` makes of the slots of documents, which are negative for those without a vector; the slots are theirs until it returns.
-   * Null when not all of the vectors can be known now. Throws EngineError.
+   * What `use` makes of the slots of documents, which are negative for those without a vector; the slots are
+   * theirs until it returns. Null when not all of the vectors can be known now. Throws EngineError.
    */
   async with<T>(
     reader: EngineReader,

@@ -1,4 +1,5 @@
-// How much work may be lost: a share of the work that was not, so that trying costs little however often it fails.
+// How much work may be lost: a share of the work that was not, so that trying costs little however often it
+// fails.
 
 /** Of the work that succeeded. */
 const SHARE = 1 / 20;

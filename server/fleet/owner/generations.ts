@@ -1,6 +1,6 @@
-// The generations of one index, as its owner gives them: numbers for writes, and their publication in order. A generation is
-// published when it and all before it are finished; a failed write finishes too, or nothing after it would ever
-// become visible. Pure bookkeeping, no clock, no I/O.
+// The generations of one index, as its owner gives them: numbers for writes, and their publication in order.
+// A generation is published when it and all before it are finished; a failed write finishes too, or nothing
+// after it would ever become visible. Pure bookkeeping, no clock, no I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 

@@ -1,5 +1,6 @@
-// What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close, drop, schema,
-// statistics. Encodes, asks the shards in which an index lies, decodes; decides nothing and remembers nothing.
+// What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close,
+// drop, schema, statistics. Encodes, asks the shards in which an index lies, decodes; decides nothing and
+// remembers nothing.
 
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {
@@ -67,7 +68,10 @@ export class IndexMessages {
     await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
-  /** Drops what was copied of indexes that are at home all the same: an attempt to spread them came to nothing. */
+  /**
+   * Drops what was copied of indexes that are at home all the same: an attempt to spread them came to
+   * nothing.
+   */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
     const atHome = records.filter(({ isHome }) => isHome === true);
     const copies = atHome.map(({ uid }) => this.#options.locations.spread(uid));
@@ -97,7 +101,10 @@ export class IndexMessages {
     return stats.filter((one) => one !== null);
   }
 
-  /** Through `ask`, from one shard: by the order of the records, null where damage hides it, which is reported. */
+  /**
+   * Through `ask`, from one shard: by the order of the records, null where damage hides it, which is
+   * reported.
+   */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
     const told: (OpenReply | null)[] = [];
     for (let at = 0; at < records.length; at += INDEXES_PER_MESSAGE) {
@@ -135,7 +142,10 @@ export class IndexMessages {
     return sizes;
   }
 
-  /** Where the indexes stand in the shards in which they lie: by the order of the records, then of their places; null for damage. */
+  /**
+   * Where the indexes stand in the shards in which they lie: by the order of the records, then of their
+   * places; null for damage.
+   */
   async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
     const { locations, ask } = this.#options;
     const told = new Map(records.map(({ uid }): [number, (OpenReply | null)[]] => [uid, []]));

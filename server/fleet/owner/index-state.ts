@@ -3,8 +3,8 @@
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
+import { IndexHandle, type Memories } from "../reads/index-handle.js";
 import { IndexStanding } from "../reads/index-standing.js";
-import { type Memories, ReadIndex } from "../reads/read-index.js";
 import { Generations } from "./generations.js";
 import { WriteGate } from "./write-gate.js";
 
@@ -16,7 +16,7 @@ export function indexSubject(uid: number): string {
 /** How long the spreading of an index waits for the writes in flight, and later writes for it. */
 export const SPREAD_WAIT_MS_MAX = 30_000;
 
-export class IndexState extends ReadIndex<Generations> {
+export class IndexState extends IndexHandle<Generations> {
   /** It did not open when it was last needed. */
   failing = false;
   /** Writes wait here while the index is being spread. */

@@ -1,5 +1,6 @@
-// The indexes of the cluster: where each stands, which are loaded in the shards, what is damaged. Opens one in
-// its shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads and writes.
+// The indexes of the fleet: where each stands, which are loaded in the shards, what is damaged. Opens one in
+// its shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads
+// and writes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable, type ShardError } from "../../../shards/protocol/errors.js";
@@ -13,7 +14,7 @@ import type { Logger } from "../../ground/log.js";
 import type { IndexReading } from "../../ground/metrics/readings.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
-import type { IndexUse, ReadIndexes } from "../reads/reads.js";
+import type { IndexHandles, IndexUse } from "../reads/reads.js";
 import type { Ask } from "../threads/shard-pool.js";
 import { Damage } from "./damage.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
@@ -41,7 +42,7 @@ const USES_LOOK_MS = 5;
 const USED_NOWHERE = { isUsed: false, ended: 0 };
 const NOTHING_STORED: OpenReply = { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
 
-export class OpenIndexes implements ReadIndexes {
+export class OpenIndexes implements IndexHandles {
   readonly #options: OpenIndexesOptions;
   readonly messages: IndexMessages;
   readonly #states = new Map<number, IndexState>();
@@ -87,8 +88,8 @@ export class OpenIndexes implements ReadIndexes {
   }
 
   /**
-   * Numbers of indexes. `failing`: with damage, or they did not open when they were last needed. `unseen`: not opened
-   * since the start, so that what is damaged in them is not known.
+   * Numbers of indexes. `failing`: with damage, or they did not open when they were last needed. `unseen`:
+   * not opened since the start, so that what is damaged in them is not known.
    */
   get counts() {
     const failing = new Set(this.#damage.uids);
@@ -102,7 +103,10 @@ export class OpenIndexes implements ReadIndexes {
     return this.#damage.of(uid) !== undefined || (this.#states.get(uid)?.failing ?? false);
   }
 
-  /** Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is whole. */
+  /**
+   * Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is
+   * whole.
+   */
   unopenable(uid: number): string | undefined {
     return this.#states.has(uid) ? undefined : this.#damage.of(uid);
   }
@@ -157,7 +161,10 @@ export class OpenIndexes implements ReadIndexes {
     return { state, end: this.#residency.keep(uid) };
   }
 
-  /** As `use` of an index that is open or being opened, or stays open although it was to be unloaded; undefined for others. */
+  /**
+   * As `use` of an index that is open or being opened, or stays open although it was to be unloaded;
+   * undefined for others.
+   */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;
@@ -179,8 +186,9 @@ export class OpenIndexes implements ReadIndexes {
   }
 
   /**
-   * Opens every adopted index once, those to be re-indexed first, then the largest, so that damage is found and large
-   * indexes are loaded before somebody asks. One after the other; those that do not fit are unloaded again.
+   * Opens every adopted index once, those to be re-indexed first, then the largest, so that damage is found
+   * and large indexes are loaded before somebody asks. One after the other; those that do not fit are
+   * unloaded again.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.#states.values()].sort(
@@ -215,7 +223,10 @@ export class OpenIndexes implements ReadIndexes {
     this.#states.delete(uid);
   }
 
-  /** Removes the index and all its stored data, or what stands under a number of documents at home (schema/placement.ts). */
+  /**
+   * Removes the index and all its stored data, or what stands under a number of documents at home
+   * (schema/placement.ts).
+   */
   async drop(uid: number): Promise<void> {
     this.forget(uid);
     this.#options.jobs.cancel(rebuildSubject(uid));
@@ -224,8 +235,8 @@ export class OpenIndexes implements ReadIndexes {
   }
 
   /**
-   * The fields or the analysis settings changed; the shards re-index in the background. Rejects when a shard did not
-   * take it: it is told again until it does, and "rebuilding" until then.
+   * The fields or the analysis settings changed; the shards re-index in the background. Rejects when a shard
+   * did not take it: it is told again until it does, and "rebuilding" until then.
    */
   async applySchema(record: IndexRecord): Promise<void> {
     const { uid } = record;
@@ -251,7 +262,10 @@ export class OpenIndexes implements ReadIndexes {
     fault("schema.after-shards");
   }
 
-  /** Resolves when no other thread uses the index any more, at the latest after `msMax` or when `signal` says so. */
+  /**
+   * Resolves when no other thread uses the index any more, at the latest after `msMax` or when `signal` says
+   * so.
+   */
   async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
     const standing = this.#states.get(uid)?.shared;
     const endMs = performance.now() + msMax;
@@ -288,7 +302,10 @@ export class OpenIndexes implements ReadIndexes {
     this.#damage.met(shard, error, (uid) => this.#states.get(uid)?.record.name);
   }
 
-  /** A new thread of the shard has nothing open: opens there what is in use; the rest waits until it is needed. */
+  /**
+   * A new thread of the shard has nothing open: opens there what is in use; the rest waits until it is
+   * needed.
+   */
   async recover(shard: number, ask: Ask): Promise<void> {
     const used = new Set(this.#residency.lost());
     for (const state of this.#states.values()) state.forget();

@@ -1,5 +1,6 @@
-// Every read and write tells the shards which generations are still read, so that they drop what only older ones see.
-// After the last write of an index there may be neither for long; then a message of its own tells them.
+// Every read and write tells the shards which generations are still read, so that they drop what only older
+// ones see. After the last write of an index there may be neither for long; then a message of its own tells
+// them.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";

@@ -1,4 +1,5 @@
-// Follows an index whose schema has changed until all shards know the new one and no segment is of an older one.
+// Follows an index whose schema has changed until all shards know the new one and no segment is of an older
+// one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -24,14 +25,20 @@ export function rebuildSubject(uid: number): string {
   return `schema of index ${uid}`;
 }
 
-/** Resolves when it is known whether there is anything to re-index; goes on looking in the background if there is. */
+/**
+ * Resolves when it is known whether there is anything to re-index; goes on looking in the background if there
+ * is.
+ */
 export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
   await look(state, rebuild);
   if (state.rebuilding)
     inBackground("follow a rebuild", state, rebuild, (signal) => poll(state, rebuild, signal));
 }
 
-/** In the background: tells the shards about the schema until they all have taken it, and follows the rebuild then. */
+/**
+ * In the background: tells the shards about the schema until they all have taken it, and follows the rebuild
+ * then.
+ */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
   inBackground("tell the shards a schema", state, rebuild, async (signal) => {
     const { wanted, log } = rebuild;
@@ -50,7 +57,9 @@ export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Pr
   });
 }
 
-/** Resolves once no segment is of an older schema, or the index is gone. Throws SK-SYS-503 at the deadline. */
+/**
+ * Resolves once no segment is of an older schema, or the index is gone. Throws SK-SYS-503 at the deadline.
+ */
 export async function rebuilt(
   state: IndexState,
   wanted: Rebuild["wanted"],

@@ -1,7 +1,7 @@
-// Which indexes are loaded, and for how long: one is opened when somebody needs it (once, however many ask), and
-// unloaded when nobody has used it for a while or when more are loaded than there may be, the least recently used
-// one first. One that is in use stays, even if there are too many then. Knows indexes as numbers and neither what
-// opening is nor where it happens.
+// Which indexes are loaded, and for how long: one is opened when somebody needs it (once, however many ask),
+// and unloaded when nobody has used it for a while or when more are loaded than there may be, the least
+// recently used one first. One that is in use stays, even if there are too many then. Knows indexes as
+// numbers and neither what opening is nor where it happens.
 
 export interface ResidencyOptions {
   /** More are loaded only while more are in use. */
@@ -79,7 +79,10 @@ export class Residency {
     return this.#entries.get(id)?.state === "open";
   }
 
-  /** Resolves when the index is open, which it stays until the answer is called. Rejects when it does not open. */
+  /**
+   * Resolves when the index is open, which it stays until the answer is called. Rejects when it does not
+   * open.
+   */
   async begin(id: number): Promise<End> {
     const entry = this.#entry(id);
     entry.uses++;
@@ -92,7 +95,10 @@ export class Residency {
     return this.#endOnce(entry);
   }
 
-  /** As `begin` of an index that is open; undefined for others. One that is being opened, or unloaded and may stay, is waited for. */
+  /**
+   * As `begin` of an index that is open; undefined for others. One that is being opened, or unloaded and may
+   * stay, is waited for.
+   */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
     if (entry?.state === "closing") await entry.change;
@@ -107,7 +113,10 @@ export class Residency {
     return this.#endOnce(entry);
   }
 
-  /** Opens an index once, without pushing used ones out: when all places are taken, visitors follow each other in one. */
+  /**
+   * Opens an index once, without pushing used ones out: when all places are taken, visitors follow each other
+   * in one.
+   */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;
     const entry = this.#entry(id);
@@ -126,8 +135,8 @@ export class Residency {
   }
 
   /**
-   * A part of every index was lost. Those in use are the answer, to be opened again by the caller before anybody
-   * goes on with them; the others follow at their next use.
+   * A part of every index was lost. Those in use are the answer, to be opened again by the caller before
+   * anybody goes on with them; the others follow at their next use.
    */
   lost(): number[] {
     this.#losses++;

@@ -1,4 +1,5 @@
-// What backups read: one moment of the databases of all shards, kept under an id while it is written to files.
+// What backups read: one moment of the databases of all shards, kept under an id while it is written to
+// files.
 
 import {
   decodeBackupWriteReply,

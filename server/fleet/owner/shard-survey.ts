@@ -15,7 +15,7 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
-/** Indexes in one message; queries get their turn between two of them. */
+/** Indexes in one message; queries are answered between two of them. */
 const INDEXES_PER_MESSAGE = 32;
 
 export interface Survey {

@@ -1,5 +1,5 @@
-// Lets writes pass, and stops them for a moment when somebody needs the shards between two writes: those under
-// way end, later ones wait and go on in their order. Knows no write.
+// Lets writes pass, and stops them for a moment when somebody needs the shards between two writes: those
+// under way end, later ones wait and go on in their order. Knows no write.
 
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -18,8 +18,8 @@ export class WriteGate {
   }
 
   /**
-   * Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. Throws SK-SYS-503 when the wait is
-   * too long.
+   * Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. Throws
+   * SK-SYS-503 when the wait is too long.
    */
   enter(): Promise<void> {
     if (!this.#closed) {
@@ -51,8 +51,8 @@ export class WriteGate {
   }
 
   /**
-   * Runs the work while no write is under way. Undefined, without running it, when the writes under way do not
-   * end within `msMax`. One caller at a time.
+   * Runs the work while no write is under way. Undefined, without running it, when the writes under way do
+   * not end within `msMax`. One caller at a time.
    */
   async quiet<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     this.#closed = true;

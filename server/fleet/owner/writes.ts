@@ -1,5 +1,5 @@
-// Writes to the indexes: each gets a new generation, goes to the shards in the order of the generations, and is
-// published when it is durable there. Knows nothing of what a document means.
+// Writes to the indexes: each gets a new generation, goes to the shards in the order of the generations, and
+// is published when it is durable there. Knows nothing of what a document means.
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../../shards/protocol/program.js";
 import {
   decodeCountUnseenReply,
@@ -69,14 +69,16 @@ export class Writes {
     });
   }
 
-  /** In how many shards documents that are written now are to be stored, unless the index is spread meanwhile. */
+  /**
+   * In how many shards documents that are written now are to be stored, unless the index is spread meanwhile.
+   */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
   /**
-   * Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is being spread. Throws SK-SE-503
-   * for an index that cannot be opened, SK-SYS-503 when the wait is too long.
+   * Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is
+   * being spread. Throws SK-SE-503 for an index that cannot be opened, SK-SYS-503 when the wait is too long.
    */
   async enter(uid: number): Promise<WriteEntry> {
     const state = this.#indexes.state(uid);
@@ -85,9 +87,10 @@ export class Writes {
   }
 
   /**
-   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when
-   * it is durable there and visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
-   * order of their generations. Rejects when all of them refused it, or one failed in a way that nobody foresaw.
+   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for
+   * and resolves when it is durable there and visible to reads. The messages are made and sent in the same
+   * turn, so writes reach every shard in the order of their generations. Rejects when all of them refused it,
+   * or one failed in a way that nobody foresaw.
    */
   async write(
     uid: number,
@@ -120,10 +123,10 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that match the search program compiled for the index's record; resolves to the number deleted
-   * once the deletion is visible. A segment of another schema than the program's would match wrong documents, so the
-   * deletion waits for a rebuild and then takes its turn with the changes of the index. Throws SK-SYS-503 when the
-   * wait is too long.
+   * Deletes the documents that match the search program compiled for the index's record; resolves to the
+   * number deleted once the deletion is visible. A segment of another schema than the program's would match
+   * wrong documents, so the deletion waits for a rebuild and then takes its turn with the changes of the
+   * index. Throws SK-SYS-503 when the wait is too long.
    */
   async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
     const job = { name: "delete by filter", subject: indexSubject(uid) };
@@ -142,8 +145,8 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that a feed did not have: those with a sequence number below `beforeSeq`, which was the next one
-   * when its run began, that are not among the kept. The number deleted, visible when resolved.
+   * Deletes the documents that a feed did not have: those with a sequence number below `beforeSeq`, which was
+   * the next one when its run began, that are not among the kept. The number deleted, visible when resolved.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
@@ -179,8 +182,8 @@ export class Writes {
   }
 
   /**
-   * Runs the work while no write is under way in any shard: what it sees there has every write as a whole or not
-   * at all. Undefined when the writes under way did not end within `msMax`.
+   * Runs the work while no write is under way in any shard: what it sees there has every write as a whole or
+   * not at all. Undefined when the writes under way did not end within `msMax`.
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);

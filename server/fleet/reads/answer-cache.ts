@@ -1,15 +1,17 @@
-// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes; the least
-// recently used go first. An answer is kept when its question comes a second time: most questions never do, and are not
-// worth the copy.
+// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes;
+// the least recently used go first. An answer is kept when its question comes a second time: most questions
+// never do, and are not worth the copy.
 //
-// Why no answer is ever out of date: an answer is that of one generation of the index and of one state of its record,
-// rules and synonyms, and follows from these and the body of the query, which is compared byte by byte. A write makes a new
-// generation, a merge changes no answer. What else changes answers makes the index a new owner here (see IndexState):
-// another schema with its re-indexing, unloading, and the restart of a shard, which then has its newest state only.
-// Refused and late searches are errors, not answers.
+// Why no answer is ever out of date: an answer is that of one generation of the index and of one state of its
+// record, rules and synonyms, and follows from these and the body of the query, which is compared byte by
+// byte. A write makes a new generation, a merge changes no answer. What else changes answers makes the index
+// a new owner here (see IndexState): another schema with its re-indexing, unloading, and the restart of a
+// shard, which then has its newest state only. Refused and late searches are errors, not answers.
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 
-/** A question with an answer that takes a larger part than this is not kept: it would drop too many others. */
+/**
+ * A question with an answer that takes a larger part than this is not kept: it would drop too many others.
+ */
 const PART_MAX = 1 / 64;
 /** Of the objects around the bytes of an answer. */
 const ENTRY_BYTES = 300;

@@ -41,7 +41,9 @@ export class HeldGenerations {
     this.standing.hold(this.#place, lowest ?? null);
   }
 
-  /** What was published meanwhile may already be the oldest that anybody holds, as far as the owner has seen. */
+  /**
+   * What was published meanwhile may already be the oldest that anybody holds, as far as the owner has seen.
+   */
   #begin(): number {
     for (;;) {
       const generation = this.published;

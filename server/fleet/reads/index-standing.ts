@@ -1,7 +1,8 @@
-// Where an index stands, in memory that all threads see that read it. The owner (the thread with the indexes) writes how far the
-// index is. Each thread has a place in which it writes what it reads, so that the owner lets nothing go that somebody reads.
-// Two threads that each write one word and then look at the other's cannot both miss what the other wrote, because all of these are
-// atomic and so have one order (E. W. Dijkstra, Cooperating sequential processes, 1965). The picture is in docs/FORMATS.md.
+// Where an index stands, in memory that all threads see that read it. The owner (the thread with the indexes)
+// writes how far the index is. Each thread has a place in which it writes what it reads, so that the owner
+// lets nothing go that somebody reads. Two threads that each write one word and then look at the other's
+// cannot both miss what the other wrote, because all of these are atomic and so have one order (E. W.
+// Dijkstra, Cooperating sequential processes, 1965). The picture is in docs/FORMATS.md.
 
 /** In the place of a thread that holds no generation. */
 const NONE = -1n;
@@ -66,7 +67,10 @@ export class IndexStanding {
     Atomics.store(this.#longs, LAST_SEQ, BigInt(seq));
   }
 
-  /** The first generation whose documents lie in all shards; those of earlier ones lie in the home of the index. */
+  /**
+   * The first generation whose documents lie in all shards; those of earlier ones lie in the home of the
+   * index.
+   */
   get spreadFrom(): number {
     return Number(Atomics.load(this.#longs, SPREAD_FROM));
   }
@@ -103,7 +107,10 @@ export class IndexStanding {
     Atomics.store(this.#words, REBUILDING, Number(isRebuilding));
   }
 
-  /** Changes when what threads remember of the index may not hold any more, although its generation is the same. */
+  /**
+   * Changes when what threads remember of the index may not hold any more, although its generation is the
+   * same.
+   */
   get memory(): number {
     return Atomics.load(this.#words, MEMORY);
   }

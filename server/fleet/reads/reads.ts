@@ -1,5 +1,5 @@
-// What is read of the indexes: views for queries and exports, single reads, remembered answers. An index is opened
-// for a read and stays open as long as the read goes on.
+// What is read of the indexes: snapshots for queries and exports, single reads, remembered answers. An index
+// is opened for a read and stays open as long as the read goes on.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -8,42 +8,45 @@ import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
 import { LocalDocuments } from "../local/local-documents.js";
 import { LocalReader, type OnReading, type Readers } from "../local/local-reader.js";
-import { LocalTurn } from "../local/local-turn.js";
 import { LocalVectors } from "../local/local-vectors.js";
+import { TurnBudget } from "../local/turn-budget.js";
 import { messageRead, type ShardReader } from "../shard-reader.js";
 import type { Subject } from "../threads/isolation.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import type { Message } from "../threads/shard-pool.js";
-import { TenantTurns } from "../threads/tenant-turns.js";
+import { TenantSlices } from "../threads/tenant-slices.js";
 import { ThreadLoad } from "../threads/thread-load.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
-import type { IndexScale, ReadIndex } from "./read-index.js";
-import { ReadView, type ShardReaders } from "./read-view.js";
+import type { IndexHandle, IndexScale } from "./index-handle.js";
+import { IndexSnapshot, type ShardReaders } from "./index-snapshot.js";
 
 /** An index that stays open until `end` is called. */
-export interface IndexUse<S extends ReadIndex = ReadIndex> {
+export interface IndexUse<S extends IndexHandle = IndexHandle> {
   readonly state: S;
   readonly end: () => void;
 }
 
 /** The indexes that a thread may read. */
-export interface ReadIndexes {
+export interface IndexHandles {
   /** Live documents; 0 for an index that cannot be opened. */
   documents(uid: number): number;
   /** Throws SK-SE-503 for an index that cannot be opened. */
-  state(uid: number): ReadIndex;
+  state(uid: number): IndexHandle;
   /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
   use(uid: number): Promise<IndexUse>;
   /** As `use`, at once; undefined for an index that is not open. */
   useOpen(uid: number): IndexUse | undefined;
 }
 
-/** Times `localReadMsMax`: a turn of one of several front-ends, for which only its own connections wait. */
+/**
+ * A factor for `localReadMsMax` on one of several front-ends: only its own connections wait for its event
+ * loop.
+ */
 const TURN_OF_SEVERAL = 4;
 
 /** What the reads of a thread work with. */
-export interface ReadParts {
-  readonly indexes: ReadIndexes;
+export interface ReadsOptions {
+  readonly indexes: IndexHandles;
   /** Reads by messages. */
   readonly threads: ShardReader;
   /** Of the shards' memories. */
@@ -59,11 +62,11 @@ export interface ReadParts {
 }
 
 export class Reads {
-  readonly #indexes: ReadIndexes;
+  readonly #indexes: IndexHandles;
   readonly #readers: ShardReaders;
   readonly #queries: QueryLoad;
   /** For long work on this thread. */
-  readonly turns = new TenantTurns();
+  readonly slices = new TenantSlices();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
   constructor({
@@ -76,17 +79,17 @@ export class Reads {
     limits,
     meter,
     onReading,
-  }: ReadParts) {
+  }: ReadsOptions) {
     this.#indexes = indexes;
-    const turn = new LocalTurn(limits.localReadMsMax * (oneOfSeveral ? TURN_OF_SEVERAL : 1));
-    const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
+    const budget = new TurnBudget(limits.localReadMsMax * (oneOfSeveral ? TURN_OF_SEVERAL : 1));
+    const documents = new LocalDocuments(workbench, budget, limits.shownDocumentsBytesMax);
     const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
     const local = new LocalReader(
       threads,
       readers,
       documents,
       vectors,
-      turn,
+      budget,
       new ThreadLoad(queries, oneOfSeveral),
       limits,
       meter,
@@ -118,7 +121,7 @@ export class Reads {
     return { documents, documentsMax };
   }
 
-  /** As ReadIndex.recall; null for an index that is not open. */
+  /** As IndexHandle.recall; null for an index that is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
     const answer = use?.state.recall(question) ?? null;
@@ -127,39 +130,39 @@ export class Reads {
   }
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
-  async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
+  async snapshot(uid: number, trace?: QueryTrace): Promise<IndexSnapshot> {
     const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
-    return this.#view(use, () => this.turns.next(use.state.record.tenant), trace);
+    return this.#snapshot(use, () => this.slices.next(use.state.record.tenant), trace);
   }
 
-  #view({ state, end }: IndexUse, nextTurn: () => Promise<void>, trace?: QueryTrace): ReadView {
+  #snapshot({ state, end }: IndexUse, nextSlice: () => Promise<void>, trace?: QueryTrace): IndexSnapshot {
     const deadline = Math.ceil(Date.now() + this.#limits.searchMsMax);
-    return new ReadView(state, this.#readers, nextTurn, deadline, end, trace);
+    return new IndexSnapshot(state, this.#readers, nextSlice, deadline, end, trace);
   }
 
   /**
-   * The answer of `work` to a query, which says null when a shard no longer has a document of its view. The view is
-   * released when the work ends. Throws SK-SE-503 when that happens to two views in a row.
+   * The answer of `work` to a query, which is null if a shard no longer has a document of the snapshot. The
+   * snapshot is released when the work ends. Throws SK-SE-503 when that happens to two snapshots in a row.
    */
   async answer<T>(
     uid: number,
     trace: QueryTrace | undefined,
-    work: (readView: ReadView) => Promise<T | null>,
+    work: (snapshot: IndexSnapshot) => Promise<T | null>,
   ): Promise<T> {
     // A restarted shard knows only its newest state, so the query is answered a second time from that one.
-    for (let views = 0; views < 2; views++) {
+    for (let tries = 0; tries < 2; tries++) {
       const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
-      const turns = this.turns.query(use.state.record.tenant);
-      const readView = this.#view(use, turns.next, trace);
+      const slices = this.slices.query(use.state.record.tenant);
+      const snapshot = this.#snapshot(use, slices.next, trace);
       this.#queries.begin();
       try {
-        const answer = await work(readView);
+        const answer = await work(snapshot);
         if (answer !== null) return answer;
-        readView.forget();
+        snapshot.forget();
       } finally {
         this.#queries.end();
-        turns.end();
-        readView.release();
+        slices.end();
+        snapshot.release();
       }
     }
     throw new SkeinError("SK-SE-503", "the index changed while it was read; retry in a moment", {
@@ -168,8 +171,8 @@ export class Reads {
   }
 
   /**
-   * One read of the newest state from one shard: `ask` makes the request from where that state lies. Throws SkeinError for what the
-   * shard or its thread refuses.
+   * One read of the newest state from one shard: `ask` makes the request from where that state lies. Throws
+   * SkeinError for what the shard or its thread refuses.
    */
   async one<T>(
     uid: number,
@@ -206,7 +209,7 @@ export class Reads {
     decode: (reply: Uint8Array) => T,
     subject?: Subject,
   ): Promise<T> {
-    const asker = { tenant, nextTurn: () => this.turns.next(tenant) };
+    const asker = { tenant, nextSlice: () => this.slices.next(tenant) };
     const read = messageRead(asker, message, decode, subject);
     return this.#readers.threads.read(read, [shard])[0] as Promise<T>;
   }

@@ -1,5 +1,5 @@
-// Reads shards by messages to their threads. Everything that guards such a read stands in `#readOne`, in the order in which the read
-// passes it.
+// Reads shards by messages to their threads. Everything that guards such a read stands in `#readOne`, in the
+// order in which the read passes it.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { encodeFetch } from "../../../shards/protocol/fetch.js";
 import { decodePageReply, encodePage } from "../../../shards/protocol/page.js";
@@ -19,13 +19,14 @@ import type { PageRead, ProgramRead, ShardRead, ShardReader } from "../shard-rea
 import type { Isolation, Subject } from "../threads/isolation.js";
 import { decodeReply, lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-life.js";
-import { LARGE_BYTES } from "../threads/tenant-turns.js";
+import { LARGE_BYTES } from "../threads/tenant-slices.js";
 
 /** This thread's channels to the shards' threads. */
 export interface ShardChannels {
   /**
-   * Sends the message together with other reads of this turn of the event loop; resolves with the reply. Rejects if too many requests
-   * wait for the shard, or if its thread ends or takes too long to restart. The bytes must not change until the reply has come.
+   * Sends the message together with other reads of this turn of the event loop; resolves with the reply.
+   * Rejects if too many requests wait for the shard, or if its thread ends or takes too long to restart. The
+   * bytes must not change until the reply has come.
    */
   read(shard: number, message: Uint8Array, tenant: number): Promise<Uint8Array>;
 }
@@ -76,7 +77,7 @@ export class ThreadReader implements ShardReader {
       if (subject !== undefined) this.#isolation.leave(shard, subject, apart, failure);
     }
     // Time slices: a large reply is decoded in the tenant's next one.
-    if (reply.length > LARGE_BYTES) await of.nextTurn();
+    if (reply.length > LARGE_BYTES) await of.nextSlice();
     // The deadline: decoding late answers would keep this thread from the searches that are in time.
     if ("deadline" in read && Date.now() > read.deadline) throw lateSearch();
     return decoded(read, reply);

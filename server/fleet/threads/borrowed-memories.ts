@@ -1,10 +1,10 @@
-// The server's end of the line on which it borrows memories of indexes from one life of a shard's thread, and the readers that it has in
-// them. An index is worth a reader when it is read often.
+// The server's end of the channel on which it borrows memories of indexes from one life of a shard's thread,
+// and the readers that it has in them. An index is worth a reader when it is read often.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { LentMemory } from "../../../engine-wasm/host/instance/sharing.js";
-import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-line.js";
+import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
 /** Makes a reader; null when that is not possible now. */

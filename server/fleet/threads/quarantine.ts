@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
 import type { Subject } from "./isolation.js";
-import type { ReadGate } from "./read-gate.js";
 import { ShardEndedError } from "./shard-errors.js";
+import type { ShardGate } from "./shard-gate.js";
 
 /** How long a suspect is remembered, and a convicted read refused. */
 export const SUSPECT_MS = 600_000;
@@ -36,7 +36,7 @@ interface Trial {
 
 export class Quarantine {
   readonly #shard: number;
-  readonly #gate: ReadGate;
+  readonly #gate: ShardGate;
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
@@ -47,7 +47,7 @@ export class Quarantine {
   /** Other reads wait for its end. */
   #trial: Trial | null = null;
 
-  constructor(shard: number, gate: ReadGate, log: Logger) {
+  constructor(shard: number, gate: ShardGate, log: Logger) {
     this.#shard = shard;
     this.#gate = gate;
     this.#log = log;

@@ -2,15 +2,15 @@
 import type { Logger } from "../../ground/log.js";
 import type { Isolation, Subject } from "./isolation.js";
 import { Quarantine } from "./quarantine.js";
-import type { ReadGate } from "./read-gate.js";
 import type { ShardEndedError } from "./shard-errors.js";
+import type { ShardGate } from "./shard-gate.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 
 export class Quarantines implements Isolation {
   readonly #pool: ShardPool;
   readonly #byShard: readonly Quarantine[];
 
-  constructor(pool: ShardPool, gate: ReadGate, log: Logger) {
+  constructor(pool: ShardPool, gate: ShardGate, log: Logger) {
     this.#pool = pool;
     this.#byShard = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, gate, log));
   }

@@ -1,5 +1,6 @@
-// How many queries are being answered, in memory that the shards' threads see. While there are any, the threads put off work that
-// no query waits for. All threads that answer queries count into one number; beside it stands what each of them has counted.
+// How many queries are being answered, in memory that the shards' threads see. While there are any, the
+// threads put off work that no query waits for. All threads that answer queries count into one number; beside
+// it stands what each of them has counted.
 
 const SUM = 0;
 const FIRST_OWN = 1;
@@ -10,7 +11,7 @@ const ONE = 2;
 const REPAIRS_MAX = 1_000;
 
 export class QueryLoad {
-  /** The first number is the sum, for `Turns` of each shard. */
+  /** The first number is the sum, for `Slices` of each shard. */
   readonly shared: Int32Array;
   readonly #own: number;
 
@@ -37,7 +38,10 @@ export class QueryLoad {
     this.#change(-1);
   }
 
-  /** The queries of a thread that has ended are not answered any more. It may have ended before it had changed the sum, or after. */
+  /**
+   * The queries of a thread that has ended are not answered any more. It may have ended before it had changed
+   * the sum, or after.
+   */
   forget(thread: number): void {
     Atomics.store(this.shared, FIRST_OWN + thread, 0);
     for (let tries = 0; tries < REPAIRS_MAX; tries++) {
@@ -46,7 +50,8 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of a change. When that is forgotten, too, the sum is right again.
+    // Another thread has ended in the middle of a change. When that is forgotten, too, the sum is right
+    // again.
   }
 
   #change(by: number): void {

@@ -1,4 +1,5 @@
-// Requests to shards that are not reads, with their replies decoded. They reach a shard at once, in the order of the calls.
+// Requests to shards that are not reads, with their replies decoded. They reach a shard at once, in the order
+// of the calls.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";

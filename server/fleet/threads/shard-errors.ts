@@ -17,7 +17,9 @@ import { type ErrorExtras, SkeinError } from "../../ground/errors.js";
 
 /** A thread or an engine ended while the request was inside. */
 export class ShardEndedError extends SkeinError {
-  /** The number of the thread's life, which ended perhaps because of the request; null: surely because of it. */
+  /**
+   * The number of the thread's life, which ended perhaps because of the request; null: surely because of it.
+   */
   readonly life: number | null;
 
   constructor(sentence: string, { life, cause }: { life: number | null; cause: unknown }) {

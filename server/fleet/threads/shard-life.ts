@@ -1,13 +1,14 @@
-// One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
-// again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries what
-// must keep its order; the reads have a line of their own, and so have memories that are borrowed. This is the only file of the server's threads that knows Piscina.
+// One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never
+// started again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one.
+// Piscina carries what must keep its order; reads and borrowed memories have channels of their own. This is
+// the only file of the server's threads that knows Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
-import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
+import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
 import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
-import { ReadLine } from "./read-line.js";
+import { ShardChannel } from "./shard-channel.js";
 
 /** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
 export type Message = Uint8Array<ArrayBuffer>;
@@ -25,13 +26,16 @@ export interface ShardLifeOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Size of the young heap, a third of which is used at a time. Requests live shortly, so a larger one would only keep their garbage longer. */
+/**
+ * Size of the young heap, a third of which is used at a time. Requests live shortly, so a larger one would
+ * only keep their garbage longer.
+ */
 const YOUNG_HEAP_MIB = 12;
 
 export class ShardLife {
   readonly number: number;
   /** Reads that pass beside the messages. */
-  readonly reads: ReadLine;
+  readonly reads: ShardChannel;
   readonly #pool: Piscina;
   readonly #onEnd: () => void;
   /** Resolves when the thread is gone. */
@@ -60,11 +64,11 @@ export class ShardLife {
     const [thread] = this.#pool.threads;
     this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
     const { reads, memories } = this.connect();
-    this.reads = new ReadLine(reads);
+    this.reads = new ShardChannel(reads);
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
-  /** Lines on which one more thread reads: that thread's ends. */
+  /** Channels on which another thread reads: its ends of them. */
   connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();

@@ -1,9 +1,9 @@
-// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Knows messages only
-// as bytes and threads only as lives.
+// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Knows messages
+// only as bytes and threads only as lives.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
-import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
+import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
@@ -25,7 +25,7 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
-/** Who is told when lines to a shard end and begin, see ShardPool.connect. */
+/** Learns when channels to a shard end and begin, see ShardPool.connect. */
 export interface ShardFollowers {
   /** Resolves when nobody reads any more what the thread had. The shard takes no write before. */
   ended(shard: number): Promise<void>;
@@ -40,7 +40,9 @@ export interface ConnectedShard {
 
 export interface ShardPoolOptions {
   readonly shards: number;
-  /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
+  /**
+   * Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive.
+   */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
   /** By default no index is read on this thread. */
   readonly readerOf?: ReaderOf;
@@ -52,16 +54,21 @@ export interface ShardPoolOptions {
   readonly log: Logger;
   /** Brings a restarted thread to where the dead one was; called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
-  /** Other threads that read the shards, on lines of their own. */
+  /** Other threads that read the shards, on channels of their own. */
   readonly followers?: ShardFollowers;
   /** The worker's module; by default shards/worker.js of this build. */
   readonly workerFile?: string;
 }
 
 const RETRY_AFTER_SECONDS = 1;
-/** A thread hangs when so many looks in a row find no beat. One look is not enough: this thread may have paused itself. */
+/**
+ * A thread hangs when so many looks in a row find no beat. One look is not enough: this thread may have
+ * paused itself.
+ */
 const LOOKS_A_HANG = 10;
-/** How long a thread may take to its first beat. It loads its code before, which takes long on a busy machine. */
+/**
+ * How long a thread may take to its first beat. It loads its code before, which takes long on a busy machine.
+ */
 const LOOKS_A_START = 60;
 const RECOVER_PAUSE_MS_FIRST = 50;
 const RECOVER_PAUSE_MS_MAX = 2_000;
@@ -88,8 +95,9 @@ export class ShardPool {
   }
 
   /**
-   * Resolves when every thread answers. Throws what stopped one from starting; the caller then closes the pool. Waits
-   * for all of them: a thread that is ended while it opens its database may take the process along.
+   * Resolves when every thread answers. Throws what stopped one from starting; the caller then closes the
+   * pool. Waits for all of them: a thread that is ended while it opens its database may take the process
+   * along.
    */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
@@ -106,19 +114,25 @@ export class ShardPool {
   }
 
   /**
-   * As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller. Reads of different
-   * flows take turns in the shard.
+   * As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller.
+   * Reads of different flows share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).send(request, flow);
   }
 
-  /** Lines on which one more thread reads a shard. Null while the shard is restarted: ShardFollowers hears when it is back. */
+  /**
+   * Channels on which another thread reads a shard. Null while the shard is restarted: ShardFollowers hears
+   * when it is back.
+   */
   connect(shard: number): ConnectedShard | null {
     return (this.#threads[shard] as ShardThread).connect();
   }
 
-  /** Reads what an index has in a shard, on this thread. Null while the index has no reader, see BorrowedMemories. */
+  /**
+   * Reads what an index has in a shard, on this thread. Null while the index has no reader, see
+   * BorrowedMemories.
+   */
   reader(shard: number, uid: number): EngineReader | null {
     return (this.#threads[shard] as ShardThread).reader(uid);
   }
@@ -134,7 +148,9 @@ export class ShardPool {
   }
 }
 
-/** Requests inside are counted here; every life of the thread gets them at once, in the order of the calls. */
+/**
+ * Requests inside are counted here; every life of the thread gets them at once, in the order of the calls.
+ */
 class ShardThread {
   readonly #shard: number;
   readonly #options: ShardPoolOptions;
@@ -182,7 +198,10 @@ class ShardThread {
     this.#state = "open";
   }
 
-  /** `flow` null: in the order of the calls, and the request's bytes move away. Otherwise a read, whose bytes stay the caller's. */
+  /**
+   * `flow` null: in the order of the calls, and the request's bytes move away. Otherwise a read, whose bytes
+   * stay the caller's.
+   */
   async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;

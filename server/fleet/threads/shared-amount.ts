@@ -1,5 +1,6 @@
-// An amount that several threads have a part in: what they hold or do at the moment. Each thread writes a slot of its own, and
-// whoever asks adds them up, so that a thread that has died is taken out by emptying its slot (docs/FORMATS.md).
+// An amount that several threads have a part in: what they hold or do at the moment. Each thread writes a
+// slot of its own, and whoever asks adds them up, so that a thread that has died is taken out by emptying its
+// slot (docs/FORMATS.md).
 
 /** A slot has a cache line of its own, because threads write theirs all the time. */
 const SLOT_WORDS = 16;
@@ -15,8 +16,8 @@ export class SharedAmount {
   }
 
   /**
-   * `thread`: the number of this thread, which no other running one has. `unit`: what a slot counts in, the same in all threads;
-   * parts of others are known rounded up to it. A part may have up to 2^31 units.
+   * `thread`: the number of this thread, which no other running one has. `unit`: what a slot counts in, the
+   * same in all threads; parts of others are known rounded up to it. A part may have up to 2^31 units.
    */
   constructor(memory: SharedArrayBuffer, thread: number, unit = 1) {
     this.#slots = new Int32Array(memory);

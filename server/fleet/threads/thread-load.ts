@@ -1,4 +1,5 @@
-// Whether this thread has hardly a moment to spare, so that work which a shard's thread can do is better left to it.
+// Whether this thread has hardly a moment to spare, so that work which a shard's thread can do is better left
+// to it.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;

@@ -1,7 +1,7 @@
 // What the owner and a front-end say to each other. All of it is objects that can be posted: next to none of it is said for a search.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
-import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
+import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
 import type { NewEntry } from "../../access/audit/entry.js";
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { ProxySetting } from "../../access/edge/client-address.js";
@@ -23,7 +23,7 @@ export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
 /** Memory that all threads share which take requests. */
 export interface SharedMemories {
   readonly counts: SharedCounts;
-  /** See ReadGate. */
+  /** See ShardGate. */
   readonly gate: SharedArrayBuffer;
   /** See Pulse. */
   readonly pulse: SharedArrayBuffer;

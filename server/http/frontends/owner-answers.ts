@@ -3,7 +3,7 @@ import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
 import type { Catalog } from "../../catalog/catalog.js";
-import type { ShardLines } from "../../fleet/owner/cluster.js";
+import type { ShardAccess } from "../../fleet/fleet.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { ShardEndedError } from "../../fleet/threads/shard-errors.js";
@@ -19,7 +19,7 @@ export interface OwnerParts {
   readonly catalog: Catalog;
   readonly indexes: OpenIndexes;
   readonly reads: Reads;
-  readonly lines: ShardLines;
+  readonly access: ShardAccess;
   readonly lifecycle: Pick<Lifecycle, "checkOpen">;
   readonly popularLogs: PopularLogs;
   readonly analyticsPool: AnalyticsPool;
@@ -29,7 +29,7 @@ export interface OwnerParts {
 
 /** What is answered to the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
-  const { catalog, indexes, reads, lines, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
+  const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
   /** By uid, what this front-end was told last. */
   const told = new Map<number, Popular>();
   return {
@@ -48,7 +48,7 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
       reads.forwarded(shard, tenant, request as Message, subject),
     blame({ shard, subject, life, error }) {
       const ended = new ShardEndedError(error.message, { life, cause: errorOf(error) });
-      lines.quarantines.blame(shard, () => subject, ended);
+      access.quarantines.blame(shard, () => subject, ended);
     },
     damaged: ({ shard, code, message, uid }) =>
       indexes.onDamage(shard, new ShardError(shardErrorCode(code), message, { uid })),

@@ -102,8 +102,8 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
     services.log.error({ err: error, id, path: request.request.path }, "a search of a multi-search failed");
     return unexpected();
   };
-  const nextTurn = (): Promise<void> => services.reads.turns.next(principal.tenant);
-  return rawReply(await multiSearch(slots, limits, asError, nextTurn));
+  const nextSlice = (): Promise<void> => services.reads.slices.next(principal.tenant);
+  return rawReply(await multiSearch(slots, limits, asError, nextSlice));
 }
 
 /** One search of a multi-search. Its rights, index and body are checked as those of a query of its own. */

@@ -26,9 +26,9 @@ export async function sampleDocuments(
   fields: readonly string[],
   signal: AbortSignal,
 ): Promise<DocumentSample> {
-  const readView = await reads.view(uid);
+  const snapshot = await reads.snapshot(uid);
   try {
-    const byShard = await vectors.sample(uid, readView.generation, DOCUMENTS_MAX);
+    const byShard = await vectors.sample(uid, snapshot.generation, DOCUMENTS_MAX);
     const places = byShard
       .flatMap((sampled, shard) => sampled.map((one) => ({ ...one, shard })))
       .sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : a.seq - b.seq))
@@ -43,7 +43,7 @@ export async function sampleDocuments(
         byShard.map(async (_, shard) => {
           const seqs = some.filter((place) => place.shard === shard).map(({ seq }) => seq);
           if (seqs.length === 0) return;
-          const documents = await readView.fetch(shard, seqs, { fields: ["id", ...fields] });
+          const documents = await snapshot.fetch(shard, seqs, { fields: ["id", ...fields] });
           for (const [i, seq] of seqs.entries()) fetched.set(seq, documents[i]!.document);
         }),
       );
@@ -58,7 +58,7 @@ export async function sampleDocuments(
     discardMemory(bytes); // training needs much memory
     return sample;
   } finally {
-    readView.release();
+    snapshot.release();
   }
 }
 

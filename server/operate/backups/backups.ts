@@ -5,7 +5,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeBackupFile } from "../../../shards/storage/backup-file.js";
-import type { StoreView } from "../../../shards/storage/store.js";
+import type { StoreSnapshot } from "../../../shards/storage/store.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { OpenIndexes } from "../../fleet/owner/open-indexes.js";
 import type { ShardMoments } from "../../fleet/owner/shard-moments.js";
@@ -131,7 +131,7 @@ export class Backups {
     await rm(going, { recursive: true, force: true });
   }
 
-  async #begin(): Promise<{ entry: Backup; catalog: StoreView }> {
+  async #begin(): Promise<{ entry: Backup; catalog: StoreSnapshot }> {
     const { moments, directory } = this.#services;
     const id = newId(new Date());
     try {
@@ -145,7 +145,7 @@ export class Backups {
     }
   }
 
-  async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
+  async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreSnapshot }> {
     const { catalog, indexes: open, writes, moments } = this.#services;
     const pausedMs = performance.now();
     const taken = await writes.between(WRITES_WAIT_MS_MAX, () =>
@@ -175,7 +175,7 @@ export class Backups {
   }
 
   /** Never rejects: a failure is kept in the list. When `signal` ends it, the backup is lost. */
-  async #write(entry: Backup, catalog: StoreView, signal: AbortSignal): Promise<void> {
+  async #write(entry: Backup, catalog: StoreSnapshot, signal: AbortSignal): Promise<void> {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);

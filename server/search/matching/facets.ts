@@ -11,7 +11,7 @@ import type {
   SearchResult,
 } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /** What one shard says of a facet. */
 export interface FacetShare {
@@ -33,11 +33,11 @@ export function withShares(program: SearchProgram, shards: number): SearchProgra
 
 /** The facets of a program that is run for nothing else. */
 export async function askFacets(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   program: SearchProgram,
 ): Promise<(readonly FacetCount[])[]> {
-  const asked = withShares(program, readView.shards);
-  return countFacets(readView, asked, await readView.search(asked));
+  const asked = withShares(program, snapshot.shards);
+  return countFacets(snapshot, asked, await snapshot.search(asked));
 }
 
 /**
@@ -45,7 +45,7 @@ export async function askFacets(
  * many as its limit. `results` are the shards' answers to `program`.
  */
 export async function countFacets(
-  readView: Pick<ReadView, "search">,
+  snapshot: Pick<IndexSnapshot, "search">,
   program: SearchProgram,
   results: readonly SearchResult[],
 ): Promise<(readonly FacetCount[])[]> {
@@ -54,7 +54,7 @@ export async function countFacets(
   const open = program.facets.flatMap((_, i) => (decided[i] === null ? [i] : []));
   if (open.length > 0) {
     const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
-    const complete = await readView.search({ ...program, k: 0, facets });
+    const complete = await snapshot.search({ ...program, k: 0, facets });
     for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), maxOf(i));
   }
   return decided.map((counts) => counts ?? []);

@@ -4,8 +4,8 @@
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { PageWanted } from "../../fleet/reads/likely-rows.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { withShares } from "./facets.js";
@@ -34,8 +34,8 @@ type Attempt = Omit<Matched, "fullMatches" | "relax">;
 export type PageOf = (program: SearchProgram) => PageWanted;
 
 /** The documents of a query: those with all words, or when these are too few those with any of them. */
-export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
-  return relaxed(await matchAllWords(plan, readView, pageOf));
+export async function matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Promise<Matched> {
+  return relaxed(await matchAllWords(plan, snapshot, pageOf));
 }
 
 /** The documents with any of the words, where those with all of them are too few. */
@@ -44,18 +44,22 @@ export async function relaxed(matched: Matched): Promise<Matched> {
 }
 
 /** The documents with all words. */
-export async function matchAllWords(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
+export async function matchAllWords(
+  plan: QueryPlan,
+  snapshot: IndexSnapshot,
+  pageOf: PageOf,
+): Promise<Matched> {
   const attempt = (mode: SearchProgram["mode"], words: ExpandedWords): Promise<Attempt> => {
     const program = programOf(plan, mode, words.words, words.lengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
     const hopeless =
       plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
     return hopeless
-      ? Promise.resolve(nothing(program, words, readView))
-      : runProgram(program, words, readView, pageOf);
+      ? Promise.resolve(nothing(program, words, snapshot))
+      : runProgram(program, words, snapshot, pageOf);
   };
-  if (plan.text.words.length === 0) return counted(await runProgram(plan.program, null, readView, pageOf));
-  const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
+  if (plan.text.words.length === 0) return counted(await runProgram(plan.program, null, snapshot, pageOf));
+  const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
   if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
@@ -80,8 +84,8 @@ function counted(attempt: Attempt): Matched {
 }
 
 /** How many documents match all words, without fetching any. Requires a plan of a page without rows. */
-export async function countFull(plan: QueryPlan, readView: ReadView): Promise<number> {
-  return (await matchAllWords(plan, readView, () => NO_PAGE)).fullMatches;
+export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promise<number> {
+  return (await matchAllWords(plan, snapshot, () => NO_PAGE)).fullMatches;
 }
 
 /** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */
@@ -93,14 +97,14 @@ export function matches({ results }: Pick<Matched, "results">): number {
 export async function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   pageOf: PageOf,
 ): Promise<Attempt> {
-  const asked = withShares(program, readView.shards);
-  return { program: asked, words, ...(await readView.searchPage(asked, pageOf(asked))) };
+  const asked = withShares(program, snapshot.shards);
+  return { program: asked, words, ...(await snapshot.searchPage(asked, pageOf(asked))) };
 }
 
-function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Attempt {
+function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSnapshot): Attempt {
   const result: SearchResult = {
     found: 0,
     pinnedOnly: 0,
@@ -113,7 +117,7 @@ function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadVie
   return {
     program,
     words,
-    results: Array.from({ length: readView.shards }, () => result),
+    results: Array.from({ length: snapshot.shards }, () => result),
     documents: new Map(),
   };
 }

@@ -8,7 +8,7 @@ import type {
   SortKey,
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
-import type { IndexScale } from "../../fleet/reads/read-index.js";
+import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";

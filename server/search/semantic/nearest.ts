@@ -2,7 +2,7 @@
 // step keeps the first of one total order over all shards, so the answer does not depend on their number.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /** So many documents with the most similar codes are looked at. */
 const CODES_MAX = 1000;
@@ -52,7 +52,7 @@ export const NOTHING_COMPARED: Compared = {
 
 /** The `wanted` nearest documents among those that pass the program, and how near the others are. */
 export async function nearestDocuments(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
@@ -60,12 +60,12 @@ export async function nearestDocuments(
 ): Promise<Compared> {
   const compared = wanted * COMPARED_FACTOR;
   const similar = Math.max(CODES_MAX, compared);
-  const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
-  const shardOf = readView.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
+  const likely = mostLikely(await snapshot.nearest(program, query, similar), similar, compared);
+  const shardOf = snapshot.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
   const likelySeqs = likely.seqs.slice().sort();
   const otherSeqs = others.seqs.slice().sort();
   const seqs = union(likelySeqs, otherSeqs);
-  const cosines = await cosinesOf(readView, query, seqs, shardOf);
+  const cosines = await cosinesOf(snapshot, query, seqs, shardOf);
   const isNear = marked(seqs, likelySeqs);
   keepNearest(isNear, cosines, wanted);
   return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
@@ -116,13 +116,13 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
  * the shards are asked once. It is for documents that are only shown beside an answer.
  */
 export async function nearestByCodes(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
 ): Promise<NearDocument[]> {
   const similar = Math.max(SHALLOW_CODES, wanted);
-  const likely = mostLikely(await readView.nearest(program, query, similar), similar, wanted);
+  const likely = mostLikely(await snapshot.nearest(program, query, similar), similar, wanted);
   const near = Array.from(likely.seqs, (seq, place): NearDocument => {
     return { shard: likely.shards[place]!, seq, similarity: likely.estimates[place]! };
   });
@@ -257,20 +257,20 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
 
 /** How similar each document is to the query. */
 async function cosinesOf(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   query: Float32Array,
   seqs: Float64Array,
   shardOf: Compared["shardOf"],
 ): Promise<Float32Array> {
-  if (readView.shards === 1) return readView.similarities(0, query, seqs);
-  const places: number[][] = Array.from({ length: readView.shards }, () => []);
+  if (snapshot.shards === 1) return snapshot.similarities(0, query, seqs);
+  const places: number[][] = Array.from({ length: snapshot.shards }, () => []);
   for (let place = 0; place < seqs.length; place++) places[shardOf(seqs[place]!)]!.push(place);
   const cosines = new Float32Array(seqs.length);
   await Promise.all(
     places.map(async (own, shard) => {
       if (own.length === 0) return;
       const asked = Float64Array.from(own, (place) => seqs[place]!);
-      const told = await readView.similarities(shard, query, asked);
+      const told = await snapshot.similarities(shard, query, asked);
       for (let i = 0; i < told.length; i++) cosines[own[i]!] = told[i]!;
     }),
   );

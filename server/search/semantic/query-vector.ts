@@ -2,7 +2,7 @@
 // words find best (pseudo relevance feedback, as Rocchio had it in 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { stemTerms } from "../../question/words/variants.js";
 import type { ExpandedWords } from "../matching/expand.js";
 import type { QueryPlan } from "../matching/plan.js";
@@ -35,7 +35,7 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
  * terms. Its length is 1.
  */
 export async function vectorOfQuery(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   terms: readonly WeightedTerm[],
   given: Float32Array | null,
   documents: readonly PlacedDocument[],
@@ -44,7 +44,7 @@ export async function vectorOfQuery(
   for (const { shard, seq } of documents) seqs.set(shard, [...(seqs.get(shard) ?? []), seq]);
   const replies = await Promise.all(
     Array.from(seqs, ([shard, wanted]) =>
-      readView.embed(shard, given === null && shard === MODEL_SHARD ? terms : [], wanted),
+      snapshot.embed(shard, given === null && shard === MODEL_SHARD ? terms : [], wanted),
     ),
   );
   const query = given ?? replies[0]?.query ?? null;
@@ -56,11 +56,11 @@ export async function vectorOfQuery(
 
 /** The vector of a document, null when it has none. */
 export async function documentVector(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   { shard, seq }: PlacedDocument,
 ): Promise<Float32Array | null> {
   const sum = new Float64Array(VECTOR_SIZE);
-  addVectors(sum, (await readView.embed(shard, [], [seq])).vectors);
+  addVectors(sum, (await snapshot.embed(shard, [], [seq])).vectors);
   return lengthOf(sum) === 0 ? null : Float32Array.from(sum);
 }
 

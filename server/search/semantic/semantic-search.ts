@@ -4,7 +4,7 @@ import type { SearchProgram } from "../../../engine-wasm/host/programs/search-pr
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
@@ -69,7 +69,7 @@ export async function searchByVectors(
   index: QueriedIndex,
   plan: QueryPlan,
   byWords: Matched,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   givenVectors: GivenVectors,
   pageOf: PageOf,
 ): Promise<SemanticSearch> {
@@ -77,14 +77,14 @@ export async function searchByVectors(
   const vectorFor = async (worded: () => Promise<WordRows>): Promise<QueryVector> =>
     tellsOfOthers(request, index)
       ? NO_VECTOR
-      : queryVector(request, index, plan, byWords, readView, givenVectors, worded);
+      : queryVector(request, index, plan, byWords, snapshot, givenVectors, worded);
   const nearEnough = (near: NearDocument[]): NearDocument[] =>
     near.filter(({ similarity }) => similarity >= semantic.min_similarity);
   const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]> => {
     const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
     const { vector } = await vectorFor(async () => ({ ...NO_ROWS, feedback }));
     if (vector === null) return [];
-    return nearEnough(await nearestByCodes(readView, withoutWords(plan), vector, wanted));
+    return nearEnough(await nearestByCodes(snapshot, withoutWords(plan), vector, wanted));
   };
   const wordsOnly = async (passing: boolean): Promise<SemanticSearch> => {
     const matched = await relaxed(byWords);
@@ -108,16 +108,16 @@ export async function searchByVectors(
   });
   if (mode === "keyword") return wordsOnly(false);
   const { candidates: count } = semantic;
-  const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, readView, count));
+  const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, snapshot, count));
   if (vector === null) return wordsOnly(failed);
-  const compared = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
+  const compared = await nearestDocuments(snapshot, withoutWords(plan), vector, count, worded.documents);
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
   // No neighbour comes before a document with all words, however many words there are.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
-  const found = await runProgram(program, byWords.words, readView, pageOf);
+  const found = await runProgram(program, byWords.words, snapshot, pageOf);
   const matched = { ...byWords, ...found };
   const foundByWords =
     byWords.relax !== null && wordRowsTell(plan) ? worded.found : foundOf((await relaxed(byWords)).results);
@@ -162,17 +162,17 @@ async function queryVector(
   { record }: QueriedIndex,
   plan: QueryPlan,
   byWords: Matched,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   givenVectors: GivenVectors,
   wordedRows: () => Promise<WordRows>,
 ): Promise<QueryVector> {
   const { source } = vectorPolicy(record, plan.scale.documents);
   if (source === "none") return NO_VECTOR;
-  readView.trace?.enter("semantic");
+  snapshot.trace?.enter("semantic");
   const [given, worded] = await Promise.all([givenVectors.of(record, request), wordedRows()]);
-  readView.trace?.enter("semantic");
+  snapshot.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
-  const vector = await vectorOfQuery(readView, terms, given.vector, worded.feedback);
+  const vector = await vectorOfQuery(snapshot, terms, given.vector, worded.feedback);
   return { vector, worded, failed: given.failed };
 }
 
@@ -180,7 +180,7 @@ async function queryVector(
 async function wordRows(
   plan: QueryPlan,
   { words }: Matched,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   count: number,
 ): Promise<WordRows> {
   if (words === null || words.words.every(({ alternatives }) => alternatives.length === 0)) return NO_ROWS;
@@ -193,7 +193,7 @@ async function wordRows(
     sort: BY_RELEVANCE,
     facets: [],
   };
-  const results = await readView.search(program);
+  const results = await snapshot.search(program);
   const shards = new Uint16Array(k);
   const seqs = new Float64Array(k);
   let taken = 0;

@@ -1,7 +1,7 @@
 // Documents that share the rare words of a document: what is similar without vectors.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
-import type { IndexScale } from "../../fleet/reads/read-index.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexScale } from "../../fleet/reads/index-handle.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { readQueryRequest } from "../../question/request/query-request.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
@@ -20,7 +20,7 @@ const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
 /** The documents with the rarest words of `source`, best first, without itself. */
 export async function sharingRareWords(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   index: QueriedIndex,
   source: PlacedDocument,
   count: number,
@@ -28,12 +28,12 @@ export async function sharingRareWords(
   scale: IndexScale,
   limits: Limits,
 ): Promise<(PlacedDocument & { readonly similarity: null })[]> {
-  const words = await rareWords(readView, index, source);
+  const words = await rareWords(snapshot, index, source);
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
   const request = readQueryRequest(body, index.record, index.view, limits);
   const plan = planQuery(request, { ...index, rules: [] }, scale);
-  const known = await new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax)).asWritten();
+  const known = await new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
   const program = {
     ...programOf(plan, "any", known.words, known.lengths),
     k: count + 1,
@@ -41,7 +41,7 @@ export async function sharingRareWords(
     facets: [],
     filter,
   };
-  const found = mergeResults(await readView.search(program), program.sort, { offset: 0, count: count + 1 });
+  const found = mergeResults(await snapshot.search(program), program.sort, { offset: 0, count: count + 1 });
   return found.winners
     .filter(({ seq }) => seq !== source.seq)
     .slice(0, count)
@@ -50,19 +50,19 @@ export async function sharingRareWords(
 
 /** Words of the searchable fields that other documents have too, rarest first. */
 async function rareWords(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   { view, analyser }: QueriedIndex,
   { shard, seq }: PlacedDocument,
 ): Promise<string[]> {
   const names = view.searchable.map(({ field }) => field.name);
-  const [stored] = await readView.fetch(shard, [seq], { fields: names });
+  const [stored] = await snapshot.fetch(shard, [seq], { fields: names });
   if (stored === undefined || stored.document.length === 0 || names.length === 0) return [];
   const document = parsedDocument(stored.document);
   const texts = names.flatMap((name) => document[name] ?? []).filter((value) => typeof value === "string");
   const terms = [...new Set(texts.flatMap((value) => analyser.terms(value)))].slice(0, LOOKED_UP_MAX);
   const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));
   const slots = view.searchable.map(({ field }) => field.slot);
-  const dictionaries = new Dictionaries(readView, FIXED_LIMITS.expansionsPerWordMax);
+  const dictionaries = new Dictionaries(snapshot, FIXED_LIMITS.expansionsPerWordMax);
   const { words } = await dictionaries.lookUp({ slots, words: asked });
   return terms
     .map((term, i) => ({ term, documents: largest(words[i]?.exact ?? []) }))

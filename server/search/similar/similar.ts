@@ -2,7 +2,7 @@
 // words. Filters hold, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
@@ -39,10 +39,10 @@ export async function similarDocuments(
   const index = queriedIndexes.of(contents);
   const within = readWithin(filterOfAsker, index, limits);
   const request = readSimilarRequest(body, limits, within);
-  return reads.answer(index.record.uid, undefined, async (readView) => {
-    const source = await documentOf(readView, index, id, within);
-    const hits = await hitsFor(readView, index, source, request, reads, limits);
-    const parts = await shownHits(readView, hits, request, limits);
+  return reads.answer(index.record.uid, undefined, async (snapshot) => {
+    const source = await documentOf(snapshot, index, id, within);
+    const hits = await hitsFor(snapshot, index, source, request, reads, limits);
+    const parts = await shownHits(snapshot, hits, request, limits);
     if (parts === null) return null;
     const tookMs = Math.round(performance.now() - startedMs);
     return Buffer.concat([Buffer.from('{"hits":['), ...parts, Buffer.from(`],"took_ms":${tookMs}}`)]);
@@ -50,7 +50,7 @@ export async function similarDocuments(
 }
 
 async function documentOf(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   { analyser }: QueriedIndex,
   id: string,
   within: Within | null,
@@ -58,13 +58,13 @@ async function documentOf(
   const ids = { op: "ids", hashes: [analyser.hash(id)] } as const;
   const filter = within === null ? [ids] : [...within.program, ids, { op: "and" } as const];
   const program = { ...EVERY_DOCUMENT, k: 1, filter };
-  const [found] = mergeResults(await readView.search(program), [], { offset: 0, count: 1 }).winners;
+  const [found] = mergeResults(await snapshot.search(program), [], { offset: 0, count: 1 }).winners;
   if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
   return found;
 }
 
 async function hitsFor(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   index: QueriedIndex,
   source: PlacedDocument,
   request: SimilarRequest,
@@ -73,10 +73,10 @@ async function hitsFor(
 ): Promise<SimilarHit[]> {
   if (request.perPage === 0) return [];
   const filter = compileFilter(request.filter, index.view, index.analyser);
-  const vector = await documentVector(readView, source);
+  const vector = await documentVector(snapshot, source);
   if (vector === null)
     return sharingRareWords(
-      readView,
+      snapshot,
       index,
       source,
       request.perPage,
@@ -85,7 +85,7 @@ async function hitsFor(
       limits,
     );
   const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, filter };
-  const compared = await nearestDocuments(readView, program, vector, request.perPage + 1, NO_PLACES);
+  const compared = await nearestDocuments(snapshot, program, vector, request.perPage + 1, NO_PLACES);
   return nearestFirst(compared)
     .filter(({ seq, similarity }) => seq !== source.seq && similarity > 0)
     .slice(0, request.perPage);
@@ -93,13 +93,13 @@ async function hitsFor(
 
 /** The hits as JSON. Null when a shard no longer has one of them. */
 async function shownHits(
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   hits: readonly SimilarHit[],
   { fields }: SimilarRequest,
   { replyBytesMax: bytesMax }: Limits,
 ): Promise<Uint8Array[] | null> {
   const options = { ...(fields === null ? {} : { fields: [...fields] }), bytesMax };
-  const shown = await Promise.all(hits.map(({ shard, seq }) => readView.fetch(shard, [seq], options)));
+  const shown = await Promise.all(hits.map(({ shard, seq }) => snapshot.fetch(shard, [seq], options)));
   const documents = shown.map(([one]) => one!.document);
   if (documents.some(({ length }) => length === 0)) return null;
   return documents.flatMap((document, i) => [

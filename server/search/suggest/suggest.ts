@@ -6,7 +6,7 @@ import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -67,22 +67,22 @@ export async function suggest(
   const suggestions =
     task.input.length === 0
       ? []
-      : await reads.answer(index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
+      : await reads.answer(index.record.uid, undefined, (snapshot) => suggestionsOf(task, snapshot));
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
 /** null: a document is gone from its shard. */
-async function suggestionsOf(task: Task, readView: ReadView): Promise<readonly Suggestion[] | null> {
+async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<readonly Suggestion[] | null> {
   const { request, input, index } = task;
   const list = new SuggestionList(request.perPage, index.analyser);
   for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
-    if (request.queries) await addQueries(task, readView, typos, list);
+    if (request.queries) await addQueries(task, snapshot, typos, list);
     const complete =
       request.fields.length === 0 || list.roundFull
         ? true
         : request.groupBy === null
-          ? await addValues(task, readView, typos, list)
-          : await addGroups(task, readView, typos, list, request.groupBy);
+          ? await addValues(task, snapshot, typos, list)
+          : await addGroups(task, snapshot, typos, list, request.groupBy);
     if (!complete) return null;
     list.closeRound();
     if (list.full) break;
@@ -93,13 +93,13 @@ async function suggestionsOf(task: Task, readView: ReadView): Promise<readonly S
 /** Adds popular queries: beside fields at most half of the list. */
 async function addQueries(
   task: Task,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
 ): Promise<void> {
   const { request, index } = task;
   let places = request.fields.length === 0 ? request.perPage : Math.ceil(request.perPage / 2);
-  const judge = typos ? await tolerantJudge(task, readView) : literalJudge(task);
+  const judge = typos ? await tolerantJudge(task, snapshot) : literalJudge(task);
   const judged = index.popularity.queries.map((query) => ({ query, ...judge(query.tokens) }));
   for (const starting of [true, false]) {
     for (const { query, fits, startsWithInput } of judged) {
@@ -118,9 +118,9 @@ function literalJudge({ input }: Task): Judge {
   return (value) => judgeLiterally(value, input);
 }
 
-async function tolerantJudge(task: Task, readView: ReadView): Promise<Judge> {
+async function tolerantJudge(task: Task, snapshot: IndexSnapshot): Promise<Judge> {
   const plan = planOf(task, true, { perPage: 0 });
-  const dictionaries = new Dictionaries(readView, plan.typosPerWordMax);
+  const dictionaries = new Dictionaries(snapshot, plan.typosPerWordMax);
   const { words } = await new WordExpander(plan, dictionaries).asWritten();
   const chooser = chooserOf(task, plan, words, true);
   return (value) => chooser.judge(value);
@@ -129,14 +129,14 @@ async function tolerantJudge(task: Task, readView: ReadView): Promise<Judge> {
 /** Adds the values of the best documents. False: a document is gone from its shard. */
 async function addValues(
   task: Task,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
 ): Promise<boolean> {
   const { fields } = task.request;
   const { replyBytesMax } = task.limits;
   const options = { fields: fields.map((field) => field.name) };
-  const bytesMax = Math.floor(replyBytesMax / readView.shards);
+  const bytesMax = Math.floor(replyBytesMax / snapshot.shards);
   let from = 0;
   for (const rows of windows(task)) {
     const plan = planOf(task, typos, { perPage: rows });
@@ -144,13 +144,13 @@ async function addValues(
     const first = from === 0;
     // With one shard the first documents come along with their rows; later ones are read in pieces.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
-    const matched = await matchQuery(plan, readView, () => page);
+    const matched = await matchQuery(plan, snapshot, () => page);
     const { winners, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
       const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
-      const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
+      const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const document of mostClickedFirst(task, hits)) {
         for (const { value, field, startsWithInput } of chooser.choose(document, fields))
@@ -173,7 +173,7 @@ function windows({ request }: Task): number[] {
 /** Adds the values of the group field over all matching documents: most documents first. */
 async function addGroups(
   task: Task,
-  readView: ReadView,
+  snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
   field: ViewField,
@@ -183,9 +183,9 @@ async function addGroups(
   const facets = [{ slot: field.slot, type: field.code, limit: 0 }];
   const counted = { ...plan, program: { ...plan.program, facets } };
   const page = { offset: 0, count: 0, options: {} };
-  const matched = await matchQuery(counted, readView, () => page);
+  const matched = await matchQuery(counted, snapshot, () => page);
   const chooser = chooserOf(task, plan, matched.program.words, typos);
-  const [groups] = await countFacets(readView, matched.program, matched.results);
+  const [groups] = await countFacets(snapshot, matched.program, matched.results);
   for (const { value, count } of groups ?? []) {
     if (list.roundFull) break;
     const text = facetText(value, field);

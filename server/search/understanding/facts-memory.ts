@@ -5,7 +5,7 @@
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
@@ -21,19 +21,19 @@ export type CountValues<V> = (
   valuesMax: number,
 ) => Promise<FieldValues[]>;
 
-type StandingView = Pick<ReadView, "generation" | "expansions">;
+type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
 /** Whose facts are wanted. */
-export interface FactsQuestion<V extends StandingView> {
+export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
   readonly view: IndexView;
   /** See Within; empty for all documents. */
   readonly within: string;
   readonly documents: number;
-  readonly readView: V;
+  readonly snapshot: V;
   readonly count: CountValues<V>;
   /** Does the work with a view of its own, which may outlive the query. */
-  behind(work: (readView: V) => Promise<void>): Promise<void>;
+  behind(work: (snapshot: V) => Promise<void>): Promise<void>;
 }
 
 export interface KnownFacts {
@@ -87,12 +87,12 @@ export class FactsMemory {
     return names;
   }
 
-  async of<V extends StandingView>(question: FactsQuestion<V>): Promise<KnownFacts> {
-    const { record, within, documents, readView } = question;
+  async of<V extends StandingSnapshot>(question: FactsQuestion<V>): Promise<KnownFacts> {
+    const { record, within, documents, snapshot } = question;
     const key = `${record.uid} ${within}`;
     const known = this.#entries.get(key);
     if (known?.record === record) {
-      const current = known.generation === readView.generation;
+      const current = known.generation === snapshot.generation;
       const isLarge = documents + known.size > SMALL_MAX;
       const ageMs = Date.now() - known.gatheredAt;
       if (current || (isLarge && ageMs < TOO_OLD * FACTS_MS)) {
@@ -101,9 +101,9 @@ export class FactsMemory {
         return { facts: await known.facts, current };
       }
     }
-    const entry = this.#gather(question, readView);
+    const entry = this.#gather(question, snapshot);
     // While an index is rebuilt, its facets change without a new generation.
-    if (readView.expansions !== null) this.#keep(key, entry);
+    if (snapshot.expansions !== null) this.#keep(key, entry);
     try {
       const facts = await entry.facts;
       entry.size = facts.size;
@@ -116,14 +116,18 @@ export class FactsMemory {
   }
 
   /** Behind one query at a time. */
-  async #renew<V extends StandingView>(key: string, known: Entry, question: FactsQuestion<V>): Promise<void> {
+  async #renew<V extends StandingSnapshot>(
+    key: string,
+    known: Entry,
+    question: FactsQuestion<V>,
+  ): Promise<void> {
     if (known.isRenewed) return;
     known.isRenewed = true;
     try {
-      await question.behind(async (readView) => {
-        const entry = this.#gather(question, readView);
+      await question.behind(async (snapshot) => {
+        const entry = this.#gather(question, snapshot);
         entry.size = (await entry.facts).size;
-        if (this.#entries.get(key) !== known || readView.expansions === null) return;
+        if (this.#entries.get(key) !== known || snapshot.expansions === null) return;
         this.#entries.set(key, entry);
         this.#shrink();
       });
@@ -134,20 +138,20 @@ export class FactsMemory {
     }
   }
 
-  #gather<V extends StandingView>(question: FactsQuestion<V>, readView: V): Entry {
+  #gather<V extends StandingSnapshot>(question: FactsQuestion<V>, snapshot: V): Entry {
     const { within, record } = question;
-    const { generation } = readView;
-    const facts = this.#facts(question, readView);
+    const { generation } = snapshot;
+    const facts = this.#facts(question, snapshot);
     return { within, record, generation, gatheredAt: Date.now(), facts, size: 0, isRenewed: false };
   }
 
-  async #facts<V extends StandingView>(
+  async #facts<V extends StandingSnapshot>(
     { record, view, count }: FactsQuestion<V>,
-    readView: V,
+    snapshot: V,
   ): Promise<IndexFacts> {
     const { understandingFacetsMax, understandingFacetValuesMax } = this.#limits;
     const fields = facetsToKnow(record, view, understandingFacetsMax);
-    const values = fields.length === 0 ? [] : await count(readView, fields, understandingFacetValuesMax);
+    const values = fields.length === 0 ? [] : await count(snapshot, fields, understandingFacetValuesMax);
     return new IndexFacts(record, view, values);
   }
 

@@ -1,7 +1,7 @@
 // Understands queries over an index: gathers its facts, lets readings be tried on it, and falls back to the query as it was
 // typed. Most queries end at a look at their words, and are asked once.
 
-import type { ReadView } from "../../fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -74,10 +74,10 @@ export class QueryUnderstanding implements Understanding {
     return { ...(await asTyped(query)), lasting: current && claim !== null };
   }
 
-  #meaning({ index, scale, readView, attempt }: AskedQuery): Meaning<Attempt> {
+  #meaning({ index, scale, snapshot, attempt }: AskedQuery): Meaning<Attempt> {
     const count = (request: QueryRequest): Promise<number> => {
       const counted = { ...request, ...NO_ROWS, avoided: [], facets: [] };
-      return countFull(planQuery(counted, index, scale), readView);
+      return countFull(planQuery(counted, index, scale), snapshot);
     };
     const asking: Asking<Attempt> = {
       attempt,
@@ -88,8 +88,8 @@ export class QueryUnderstanding implements Understanding {
     return new Meaning(asking, this.#limits);
   }
 
-  #facts({ asked, index, scale, readView, viewBehind }: AskedQuery): Promise<KnownFacts> {
-    const count: CountValues<ReadView> = async (counted, facets, maxFacetValues) => {
+  #facts({ asked, index, scale, snapshot, snapshotBehind }: AskedQuery): Promise<KnownFacts> {
+    const count: CountValues<IndexSnapshot> = async (counted, facets, maxFacetValues) => {
       const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
       const { program } = planQuery(request, index, scale);
@@ -101,15 +101,15 @@ export class QueryUnderstanding implements Understanding {
     };
     const { record, view } = index;
     const within = asked.within?.text ?? "";
-    const behind = async (work: (later: ReadView) => Promise<void>): Promise<void> => {
-      const later = await viewBehind();
+    const behind = async (work: (later: IndexSnapshot) => Promise<void>): Promise<void> => {
+      const later = await snapshotBehind();
       try {
         await work(later);
       } finally {
         later.release();
       }
     };
-    return this.#memory.of({ record, view, within, documents: scale.documents, readView, count, behind });
+    return this.#memory.of({ record, view, within, documents: scale.documents, snapshot, count, behind });
   }
 }
 

@@ -2,12 +2,12 @@
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { LargeWork } from "../large-work.js";
+import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
-import type { Turns } from "../turns.js";
 
 export interface JobContext {
   state: ShardIndexState;
   lane: Lane;
-  turns: Turns;
+  slices: Slices;
   large: LargeWork;
 }

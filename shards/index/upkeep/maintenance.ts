@@ -157,7 +157,7 @@ export class Maintenance {
   async #run(): Promise<void> {
     try {
       for (;;) {
-        await this.#context.turns.next();
+        await this.#context.slices.next();
         if (this.#stopped) return;
         const job = this.#next();
         if (job === null) return;

@@ -8,7 +8,7 @@ import { mergeSlices } from "./merge-slices.js";
 
 /** Ends with the merged segment in place. It has no effect when `stopped` turns true on the way. */
 export async function mergeJob(
-  { state, lane, turns }: JobContext,
+  { state, lane, slices }: JobContext,
   choice: MergeChoice,
   stopped: () => boolean,
 ): Promise<void> {
@@ -19,12 +19,12 @@ export async function mergeJob(
   takeEntries(entries);
   try {
     if (entries.some(({ segment }) => state.deletedCount(segment) < segment.record.rows)) {
-      const merged = await mergeSlices(state, entries, turns, stopped);
+      const merged = await mergeSlices(state, entries, slices, stopped);
       if (merged === null) return;
       fresh.push(adoptSegment(state, merged, schemaVersion));
     }
     const replacements = await Promise.all(fresh.map((one) => prepareReplacement(state, one)));
-    await lane.run(() => switchSegments(state, entries, replacements, watch, turns));
+    await lane.run(() => switchSegments(state, entries, replacements, watch, slices));
   } finally {
     watch.end();
     for (const segment of fresh) segment.drop();

@@ -1,7 +1,7 @@
 // Runs an engine merge, and what follows from it, in slices between requests.
 import { engineEntries, type LiveSegment } from "../../segments/open-segment.js";
+import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
-import type { Turns } from "../turns.js";
 
 /** Work between two looks at the clock. The engine only estimates how long its work takes. */
 const STEP_MICROSECONDS = 200;
@@ -13,7 +13,7 @@ const STEP_MICROSECONDS = 200;
 export async function mergeSlices(
   { engine }: ShardIndexState,
   entries: readonly LiveSegment[],
-  turns: Turns,
+  slices: Slices,
   stopped: () => boolean,
 ): Promise<number | null> {
   let merged: number;
@@ -21,15 +21,15 @@ export async function mergeSlices(
   try {
     let done = false;
     while (!done) {
-      await turns.next();
+      await slices.next();
       if (stopped()) return null;
       do done = merge.step(STEP_MICROSECONDS);
-      while (!done && !turns.over);
+      while (!done && !slices.over);
     }
     merged = merge.finish();
   } finally {
     if (engine.usable) merge.cancel();
   }
-  for (const _ of engine.summarise(merged)) if (turns.over) await turns.next();
+  for (const _ of engine.summarise(merged)) if (slices.over) await slices.next();
   return merged;
 }

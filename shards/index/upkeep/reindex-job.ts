@@ -34,14 +34,14 @@ export async function reindexJob(
   stale: LiveSegment,
   stopped: () => boolean,
 ): Promise<void> {
-  const { state, lane, turns } = context;
+  const { state, lane, slices } = context;
   const { schema } = state;
   const watch = new KillWatch(state, [stale]);
   const fresh: OpenSegment[] = [];
   takeEntries([stale]);
   try {
     for await (const documents of liveDocuments(context, stale)) {
-      await turns.next();
+      await slices.next();
       if (stopped()) return;
       shardFault("reindex.before-build");
       const { bytes } = buildTolerant(documents, schema, state.home.workbench());
@@ -51,7 +51,7 @@ export async function reindexJob(
     if (!(await mergeFresh(context, fresh, MERGE_IDLE, schema.version, stopped))) return;
     const replacements: Replacement[] = [];
     for (const one of fresh) replacements.push(await prepareReplacement(state, one));
-    await lane.run(() => switchSegments(state, [stale], replacements, watch, turns));
+    await lane.run(() => switchSegments(state, [stale], replacements, watch, slices));
   } finally {
     watch.end();
     for (const segment of fresh) segment.drop();
@@ -92,7 +92,7 @@ async function* liveDocuments(
 
 /** Merges the new segments with each other as the policy says; false when stopped. */
 async function mergeFresh(
-  { state, turns }: JobContext,
+  { state, slices }: JobContext,
   fresh: OpenSegment[],
   eagerness: MergeEagerness,
   schemaVersion: number,
@@ -104,7 +104,7 @@ async function mergeFresh(
     if (choice === null) return true;
     const run = fresh.slice(choice.first, choice.first + choice.count);
     const entries = run.map((segment): LiveSegment => ({ segment, live: null }));
-    const merged = await mergeSlices(state, entries, turns, stopped);
+    const merged = await mergeSlices(state, entries, slices, stopped);
     if (merged === null) return false;
     fresh.splice(choice.first, choice.count, adoptSegment(state, merged, schemaVersion));
     for (const segment of run) segment.drop();

@@ -26,7 +26,7 @@ export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalN
  * hold segments; these are copied between reads. Resolves with the bytes that are wasted even so. It has no effect when
  * `stopped` turns true on the way.
  */
-export function renewalJob({ state, lane, turns }: JobContext, stopped: () => boolean): Promise<number> {
+export function renewalJob({ state, lane, slices }: JobContext, stopped: () => boolean): Promise<number> {
   return lane.run(async () => {
     const { engine, snapshots } = state;
     const renewal = engine.beginRenewal();
@@ -35,7 +35,7 @@ export function renewalJob({ state, lane, turns }: JobContext, stopped: () => bo
     try {
       const steps = renewal.copyAhead(new Set(entries.map(({ segment }) => segment)));
       while (steps.next().done !== true) {
-        if (turns.over) await turns.next();
+        if (slices.over) await slices.next();
         if (stopped() || !engine.usable) return 0;
       }
     } finally {

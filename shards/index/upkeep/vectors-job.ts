@@ -105,11 +105,11 @@ async function bring(work: Work): Promise<void> {
 
 /** Rows without a code of which it is not stored that they have no vector. Gives codes to the others. */
 async function unknownWithoutCode(work: Work): Promise<number[]> {
-  const { state, turns, seqs, codes, isOver } = work;
+  const { state, slices, seqs, codes, isOver } = work;
   const unknown: number[] = [];
   const without = rowsWithoutCode(state.engine.codesParts(codes.address).next().value!, seqs.length);
   for (let at = 0; at < without.length && !isOver(); at += CHUNK_ROWS) {
-    await turns.next();
+    await slices.next();
     const rows = without.slice(at, at + CHUNK_ROWS);
     const keys = rows.map((row) => vectorKey(state.uid, seqs[row]!));
     for (const [i, value] of (await state.home.store.getMany(keys)).entries()) {
@@ -123,7 +123,7 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
 
 /** The same for codes that have no row yet: the vectors are read in their order. */
 async function unknownRows(work: Work): Promise<number[]> {
-  const { state, turns, segment, seqs, codes, isOver } = work;
+  const { state, slices, segment, seqs, codes, isOver } = work;
   const unknown: number[] = [];
   let next = 0; // the first row that was not looked at
   const range = vectorRange(state.uid, segment.record.firstSeq, segment.record.lastSeq);
@@ -136,7 +136,7 @@ async function unknownRows(work: Work): Promise<number[]> {
     if (record === undefined) unknown.push(next);
     else fill(work, next, record);
     next++;
-    await turns.pause();
+    await slices.pause();
   }
   while (next < seqs.length) unknown.push(next++);
   return unknown;
@@ -164,7 +164,7 @@ interface MadeVector {
 
 /** Makes the vectors of the missing rows one after the other, with pauses. Ends early when the model is gone or fails. */
 async function* madeVectors(
-  { state, turns, segment, seqs, codes }: Work,
+  { state, slices, segment, seqs, codes }: Work,
   missing: readonly number[],
 ): AsyncGenerator<MadeVector> {
   const { vectors, engine, uid, home } = state;
@@ -172,7 +172,7 @@ async function* madeVectors(
   if (vectors.policy.source === "documents") {
     const wanted = new Set(missing);
     const bytes = (): Uint8Array => engine.segmentView(segment.address);
-    const rows = vectors.embedding?.embedRows(codes.origin, bytes, turns) ?? [];
+    const rows = vectors.embedding?.embedRows(codes.origin, bytes, slices) ?? [];
     for await (const { row, vector } of rows) if (wanted.has(row)) yield { row, vector };
     return;
   }
@@ -181,7 +181,7 @@ async function* madeVectors(
     const value = await home.store.get(key);
     if (value === undefined) continue; // it has died
     yield { row, vector: vectors.pushedVector(decodeDocument(key, value).raw) ?? NO_VECTOR };
-    await turns.pause();
+    await slices.pause();
   }
 }
 
@@ -189,9 +189,9 @@ async function* madeVectors(
  * Stores vectors of rows that live, in the lane: a document must not be purged between a look at it and the put of its vector.
  */
 async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
-  const { state, lane, turns, segment, seqs, codes } = work;
+  const { state, lane, slices, segment, seqs, codes } = work;
   if (made.length === 0) return;
-  await turns.next();
+  await slices.next();
   await lane.run(async () => {
     if (work.isSuperseded()) return;
     const deleted = state.deletedRows(segment);

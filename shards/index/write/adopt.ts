@@ -6,8 +6,8 @@ import { hasInternalMembers } from "../../query/internal.js";
 import { documentPuts } from "../../segments/document-puts.js";
 import { newVectors } from "../../vectors/new-vectors.js";
 import type { NewVectors } from "../../vectors/vector-record.js";
+import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
-import type { Turns } from "../turns.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 
@@ -15,7 +15,7 @@ import { commitWrite, type NewSegment } from "./write-commit.js";
 export async function adoptDocuments(
   state: ShardIndexState,
   request: AdoptRequest,
-  turns: Turns,
+  slices: Slices,
 ): Promise<void> {
   const { generation, maxSeq, documents } = request;
   const workbench = state.home.workbench();
@@ -23,7 +23,7 @@ export async function adoptDocuments(
   if (documents.length > 0) {
     const rows = documents.map((_, op) => ({ op, born: generation, died: Number.POSITIVE_INFINITY }));
     const { bytes, pushed } = buildTolerant(documents, state.schema, workbench);
-    segments.push({ bytes, rows, vectors: await movedVectors(state, bytes, documents, pushed, turns) });
+    segments.push({ bytes, rows, vectors: await movedVectors(state, bytes, documents, pushed, slices) });
   }
   await commitWrite(state, {
     generations: [{ generation, maxSeq }],
@@ -45,7 +45,7 @@ async function movedVectors(
   segment: Uint8Array,
   documents: readonly MovedDocument[],
   pushed: Uint8Array | null,
-  turns: Turns,
+  slices: Slices,
 ): Promise<NewVectors | null> {
   const { space } = state.vectors;
   if (space === null) return null;
@@ -53,7 +53,7 @@ async function movedVectors(
   const moved = documents.map(({ vector }) => (vector?.origin === origin ? vector.vector : null));
   const written = documents.map(({ seq }) => ({ seq, shown: true, lives: true }));
   const made = moved.includes(null)
-    ? await newVectors(state.vectors, segment, written, pushed, turns)
+    ? await newVectors(state.vectors, segment, written, pushed, slices)
     : { origin, vectors: new Uint8Array(0), waiting: new Set<number>() };
   if (made === null) return null;
   const vectors = new Uint8Array(documents.length * VECTOR_BYTES);

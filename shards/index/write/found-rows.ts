@@ -4,11 +4,11 @@ import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.j
 import type { ProgramRequest } from "../../protocol/program.js";
 import type { UnseenRequest } from "../../protocol/unseen.js";
 import { liveSeqs } from "../read/live-seqs.js";
+import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
-import type { Turns } from "../turns.js";
 import type { DyingRow } from "./write-plan.js";
 
-/** Rows that are looked at between two turns: less than a millisecond. */
+/** Rows examined at a stretch: less than a millisecond. */
 const SLICE_ROWS = 10_000;
 
 /** The rows that a search program finds. */
@@ -17,11 +17,11 @@ export function matchingRows(state: ShardIndexState, { program, generation }: Pr
   return located(state, seqs, generation);
 }
 
-/** The rows before `beforeSeq` that are not kept, in slices with turns between them. */
+/** The rows before `beforeSeq` that are not kept, in time slices. */
 export async function unseenRows(
   state: ShardIndexState,
   { generation, beforeSeq, kept }: UnseenRequest,
-  turns: Turns,
+  slices: Slices,
 ): Promise<DyingRow[]> {
   const found: DyingRow[] = [];
   let last = 0;
@@ -31,7 +31,7 @@ export async function unseenRows(
     for (const row of located(state, Float64Array.from(unseen), generation)) found.push(row);
     last = seqs.at(-1) ?? beforeSeq;
     if (seqs.length < SLICE_ROWS || last >= beforeSeq) return found;
-    await turns.pause();
+    await slices.pause();
   }
 }
 

@@ -81,7 +81,7 @@ async function judgeInTurn(
   const current = new Map<string, Uint8Array | null>();
   for (const [i, op] of ops.entries()) {
     if (!ids.has(op.id)) continue;
-    if (rules.turns.over) await rules.turns.next();
+    if (rules.slices.over) await rules.slices.next();
     refused.delete(i);
     const known = current.get(op.id);
     const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;

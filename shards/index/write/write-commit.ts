@@ -10,8 +10,8 @@ import type { StoreOp } from "../../storage/store.js";
 import { type NewVectors, vectorPuts } from "../../vectors/vector-record.js";
 import { attachSegment } from "../fresh-segment.js";
 import { mustSucceed } from "../must-succeed.js";
+import type { Slices } from "../slices.js";
 import { putDeletedRows, type ShardIndexState } from "../state.js";
-import type { Turns } from "../turns.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
 /** A built segment with the fate of each of its rows. */
@@ -35,7 +35,11 @@ export interface WriteChange {
   sync?: true;
 }
 
-export async function commitWrite(state: ShardIndexState, change: WriteChange, turns?: Turns): Promise<void> {
+export async function commitWrite(
+  state: ShardIndexState,
+  change: WriteChange,
+  slices?: Slices,
+): Promise<void> {
   const { uid } = state;
   const before = state.entries;
   const opened: OpenSegment[] = [];
@@ -44,10 +48,10 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
       const segment = attachSegment(state, bytes, state.schema.version);
       opened.push(segment);
       if (vectors !== null) state.vectors.attach(segment, vectors);
-      await turns?.pause();
+      await slices?.pause();
     }
     const deleted = deletedAfter(state, before, opened, change);
-    await turns?.pause();
+    await slices?.pause();
     const released = state.dead.releasable(change.oldestGeneration);
     const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
     const ops = inTurn(

@@ -1,6 +1,6 @@
 // What a run of document operations amounts to, before anything is built: which raw documents become rows and
 // which operations fail. Operations apply in order, so a later one sees what an earlier one on the same id did.
-// Pure but for the workbench's JSON scanner and the turns of the thread.
+// Pure but for the workbench's JSON scanner and the thread's time slices.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
@@ -12,8 +12,8 @@ import {
   NO_SLOT,
 } from "../../protocol/ops.js";
 import { spliceMembers } from "../../query/splice.js";
+import type { Slices } from "../slices.js";
 import type { StoredVersion } from "../stored-versions.js";
-import type { Turns } from "../turns.js";
 import { sameDocument } from "./same-json.js";
 
 /** One document of a write request. */
@@ -43,8 +43,8 @@ export interface PlanRules {
    * even tried.
    */
   resultBytesMax: number;
-  /** The thread's turns: many changes of large documents take long, so other work comes between them. */
-  turns: Pick<Turns, "over" | "next">;
+  /** The thread's time slices: many changes of large documents take long, so other work runs between them. */
+  slices: Pick<Slices, "over" | "next">;
 }
 
 /** A document to build, by the place of its operation. */
@@ -80,7 +80,7 @@ export async function planRows(
   let refusedBytes = 0;
   for (const [i, op] of ops.entries()) {
     if (refused.has(i)) continue;
-    if (rules.turns.over) await rules.turns.next();
+    if (rules.slices.over) await rules.slices.next();
     if (op.generation !== generation) [resultBytes, refusedBytes] = [0, 0];
     generation = op.generation;
     if (refusedBytes > rules.resultBytesMax && isChange(op)) {

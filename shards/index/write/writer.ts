@@ -10,9 +10,9 @@ import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
 import { newVectors, type WrittenDocument } from "../../vectors/new-vectors.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
+import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 import { findVersions } from "../stored-versions.js";
-import type { Turns } from "../turns.js";
 import { matchingRows, unseenRows } from "./found-rows.js";
 import { type BuiltSegment, buildWrite } from "./write-build.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
@@ -31,7 +31,7 @@ export interface WriterContext {
   lane: Lane;
   /** Resolves when there are few enough segments to add one. */
   room(): Promise<void>;
-  turns: Turns;
+  slices: Slices;
   /** Something was committed. */
   committed(): void;
 }
@@ -78,7 +78,7 @@ export class Writer {
   /** Deletes what a feed did not have, after all writes queued before. */
   deleteUnseen(request: UnseenRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.kept.bytes, () =>
-      unseenRows(this.#state, request, this.#context.turns),
+      unseenRows(this.#state, request, this.#context.slices),
     );
   }
 
@@ -86,7 +86,7 @@ export class Writer {
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
-      return (await unseenRows(this.#state, request, this.#context.turns)).length;
+      return (await unseenRows(this.#state, request, this.#context.slices)).length;
     });
   }
 
@@ -157,13 +157,13 @@ export class Writer {
 
   async #write(candidates: readonly WaitingWrite[]): Promise<void> {
     const state = this.#state;
-    const { turns } = this.#context;
+    const { slices } = this.#context;
     const { group, generations } = admit(state, candidates);
     if (group.length === 0) return;
-    await turns.pause();
+    await slices.pause();
     const ops = group.flatMap(({ request }) => opsOf(request));
     const { stored, built } = await this.#build(ops);
-    await turns.pause();
+    await slices.pause();
     const { born, dying, kept } = resolveDeaths(ops, stored, built);
     // Without any change there is nothing to commit: reads of these generations get the snapshot before.
     if (ops.length === 0 || built.left.size < ops.length) {
@@ -178,7 +178,7 @@ export class Writer {
         documents: documentPuts(state.uid, documents),
         dead: deadLists(ops, born, dying),
       };
-      await commitWrite(state, change, turns);
+      await commitWrite(state, change, slices);
       this.#context.committed();
     }
     let next = 0;
@@ -198,14 +198,14 @@ export class Writer {
 
   async #build(ops: readonly WriteOp[]) {
     const { home, schema } = this.#state;
-    const { turns } = this.#context;
+    const { slices } = this.#context;
     const stored = await findVersions(this.#state, ops);
-    await turns.pause();
+    await slices.pause();
     const rules = {
       workbench: home.workbench(),
       documentBytesMax: home.documentBytesMax,
       resultBytesMax: WRITE_RESULT_BYTES_MAX,
-      turns,
+      slices,
     };
     return { stored, built: await buildWrite(ops, stored, schema, rules, home.builder) };
   }
@@ -216,13 +216,13 @@ export class Writer {
     ops: readonly WriteOp[],
     born: ReadonlyMap<number, NewRow>,
   ): Promise<NumberedDocument[]> {
-    const { turns } = this.#context;
+    const { slices } = this.#context;
     const workbench = this.#state.home.workbench();
     const shown: NumberedDocument[] = [];
     for (const { op, raw } of segments.flatMap(({ rows }) => rows)) {
       const row = born.get(op)!;
       if (row.died <= row.born) continue;
-      if (turns.over) await turns.next();
+      if (slices.over) await slices.next();
       const { seq, id } = ops[op]!;
       shown.push({ seq, id, raw, internal: hasInternalMembers(raw, workbench) });
     }
@@ -242,7 +242,7 @@ export class Writer {
       documents.push({ seq: ops[op]!.seq, shown: row.born < row.died, lives });
       newRows.push(row);
     }
-    const vectors = await newVectors(this.#state.vectors, bytes, documents, pushed, this.#context.turns);
+    const vectors = await newVectors(this.#state.vectors, bytes, documents, pushed, this.#context.slices);
     return { bytes, rows: newRows, vectors };
   }
 
@@ -250,11 +250,11 @@ export class Writer {
     const state = this.#state;
     const { generation, oldestGeneration } = request;
     if (generation < state.generation) throw olderGeneration(state, generation);
-    const { turns } = this.#context;
+    const { slices } = this.#context;
     const dying = await find();
-    await turns.pause();
+    await slices.pause();
     const dead = deadLists([], new Map(), dying);
-    await turns.pause();
+    await slices.pause();
     const change = {
       generations: [{ generation, maxSeq: state.maxSeq }],
       oldestGeneration,
@@ -263,7 +263,7 @@ export class Writer {
       documents: [],
       dead,
     };
-    await commitWrite(state, change, turns);
+    await commitWrite(state, change, slices);
     this.#context.committed();
     resolve({ deleted: dying.length, liveDocs: state.liveDocs });
   }

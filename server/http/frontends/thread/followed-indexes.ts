@@ -3,9 +3,9 @@
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
+import { IndexHandle, type Memories } from "../../../fleet/reads/index-handle.js";
 import { IndexStanding } from "../../../fleet/reads/index-standing.js";
-import { type Memories, ReadIndex } from "../../../fleet/reads/read-index.js";
-import type { IndexUse, ReadIndexes } from "../../../fleet/reads/reads.js";
+import type { IndexHandles, IndexUse } from "../../../fleet/reads/reads.js";
 import { SkeinError } from "../../../ground/errors.js";
 import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
@@ -20,13 +20,13 @@ interface FollowedIndexesOptions {
 }
 
 interface Followed {
-  readonly index: ReadIndex;
+  readonly index: IndexHandle;
   readonly standing: IndexStanding;
   /** Of this thread. */
   uses: number;
 }
 
-export class FollowedIndexes implements ReadIndexes {
+export class FollowedIndexes implements IndexHandles {
   readonly #options: FollowedIndexesOptions;
   readonly #followed = new Map<number, Followed>();
   /** Indexes of which the owner was asked where they stand. */
@@ -41,7 +41,7 @@ export class FollowedIndexes implements ReadIndexes {
     return this.#followed.get(uid)?.index.documents ?? 0;
   }
 
-  state(uid: number): ReadIndex {
+  state(uid: number): IndexHandle {
     const followed = this.#followed.get(uid);
     if (followed !== undefined) return followed.index;
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
@@ -108,7 +108,7 @@ export class FollowedIndexes implements ReadIndexes {
     const standing = new IndexStanding(await owner.ask("attach", uid));
     const generations = new HeldGenerations(standing, place);
     const present = catalog.state.indexes.get(uid) ?? record;
-    const index = new ReadIndex(present, standing, generations, locations, memories);
+    const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
     // The owner has begun one use for this thread. Those who asked begin theirs in this turn.

@@ -2,17 +2,17 @@
 // the shard is closed and reads go through the owner. The owner is told of each read that was inside when a thread or an engine ended.
 
 import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
-import type { ReadGate } from "../../../fleet/threads/read-gate.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
+import type { ShardGate } from "../../../fleet/threads/shard-gate.js";
 import { carried, type ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
 export class FollowedIsolation implements Isolation {
-  readonly #gate: ReadGate;
+  readonly #gate: ShardGate;
   readonly #place: number;
   readonly #owner: ThreadChannel<OwnerCalls>;
 
-  constructor(gate: ReadGate, place: number, owner: ThreadChannel<OwnerCalls>) {
+  constructor(gate: ShardGate, place: number, owner: ThreadChannel<OwnerCalls>) {
     this.#gate = gate;
     this.#place = place;
     this.#owner = owner;

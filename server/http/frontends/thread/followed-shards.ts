@@ -1,10 +1,10 @@
-// The shards as a front-end reads them: by lines of its own to the thread of each, which the owner makes anew when that thread is
+// The shards as a front-end reads them: by channels of its own to the thread of each, which the owner makes anew when that thread is
 // restarted. Reads wait meanwhile as long as a search may.
 
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
-import type { ShardPorts } from "../../../../shards/protocol/memory-line.js";
+import type { ShardPorts } from "../../../../shards/protocol/memory-loans.js";
 import { BorrowedMemories, type ReaderOf } from "../../../fleet/threads/borrowed-memories.js";
-import { ReadLine } from "../../../fleet/threads/read-line.js";
+import { ShardChannel } from "../../../fleet/threads/shard-channel.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
 import { SkeinError } from "../../../ground/errors.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -13,10 +13,10 @@ import type { Recorder } from "../../../ground/metrics/recorder.js";
 
 type ShardLimits = Pick<Limits, "searchMsMax" | "shardQueueRequestsMax">;
 
-/** The lines to one life of a shard's thread. */
-interface Lines {
+/** The channels to one life of a shard's thread. */
+interface Channels {
   readonly life: number;
-  readonly reads: ReadLine;
+  readonly reads: ShardChannel;
   readonly memories: BorrowedMemories;
 }
 
@@ -65,7 +65,7 @@ class FollowedShard {
   readonly #shard: number;
   readonly #readerOf: ReaderOf;
   readonly #limits: ShardLimits;
-  #lines: Lines | null = null;
+  #channels: Channels | null = null;
   #inside = 0;
   #back: Promise<void>;
   #onBack: () => void = () => undefined;
@@ -79,18 +79,18 @@ class FollowedShard {
 
   began(life: number, { reads, memories }: ShardPorts): void {
     this.ended();
-    this.#lines = {
+    this.#channels = {
       life,
-      reads: new ReadLine(reads),
+      reads: new ShardChannel(reads),
       memories: new BorrowedMemories(memories, this.#readerOf),
     };
     this.#onBack();
   }
 
   ended(): void {
-    if (this.#lines === null) return;
-    const { life, reads, memories } = this.#lines;
-    this.#lines = null;
+    if (this.#channels === null) return;
+    const { life, reads, memories } = this.#channels;
+    this.#channels = null;
     this.#back = new Promise((resolve) => (this.#onBack = resolve));
     memories.close();
     const sentence = `shard ${this.#shard} was restarted while the request was inside; retry in a moment`;
@@ -102,20 +102,20 @@ class FollowedShard {
       throw unavailable(`shard ${this.#shard} has too many requests waiting`);
     this.#inside++;
     try {
-      if (this.#lines === null) await within(this.#back, this.#limits.searchMsMax, () => undefined);
-      if (this.#lines === null) throw unavailable(`shard ${this.#shard} is being restarted`);
-      return await this.#lines.reads.ask(request, flow);
+      if (this.#channels === null) await within(this.#back, this.#limits.searchMsMax, () => undefined);
+      if (this.#channels === null) throw unavailable(`shard ${this.#shard} is being restarted`);
+      return await this.#channels.reads.ask(request, flow);
     } finally {
       this.#inside--;
     }
   }
 
   reader(uid: number): EngineReader | null {
-    return this.#lines?.memories.reader(uid) ?? null;
+    return this.#channels?.memories.reader(uid) ?? null;
   }
 
   readerFailed(uid: number): void {
-    this.#lines?.memories.failed(uid);
+    this.#channels?.memories.failed(uid);
   }
 }
 

@@ -9,7 +9,7 @@ import { Reads } from "../../../fleet/reads/reads.js";
 import { ThreadReader } from "../../../fleet/reads/thread-reader.js";
 import { readersOf } from "../../../fleet/threads/borrowed-memories.js";
 import { SUSPECT_MS } from "../../../fleet/threads/quarantine.js";
-import { ReadGate } from "../../../fleet/threads/read-gate.js";
+import { ShardGate } from "../../../fleet/threads/shard-gate.js";
 import { Secrets } from "../../../ground/data-dir/secrets.js";
 import { createLogger } from "../../../ground/log.js";
 import { Recorder } from "../../../ground/metrics/recorder.js";
@@ -64,7 +64,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   });
   const { queries, ...counts } = threadCounts(shared.counts, place, limits);
   const shards = new FollowedShards(data.shards, readersOf(engine, log), limits, recorder);
-  const gate = new ReadGate(data.shards, places, shared.gate);
+  const gate = new ShardGate(data.shards, places, shared.gate);
   const pulse = new Pulse(places, shared.pulse);
   const onDamage = (shard: number, { code, message, uid = 0 }: ShardError): void =>
     owner.tell("damaged", { shard, code, message, uid });

@@ -11,7 +11,7 @@ test("changes of one document are applied in slices", async () => {
     workbench: (await engineModule()).workbench(),
     documentBytesMax: 100,
     resultBytesMax: 60,
-    turns: { over: true, next: async () => void slices++ },
+    slices: { over: true, next: async () => void slices++ },
   };
   const ops = Array.from({ length: 10 }, (_, i): WriteOp => {
     const raw = Buffer.from(`{"price":${i}}`);
@@ -31,7 +31,7 @@ test("a request that would rewrite too much has its changes tried for as many by
     workbench: (await engineModule()).workbench(),
     documentBytesMax: 100,
     resultBytesMax: 60,
-    turns: { over: false, next: async () => undefined },
+    slices: { over: false, next: async () => undefined },
   };
   // A change of 20 bytes, or one that is found to be broken when it is tried.
   const change = (i: number, generation: number, broken: boolean): WriteOp => ({

@@ -6,7 +6,7 @@ import * as control from "../../../../shards/protocol/control.js";
 import { SHARD_INTERNAL, SHARD_UNAVAILABLE, ShardError } from "../../../../shards/protocol/errors.js";
 import * as exporting from "../../../../shards/protocol/export.js";
 import * as fetching from "../../../../shards/protocol/fetch.js";
-import { Frames, readFrames } from "../../../../shards/protocol/line.js";
+import { Frames, readFrames } from "../../../../shards/protocol/frames.js";
 import { Action, DOC_EXISTS, NO_SLOT, Op } from "../../../../shards/protocol/ops.js";
 import * as program from "../../../../shards/protocol/program.js";
 import { decodeEmptyReply, encodeEmptyReply, encodeError } from "../../../../shards/protocol/reply.js";

@@ -8,7 +8,7 @@ import { ByteQuotas } from "../../../../../server/access/tenants/byte-quota.js";
 import { importDocuments } from "../../../../../server/documents/ingest/import-stream.js";
 import { Intake } from "../../../../../server/documents/ingest/intake-pool.js";
 import type { Ingest } from "../../../../../server/documents/ingest/write.js";
-import { type Cluster, startCluster } from "../../../../../server/fleet/owner/cluster.js";
+import { type Fleet, openFleet } from "../../../../../server/fleet/fleet.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { Headroom } from "../../../../../server/ground/data-dir/headroom.js";
@@ -25,7 +25,7 @@ const BATCHES = LINES / 1_000;
 describe("import of lines without documents", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "skein-test-import-"));
   const record = makeRecord();
-  let cluster: Cluster;
+  let fleet: Fleet;
   let ingest: Ingest;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("import of lines without documents", () => {
     const limits = DEFAULT_LIMITS;
     const engine = await loadEngine("checked");
     const workbench = engine.workbench();
-    cluster = await startCluster({
+    fleet = await openFleet({
       dataDir,
       shards: 1,
       threads: 1,
@@ -48,7 +48,7 @@ describe("import of lines without documents", () => {
       log,
       recorder,
     });
-    const { reads, writes } = cluster;
+    const { reads, writes } = fleet;
     const intake = new Intake({ engine, workbench, limits, log });
     const headroom = new Headroom(dataDir, limits);
     const byteQuotas = new ByteQuotas({
@@ -62,7 +62,7 @@ describe("import of lines without documents", () => {
 
   afterAll(async () => {
     await ingest.intake.stop();
-    await cluster.stop();
+    await fleet.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 

@@ -12,7 +12,7 @@ import { getDocument } from "../../../../../server/documents/ingest/documents.js
 import { Intake } from "../../../../../server/documents/ingest/intake-pool.js";
 import { prepareSynced, type SyncedDocument } from "../../../../../server/documents/ingest/prepare.js";
 import { type Ingest, writeBatch, writePrepared } from "../../../../../server/documents/ingest/write.js";
-import { type Cluster, startCluster } from "../../../../../server/fleet/owner/cluster.js";
+import { type Fleet, openFleet } from "../../../../../server/fleet/fleet.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { Headroom } from "../../../../../server/ground/data-dir/headroom.js";
@@ -107,7 +107,7 @@ class Model {
 describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   const dataDir = mkdtempSync(join(tmpdir(), "skein-test-sync-"));
   const limits = { ...DEFAULT_LIMITS, documentBytesMax: 1_000 };
-  let cluster: Cluster;
+  let fleet: Fleet;
   let ingest: Ingest;
   let uid = 0;
   /** What the plan allows, null: all. */
@@ -118,7 +118,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     const recorder = new Recorder();
     const engine = await loadEngine("checked");
     const workbench = engine.workbench();
-    cluster = await startCluster({
+    fleet = await openFleet({
       dataDir,
       shards,
       threads: 1,
@@ -132,7 +132,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       log,
       recorder,
     });
-    const { reads, writes } = cluster;
+    const { reads, writes } = fleet;
     const intake = new Intake({ engine, workbench, limits, log });
     const headroom = new Headroom(dataDir, limits);
     const byteQuotas = new ByteQuotas({
@@ -146,14 +146,14 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
 
   afterAll(async () => {
     await ingest.intake.stop();
-    await cluster.stop();
+    await fleet.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
   async function newIndex() {
     uid++;
     const record = { ...makeRecord(), uid, id: uid };
-    await cluster.indexes.create(record);
+    await fleet.indexes.create(record);
     return record;
   }
 
@@ -166,7 +166,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
         const record = await newIndex();
         const model = new Model();
         let kept = new SeqSet();
-        let beforeSeq = cluster.indexes.state(uid).nextSeq;
+        let beforeSeq = fleet.indexes.state(uid).nextSeq;
         const send = (body: object) => writeBatch(ingest, record, Buffer.from(JSON.stringify(body)), null);
         for (const step of [...steps, { kind: "end" as const }]) {
           if (step.kind === "upsert") {
@@ -185,7 +185,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
             expect(written).toMatchObject({ unchanged, partial: false });
           } else if (step.kind === "begin") {
             kept = new SeqSet();
-            beforeSeq = cluster.indexes.state(uid).nextSeq;
+            beforeSeq = fleet.indexes.state(uid).nextSeq;
             model.begin();
           } else {
             const count = await ingest.writes.countUnseen(uid, beforeSeq, kept);
@@ -199,7 +199,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
           const stock = bytes === null ? undefined : JSON.parse(Buffer.from(bytes).toString()).stock;
           expect(stock).toBe(model.stored.get(id));
         }
-        await cluster.indexes.drop(uid);
+        await fleet.indexes.drop(uid);
       }),
       { numRuns: effort(10, 300) },
     );

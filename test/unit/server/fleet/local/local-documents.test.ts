@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
 import type { FetchThere } from "../../../../../server/fleet/local/local-documents.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
-import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
+import { TurnBudget } from "../../../../../server/fleet/local/turn-budget.js";
 import { ReplyTooLargeError } from "../../../../../server/fleet/threads/shard-errors.js";
 import { encodeFetch, type FetchOptions } from "../../../../../shards/protocol/fetch.js";
 import { shower } from "../../../../../shards/query/shown-document.js";
@@ -73,7 +73,7 @@ test("shows what the shard shows, whatever was shown before, and asks for nothin
       async (all, pages) => {
         const stored = new Map(all.map((document, seq) => [seq, { id: `d${seq}`, ...document }]));
         const { fetchThere, asked } = shard(stored);
-        const local = new LocalDocuments(workbench, new LocalTurn(TURN_MS), CACHE_BYTES);
+        const local = new LocalDocuments(workbench, new TurnBudget(TURN_MS), CACHE_BYTES);
         for (const [seqs, options] of pages) {
           const shown = await local.show(record, seqs, options, fetchThere);
           expect(texts(shown)).toEqual(texts(await shard(stored).fetchThere(seqs, options)));
@@ -94,7 +94,7 @@ test("pages of many or large documents are shown by the shard, and one that is t
     Array.from({ length: 120 }, (_, seq) => [seq, { id: `d${seq}`, title: textOf(seq) }]),
   );
   const { fetchThere, asked } = shard(stored);
-  const local = new LocalDocuments(workbench, new LocalTurn(TURN_MS), CACHE_BYTES);
+  const local = new LocalDocuments(workbench, new TurnBudget(TURN_MS), CACHE_BYTES);
   const seqs = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
   /** Asks for a page and returns what the shard was asked for. */
   const askedFor = async (page: number[], options: FetchOptions = {}): Promise<number[][]> => {
@@ -118,7 +118,7 @@ test("pages of many or large documents are shown by the shard, and one that is t
 test("when the turn of this thread is over, the shard shows the rest", async () => {
   const stored = new Map([0, 1, 2].map((seq) => [seq, { id: `d${seq}`, title: "lamp" }]));
   const { fetchThere, asked } = shard(stored);
-  const turn = new LocalTurn(TURN_MS);
+  const turn = new TurnBudget(TURN_MS);
   const local = new LocalDocuments(workbench, turn, CACHE_BYTES);
   const titles = OPTIONS[1]!;
   const shown = texts(await local.show(record, [0, 1, 2], titles, fetchThere));

@@ -8,8 +8,8 @@ import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workben
 import type { Embedder } from "../../../../../engine-wasm/host/vectors/embedder.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
 import { LocalReader } from "../../../../../server/fleet/local/local-reader.js";
-import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
 import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { TurnBudget } from "../../../../../server/fleet/local/turn-budget.js";
 import {
   type AskedSnapshot,
   embedRead,
@@ -37,7 +37,7 @@ const workbench = module.workbench();
 const SNAPSHOT: AskedSnapshot = {
   record: makeRecord(),
   tenant: 1,
-  nextTurn: async () => undefined,
+  nextSlice: async () => undefined,
   data: 7,
   generation: 1,
   oldestGeneration: 1,
@@ -63,7 +63,7 @@ class World implements ShardReader {
   readonly embedder: Embedder = module.embedder(model);
   readonly reader: EngineReader;
   readonly meter = new LocalReadMeter();
-  readonly turn: LocalTurn;
+  readonly budget: TurnBudget;
   readonly local: LocalReader;
   tables = 0;
   lacksMemory = false;
@@ -76,7 +76,7 @@ class World implements ShardReader {
     const engine = module.engine();
     this.reader = module.reader(engine.lend(4096, () => undefined)!);
     engine.showModel(3);
-    this.turn = new LocalTurn(turnMs);
+    this.budget = new TurnBudget(turnMs);
     const newTable = () => {
       this.tables++;
       if (this.lacksMemory) throw new EngineError("memory", "No room for another WebAssembly memory");
@@ -85,9 +85,9 @@ class World implements ShardReader {
     this.local = new LocalReader(
       this,
       { reader: () => this.reader, readerFailed: () => this.failed++ },
-      new LocalDocuments(workbench, this.turn, 0),
+      new LocalDocuments(workbench, this.budget, 0),
       new LocalVectors(newTable, 2 ** 20),
-      this.turn,
+      this.budget,
       this.load,
       DEFAULT_LIMITS,
       this.meter,
@@ -163,10 +163,10 @@ test("a turn that is over leaves vectors to the shard, and a new one does not", 
   world.reader.takeModel(3, world.embedder.lend());
   const query = randomQuery(random);
   await world.similarities(query, [1]);
-  world.turn.spend(50);
+  world.budget.spend(50);
   expect([await world.embed(SHOE), await world.similarities(query, [1])]).toEqual([null, null]);
   await new Promise((resolve) => setImmediate(resolve));
-  world.turn.spend(-1e6); // however busy the machine is
+  world.budget.spend(-1e6); // however busy the machine is
   expect((await world.embed(SHOE))?.query).toEqual(world.embedder.query(SHOE));
 });
 

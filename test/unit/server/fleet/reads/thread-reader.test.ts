@@ -8,7 +8,7 @@ import {
   type ProgramRead,
 } from "../../../../../server/fleet/shard-reader.js";
 import type { Isolation } from "../../../../../server/fleet/threads/isolation.js";
-import { LARGE_BYTES } from "../../../../../server/fleet/threads/tenant-turns.js";
+import { LARGE_BYTES } from "../../../../../server/fleet/threads/tenant-slices.js";
 import { SHARD_DAMAGED, SHARD_TRAPPED, ShardError } from "../../../../../shards/protocol/errors.js";
 import { encodeError, encodeOk } from "../../../../../shards/protocol/reply.js";
 import { makeRecord } from "../../record.js";
@@ -23,7 +23,7 @@ class World implements Isolation {
   readonly snapshot: AskedSnapshot = {
     record: makeRecord(),
     tenant: 7,
-    nextTurn: async () => void this.passed.push("time slice"),
+    nextSlice: async () => void this.passed.push("time slice"),
     data: 1,
     generation: 1,
     oldestGeneration: 1,

@@ -9,7 +9,7 @@ import type { LentMemory } from "../../../../../engine-wasm/host/instance/sharin
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
 import type { LentModel } from "../../../../../engine-wasm/host/vectors/model-reader.js";
 import { BorrowedMemories } from "../../../../../server/fleet/threads/borrowed-memories.js";
-import { MemoryLine } from "../../../../../shards/memory-line.js";
+import { MemoryLoans } from "../../../../../shards/memory-loans.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 
 const module = await loadEngine();
@@ -32,7 +32,7 @@ function line(
   const engines = new Map(Array.from({ length: indexes }, (_, uid) => [uid, module.engine()]));
   const lent = new Set<LentMemory>();
   const { port1, port2 } = new MessageChannel();
-  new MemoryLine(port2, (uid) => {
+  new MemoryLoans(port2, (uid) => {
     const engine = engines.get(uid);
     if (engine === undefined) throw new Error("no such index");
     return {

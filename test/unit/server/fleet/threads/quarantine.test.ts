@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { subjectOf } from "../../../../../server/fleet/shard-reader.js";
 import type { Subject } from "../../../../../server/fleet/threads/isolation.js";
 import { Quarantine } from "../../../../../server/fleet/threads/quarantine.js";
-import { ReadGate } from "../../../../../server/fleet/threads/read-gate.js";
 import { ShardEndedError } from "../../../../../server/fleet/threads/shard-errors.js";
+import { ShardGate } from "../../../../../server/fleet/threads/shard-gate.js";
 import { makeRecord } from "../../record.js";
 
 const log = pino({ level: "silent" });
@@ -40,7 +40,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("quarantine", () => {
   it("clears what answers alone and refuses what ends the shard again", async () => {
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const both = [run(quarantine, read("a"), ended), run(quarantine, read("b"), ended)];
     for (const one of both) await expect(one).rejects.toThrow("ended");
     expect(await run(quarantine, read("c"), answer)).toBe(false);
@@ -51,7 +51,7 @@ describe("quarantine", () => {
   });
 
   it("tries a suspect with no other read inside", async () => {
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
     const sent: string[] = [];
     let leave = (): void => undefined;
@@ -75,7 +75,7 @@ describe("quarantine", () => {
   });
 
   it("does not refuse a suspect because another read ends the shard again", async () => {
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const first = [run(quarantine, read("killer"), ends(1)), run(quarantine, read("popular"), ends(1))];
     for (const one of first) await expect(one).rejects.toThrow("ended");
     let end = (): void => undefined;
@@ -94,7 +94,7 @@ describe("quarantine", () => {
   });
 
   it("counts one end once, however often the read was inside", async () => {
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const copies = Array.from({ length: 5 }, () => run(quarantine, read("a"), ends(1)));
     for (const copy of copies) await expect(copy).rejects.toThrow("ended");
     expect(await run(quarantine, read("a"), answer)).toBe(true);
@@ -102,7 +102,7 @@ describe("quarantine", () => {
   });
 
   it("counts every broken engine", async () => {
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const broken = (): Promise<never> =>
       Promise.reject(new ShardEndedError("broken", { life: null, cause: undefined }));
     for (let time = 0; time < 2; time++)
@@ -112,7 +112,7 @@ describe("quarantine", () => {
 
   it("forgets after ten minutes", async () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
-    const quarantine = new Quarantine(0, new ReadGate(1, 2), log);
+    const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     for (let time = 0; time < 2; time++)
       await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
     now.mockReturnValue(599_000);

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { threadId, workerData } from "node:worker_threads";
 import { move } from "piscina";
-import { AnswerLine } from "../../../../../dist/shards/answer-line.js";
+import { ReadScheduler } from "../../../../../dist/shards/read-scheduler.js";
 
 const ECHO_LATE = 1;
 const EXIT = 2;
@@ -25,7 +25,7 @@ if (dieDir !== undefined && shard === 0) {
 
 export default async function echo(request) {
   if (!(request instanceof Uint8Array)) {
-    new AnswerLine(answer).connect(request.reads);
+    new ReadScheduler(answer).connect(request.reads);
     return new Uint8Array(0);
   }
   return move(await answer(request));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadEngine } from "../../../../../engine-wasm/host/instance/engine-files.js";
 import { Catalog } from "../../../../../server/catalog/catalog.js";
-import { type Cluster, startCluster } from "../../../../../server/fleet/owner/cluster.js";
+import { type Fleet, openFleet } from "../../../../../server/fleet/fleet.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
@@ -18,7 +18,7 @@ const dataDir = mkdtempSync(join(tmpdir(), "skein-test-backups-"));
 const directory = join(dataDir, "backups");
 const log = createLogger("silent");
 const jobs = new Jobs(log);
-let cluster: Cluster;
+let fleet: Fleet;
 let catalog: Catalog;
 let backups: Backups;
 
@@ -37,14 +37,14 @@ beforeAll(async () => {
     log,
     recorder,
   };
-  cluster = await startCluster({ dataDir, shards: 2, threads: 1, durability: "os", ...parts });
-  const { indexes, writes, moments } = cluster;
+  fleet = await openFleet({ dataDir, shards: 2, threads: 1, durability: "os", ...parts });
+  const { indexes, writes, moments } = fleet;
   const analytics = { backup: async () => null }; // nothing was ever logged
   backups = new Backups({ directory, catalog, indexes, writes, moments, analytics, jobs, log });
 });
 
 afterAll(async () => {
-  await cluster.stop();
+  await fleet.stop();
   await catalog.close();
   rmSync(dataDir, { recursive: true, force: true });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NearestResult } from "../../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT } from "../../../../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
 import {
   mostLikely,
   nearestDocuments,
@@ -102,7 +102,7 @@ describe("the nearest documents", () => {
           }));
           const likely = all.filter(({ isLikely }) => isLikely);
           const others = all.filter(({ isOther }) => isOther);
-          const readView = {
+          const snapshot = {
             shards,
             nearest: async () =>
               Array.from({ length: shards }, (_, shard) =>
@@ -117,13 +117,13 @@ describe("the nearest documents", () => {
                 seqs,
                 (seq) => all.find((one) => one.shard === shard && one.seq === seq)!.similarity,
               ),
-          } as unknown as ReadView;
+          } as unknown as IndexSnapshot;
           const query = new Float32Array(0);
           const places = {
             shards: Uint16Array.from(others, ({ shard }) => shard),
             seqs: Float64Array.from(others, ({ seq }) => seq),
           };
-          const compared = await nearestDocuments(readView, EVERY_DOCUMENT, query, wanted, places);
+          const compared = await nearestDocuments(snapshot, EVERY_DOCUMENT, query, wanted, places);
           const near = likely
             .filter(({ quarters }) => quarters !== null)
             .filter((one) => expectedLikely(likely, wanted * 2).includes(one))

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import type { Matched } from "../../../../../server/search/matching/match.js";
@@ -51,7 +51,7 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
     searches.push("relaxed");
     return matched("any", 8, null);
   });
-  const readView = {
+  const snapshot = {
     shards: 1,
     search: async () => {
       searches.push("candidates");
@@ -75,9 +75,9 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
     ],
     similarities: async (_shard: number, _query: unknown, seqs: number[]) =>
       Float32Array.from(seqs, (seq) => 1 / seq),
-  } as unknown as ReadView;
+  } as unknown as IndexSnapshot;
   const given = { of: async () => ({ vector: null, failed: false }) } as unknown as GivenVectors;
-  const searched = await searchByVectors(request, INDEX, plan, byWords, readView, given, () => ({
+  const searched = await searchByVectors(request, INDEX, plan, byWords, snapshot, given, () => ({
     offset: 0,
     count: 10,
     options: {},

@@ -45,13 +45,13 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
     );
   };
   /** Of an index of ten documents, unless the rest says otherwise. */
-  const of = (shop: IndexRecord, readView: Standing, rest: Partial<Question> = {}) =>
+  const of = (shop: IndexRecord, snapshot: Standing, rest: Partial<Question> = {}) =>
     memory.of({
       record: shop,
       view: VIEW,
       within: "",
       documents: 10,
-      readView,
+      snapshot,
       count,
       behind: () => Promise.reject(new Error("not asked for")),
       ...rest,

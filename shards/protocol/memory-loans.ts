@@ -1,9 +1,10 @@
-// The ports that a shard's thread gets, and messages by which another thread borrows the memory of an index to read in it. They are objects, since a memory is no bytes.
+// The ports that a shard's thread gets, and the messages by which another thread borrows the memory of an
+// index to read in it. They are objects, because a memory cannot be sent as bytes.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
 
-/** A message to a shard's thread: its ends of the two lines of one more thread that reads it. */
+/** A message to a shard's thread: its ends of the two channels of one more thread that reads it. */
 export interface ShardPorts {
   readonly reads: MessagePort;
   readonly memories: MessagePort;

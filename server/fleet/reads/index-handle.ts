@@ -24,11 +24,11 @@ export interface Remembered {
 export interface IndexScale {
   /** Live documents, about. */
   readonly documents: number;
-  /** See ReadIndex. */
+  /** See IndexHandle. */
   readonly documentsMax: number;
 }
 
-export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
+export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   record: IndexRecord;
   readonly generations: G;
   protected readonly standing: IndexStanding;
@@ -71,7 +71,10 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Runs work that asks the newest state. Where that lies when the work begins, nothing is dropped before it ends. */
+  /**
+   * Runs work that asks the newest state. Where that lies when the work begins, nothing is dropped before it
+   * ends.
+   */
   async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
     const generation = this.generations.hold();
     try {
@@ -86,7 +89,10 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
     return generation < this.standing.spreadFrom ? this.home : this.spread;
   }
 
-  /** For reads of a generation. None during a rebuild: re-indexing changes what shards answer without a new generation. */
+  /**
+   * For reads of a generation. None during a rebuild: re-indexing changes what shards answer without a new
+   * generation.
+   */
   rememberedAt(generation: number): Remembered | null {
     if (this.standing.isRebuilding) return null;
     const location = this.locationAt(generation);
@@ -105,7 +111,10 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
     return this.rememberedAt(published)?.answers.get(published, question) ?? null;
   }
 
-  /** It was unloaded, or a shard was restarted and has only its newest state now. No thread remembers anything of it. */
+  /**
+   * It was unloaded, or a shard was restarted and has only its newest state now. No thread remembers anything
+   * of it.
+   */
   forget(): void {
     this.standing.forget();
   }
@@ -115,7 +124,7 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
     return this.standing.documents;
   }
 
-  /** No read view holds more documents: each has a sequence number of its own. */
+  /** No snapshot holds more documents: each has a sequence number of its own. */
   get documentsMax(): number {
     return this.standing.lastSeq;
   }

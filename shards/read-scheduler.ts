@@ -1,22 +1,24 @@
-// The shard's ends of the lines of reads, one for each thread that asks. Reads of several tenants take turns by what they have used of this thread
-// (protocol/fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
-// stack (docs/adr/0014-fair-turns.md). Answers are sent together, but none is kept back for long behind a slow one.
+// The shard's ends of the channels for reads, one per thread that asks, and the order in which reads are
+// answered. Tenants share this thread by what they have used of it (protocol/fair-queue.ts). A long read is
+// interrupted: `meanwhile` answers reads of others in the middle of it, on the same stack
+// (docs/adr/0014-fair-turns.md). Replies are sent together, but none is held back for long behind a slow
+// read.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";
-import { Frames, readFrames } from "./protocol/line.js";
+import { Frames, readFrames } from "./protocol/frames.js";
 
 type Reply = Uint8Array;
 
-/** The line to one thread. */
-interface Line {
+/** The channel to one thread. */
+interface Channel {
   readonly port: MessagePort;
   /** Answers that wait to be sent. */
   readonly replies: Frames;
 }
 
 interface Read {
-  readonly line: Line;
+  readonly channel: Channel;
   readonly id: number;
   readonly request: Uint8Array;
 }
@@ -30,7 +32,7 @@ interface Running {
   othersMs: number;
 }
 
-/** How long an answer may wait for others to be sent with. */
+/** Maximum delay for batching replies. */
 const HELD_BACK_MS = 1;
 /** How long reads are answered without a look at what else the thread has to do. */
 const STRETCH_MS = 8;
@@ -39,8 +41,8 @@ const DEPTH_MAX = 4;
 /** Reads of one tenant that wait for the disk at a time: as many as the process has threads for that. */
 const LATE_MAX = 4;
 
-export class AnswerLine {
-  readonly #lines = new Set<Line>();
+export class ReadScheduler {
+  readonly #channels = new Set<Channel>();
   readonly #answer: (request: Uint8Array) => Reply | Promise<Reply>;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<Read>();
@@ -51,8 +53,8 @@ export class AnswerLine {
   #scheduled = false;
 
   /**
-   * `answer` must not throw and must not reject. A request names its index in the four bytes behind the first one. `nowMs`
-   * never goes back.
+   * `answer` must not throw and must not reject. A request names its index in the four bytes behind the first
+   * one. `nowMs` never goes back.
    */
   constructor(
     answer: (request: Uint8Array) => Reply | Promise<Reply>,
@@ -64,18 +66,18 @@ export class AnswerLine {
 
   /** One more thread asks, until it closes the port. */
   connect(port: MessagePort): void {
-    const line = { port, replies: new Frames() };
-    this.#lines.add(line);
+    const channel = { port, replies: new Frames() };
+    this.#channels.add(channel);
     port.on("message", (message: Uint8Array) => {
-      this.#receive(line, message);
+      this.#receive(channel, message);
       if (!this.#scheduled) this.#serve();
     });
-    port.on("close", () => this.#lines.delete(line));
+    port.on("close", () => this.#channels.delete(channel));
   }
 
   /**
-   * To be called now and then in the middle of a read. Sends what was answered before it, and answers what waits of other tenants
-   * that have used less, unless it is about an index whose engine is at work below.
+   * To be called now and then in the middle of a read. Sends what was answered before it, and answers what
+   * waits of other tenants that have used less, unless it is about an index whose engine is at work below.
    */
   meanwhile(): void {
     const below = this.#running.at(-1);
@@ -102,16 +104,16 @@ export class AnswerLine {
     );
   }
 
-  #receive(line: Line, message: Uint8Array): void {
-    readFrames(message, (id, request, flow) => this.#queue.add(flow, { line, id, request }));
+  #receive(channel: Channel, message: Uint8Array): void {
+    readFrames(message, (id, request, flow) => this.#queue.add(flow, { channel, id, request }));
     discardBuffer(message.byteLength);
   }
 
   #receiveAll(): void {
-    for (const line of this.#lines) {
-      for (let more = receiveMessageOnPort(line.port); more !== undefined; ) {
-        this.#receive(line, more.message as Uint8Array);
-        more = receiveMessageOnPort(line.port);
+    for (const channel of this.#channels) {
+      for (let more = receiveMessageOnPort(channel.port); more !== undefined; ) {
+        this.#receive(channel, more.message as Uint8Array);
+        more = receiveMessageOnPort(channel.port);
       }
     }
   }
@@ -124,7 +126,7 @@ export class AnswerLine {
     return (this.#late.get(flow) ?? 0) < LATE_MAX;
   }
 
-  /** Answers what waits; after a while other work of the thread has its turn first. */
+  /** Answers what waits, but lets other work of the thread in between after a while. */
   readonly #serve = (): void => {
     this.#scheduled = false;
     const begunMs = this.#nowMs();
@@ -145,21 +147,21 @@ export class AnswerLine {
   };
 
   /** Returns when it was done. */
-  #run(flow: number, { line, id, request }: Read): number {
+  #run(flow: number, { channel, id, request }: Read): number {
     const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
     const reply = this.#answer(request);
     this.#running.pop();
     const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
-    if (reply instanceof Promise) void this.#answerLate(flow, line, id, reply);
-    else line.replies.add(id, reply);
+    if (reply instanceof Promise) void this.#answerLate(flow, channel, id, reply);
+    else channel.replies.add(id, reply);
     return nowMs;
   }
 
-  async #answerLate(flow: number, line: Line, id: number, reply: Promise<Reply>): Promise<void> {
+  async #answerLate(flow: number, channel: Channel, id: number, reply: Promise<Reply>): Promise<void> {
     this.#late.set(flow, (this.#late.get(flow) ?? 0) + 1);
-    this.#sendLater(line, id, await reply);
+    this.#sendLater(channel, id, await reply);
     const left = this.#late.get(flow)! - 1;
     if (left === 0) this.#late.delete(flow);
     else this.#late.set(flow, left);
@@ -172,14 +174,14 @@ export class AnswerLine {
     setImmediate(this.#serve);
   }
 
-  #sendLater(line: Line, id: number, reply: Reply): void {
-    if (line.replies.empty) setImmediate(() => this.#send());
-    line.replies.add(id, reply);
+  #sendLater(channel: Channel, id: number, reply: Reply): void {
+    if (channel.replies.empty) setImmediate(() => this.#send());
+    channel.replies.add(id, reply);
   }
 
   #send(): void {
     this.#sentMs = this.#nowMs();
-    for (const { port, replies } of this.#lines) {
+    for (const { port, replies } of this.#channels) {
       if (replies.empty) continue;
       const message = replies.take();
       port.postMessage(message, [message.buffer]);

@@ -1,19 +1,19 @@
 // The views of a shard's database that a backup is being written from, by the backup's id. Writing happens in
 // slices between requests.
-import type { Turns } from "./index/turns.js";
+import type { Slices } from "./index/slices.js";
 import type { WrittenBackup } from "./protocol/backup.js";
 import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import { writeBackupFile } from "./storage/backup-file.js";
-import type { Store, StoreView } from "./storage/store.js";
+import type { Store, StoreSnapshot } from "./storage/store.js";
 
-export class BackupViews {
+export class BackupSnapshots {
   readonly #store: Store;
-  readonly #turns: Turns;
-  readonly #views = new Map<string, StoreView>();
+  readonly #slices: Slices;
+  readonly #views = new Map<string, StoreSnapshot>();
 
-  constructor(store: Store, turns: Turns) {
+  constructor(store: Store, slices: Slices) {
     this.#store = store;
-    this.#turns = turns;
+    this.#slices = slices;
   }
 
   /** Keeps the database as it is now. */
@@ -28,7 +28,7 @@ export class BackupViews {
     try {
       return await writeBackupFile(path, view, async () => {
         if (this.#views.get(id) !== view) throw gone(id);
-        await this.#turns.next();
+        await this.#slices.next();
       });
     } finally {
       await this.drop(id);

@@ -1,8 +1,9 @@
-// The line of reads: a MessagePort between the server and one life of a shard's thread. A message on it is a run of
-// frames, all that came together in a turn of the event loop: a thread hop costs more than a small read. Each read is
-// answered by itself, in whatever order.
+// The channel for reads: a MessagePort between the server and one life of a shard's thread. A message on it
+// is a run of frames, everything from one turn of the event loop: a thread hop costs more than a small read.
+// Each read has its own reply, and replies come in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
-// The id is the asker's and comes back with the reply. The flow says whose turn a request is (fair-queue.ts); 0 in replies.
+// The id is the asker's and comes back with the reply. The flow is the tenant whose share of the thread the
+// read uses (fair-queue.ts); 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;
@@ -48,7 +49,9 @@ export class Frames {
   }
 }
 
-/** Hands each frame to `take`, as a view into the message. Throws ShardError for a message that is cut short. */
+/**
+ * Hands each frame to `take`, as a view into the message. Throws ShardError for a message that is cut short.
+ */
 export function readFrames(
   message: Uint8Array,
   take: (id: number, part: Uint8Array, flow: number) => void,

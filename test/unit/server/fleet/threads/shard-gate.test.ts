@@ -1,10 +1,10 @@
 // The gate through which threads send reads by themselves, shard by shard.
 import { expect, test } from "vitest";
-import { ReadGate } from "../../../../../server/fleet/threads/read-gate.js";
+import { ShardGate } from "../../../../../server/fleet/threads/shard-gate.js";
 
 test("a closed gate lets nobody in, and those who are inside are counted until they leave or end", () => {
-  const owner = new ReadGate(2, 3);
-  const [one, other] = [new ReadGate(2, 3, owner.shared), new ReadGate(2, 3, owner.shared)];
+  const owner = new ShardGate(2, 3);
+  const [one, other] = [new ShardGate(2, 3, owner.shared), new ShardGate(2, 3, owner.shared)];
   expect([one.enter(0, 1), one.enter(0, 1), other.enter(0, 2), other.enter(1, 2)]).toEqual(
     Array(4).fill(true),
   );

@@ -49,10 +49,10 @@ import {
   similaritiesRead,
   subjectOf,
 } from "../shard-reader.js";
-import { inTurns } from "../threads/tenant-turns.js";
+import { inSlices } from "../threads/tenant-slices.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
+import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
-import type { ReadIndex, Remembered } from "./read-index.js";
 
 export interface FoundPage {
   /** One result per shard, by its number. */
@@ -68,27 +68,27 @@ export interface ShardReaders {
   readonly local: LocalReader;
 }
 
-export class ReadView implements AskedSnapshot {
+export class IndexSnapshot implements AskedSnapshot {
   readonly generation: number;
   readonly data: number;
   readonly places: Places;
   readonly deadline: number;
   /** Whose phases the questions belong to. */
   readonly trace: QueryTrace | undefined;
-  readonly #index: ReadIndex;
+  readonly #index: IndexHandle;
   /** As of the beginning: what was forgotten since then must not come back. */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
-  /** See TenantTurns. */
-  readonly nextTurn: () => Promise<void>;
+  /** See TenantSlices. */
+  readonly nextSlice: () => Promise<void>;
   readonly #onReleased: () => void;
   #released = false;
 
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
   constructor(
-    index: ReadIndex,
+    index: IndexHandle,
     { threads, local }: ShardReaders,
-    nextTurn: () => Promise<void>,
+    nextSlice: () => Promise<void>,
     deadline: number,
     onReleased: () => void,
     trace?: QueryTrace,
@@ -100,14 +100,16 @@ export class ReadView implements AskedSnapshot {
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
     this.#reader = local.takes(index.documents) ? local : threads;
-    this.nextTurn = nextTurn;
+    this.nextSlice = nextSlice;
     this.deadline = deadline;
     this.#onReleased = onReleased;
     this.trace = trace;
     if (trace !== undefined) trace.shards = this.shards;
   }
 
-  /** In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are. */
+  /**
+   * In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are.
+   */
   get shards(): number {
     return this.places.length;
   }
@@ -135,7 +137,7 @@ export class ReadView implements AskedSnapshot {
     this.#index.forget();
   }
 
-  /** The answer that was made from this view. */
+  /** The answer that was made from this snapshot. */
   remember(question: Question, answer: RememberedAnswer): void {
     this.#remembered?.answers.put(this.generation, question, answer);
   }
@@ -168,8 +170,9 @@ export class ReadView implements AskedSnapshot {
   }
 
   /**
-   * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with one shard
-   * all of them, with several most; the others are to be fetched. Those of a small index are fetched where they are needed.
+   * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with
+   * one shard all of them, with several most; the others are to be fetched. Those of a small index are
+   * fetched where they are needed.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
@@ -179,7 +182,7 @@ export class ReadView implements AskedSnapshot {
       if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
       const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, offset, sent.length);
       for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
-      return inTurns(decodingOfSearchResult(result, program), this.nextTurn);
+      return inSlices(decodingOfSearchResult(result, program), this.nextSlice);
     };
     const read: PageRead<SearchResult> = {
       kind: "page",
@@ -203,8 +206,8 @@ export class ReadView implements AskedSnapshot {
   }
 
   /**
-   * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is not in
-   * the result.
+   * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is
+   * not in the result.
    */
   async explain(
     shard: number,
@@ -216,8 +219,8 @@ export class ReadView implements AskedSnapshot {
   }
 
   /**
-   * By shard: the documents among those that pass the program whose codes are most similar to that of the query, most
-   * similar first.
+   * By shard: the documents among those that pass the program whose codes are most similar to that of the
+   * query, most similar first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
     const encoded = encodeNearest(query, wanted, encodeSearch(program));

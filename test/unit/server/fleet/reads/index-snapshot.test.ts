@@ -5,11 +5,11 @@ import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/exp
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
 import { LocalReader } from "../../../../../server/fleet/local/local-reader.js";
-import { LocalTurn } from "../../../../../server/fleet/local/local-turn.js";
 import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { TurnBudget } from "../../../../../server/fleet/local/turn-budget.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
-import { ReadView } from "../../../../../server/fleet/reads/read-view.js";
+import { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
 import { type ShardChannels, ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
 import type { Isolation } from "../../../../../server/fleet/threads/isolation.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
@@ -33,16 +33,16 @@ const threads = new ThreadReader(CHANNELS, NO_SUSPECTS, () => undefined);
 const local = new LocalReader(
   threads,
   { reader: () => null, readerFailed: () => undefined },
-  new LocalDocuments(workbench, new LocalTurn(1), 0),
+  new LocalDocuments(workbench, new TurnBudget(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
-  new LocalTurn(1),
+  new TurnBudget(1),
   { wantsHelp: false },
   DEFAULT_LIMITS,
   new Recorder().localReads,
 );
 
 /** A view of an empty index in one shard whose searches end at `deadline`. */
-function viewUntil(deadline: number): ReadView {
+function viewUntil(deadline: number): IndexSnapshot {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
@@ -50,7 +50,7 @@ function viewUntil(deadline: number): ReadView {
     answers,
     recorder,
   });
-  return new ReadView(
+  return new IndexSnapshot(
     state,
     { threads, local },
     async () => undefined,

@@ -1,6 +1,6 @@
 // Slices of long work: one per turn of the event loop, fewer while queries are answered, but never none.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Turns } from "../../../../shards/index/turns.js";
+import { Slices } from "../../../../shards/index/slices.js";
 
 const SLICE_MS = 2;
 
@@ -17,13 +17,13 @@ async function slicesIn(
   queries: Int32Array,
   change?: { atMs: number; queries: number },
 ): Promise<number[]> {
-  const turns = new Turns(SLICE_MS, queries);
+  const slices = new Slices(SLICE_MS, queries);
   const startedMs = performance.now();
   const begun: number[] = [];
   let ended = false;
   const work = (async () => {
     while (!ended) {
-      await turns.next();
+      await slices.next();
       begun.push(performance.now() - startedMs);
       await new Promise((resolve) => setTimeout(resolve, SLICE_MS));
     }

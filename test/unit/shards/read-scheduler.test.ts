@@ -1,8 +1,8 @@
-// Reads of several tenants on one thread: turns, reads answered in the middle of a long one, and what must not be.
+// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and what must not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import { AnswerLine } from "../../../shards/answer-line.js";
-import { Frames, readFrames } from "../../../shards/protocol/line.js";
+import { Frames, readFrames } from "../../../shards/protocol/frames.js";
+import { ReadScheduler } from "../../../shards/read-scheduler.js";
 
 interface Asked {
   readonly id: number;
@@ -17,9 +17,9 @@ afterEach(() => {
 });
 
 /** A line whose reads call `work` with their id; the answers come back by the order in which they were sent. */
-function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>) {
+function startLine(work: (id: number, line: ReadScheduler) => void | Promise<void>) {
   const begun: number[] = [];
-  const line: AnswerLine = new AnswerLine(
+  const line: ReadScheduler = new ReadScheduler(
     (request) => {
       const id = request[5]!;
       begun.push(id);
@@ -32,7 +32,7 @@ function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>)
 }
 
 /** A thread that asks on a line of its own. */
-function asker(line: AnswerLine) {
+function asker(line: ReadScheduler) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   line.connect(port2);
@@ -65,7 +65,7 @@ function busy(ms: number): void {
   nowMs += ms;
 }
 
-describe("AnswerLine", () => {
+describe("ReadScheduler", () => {
   it("answers the reads of one tenant in their order", async () => {
     const line = startLine(() => undefined);
     line.send(...[1, 2, 3, 4, 5].map((id) => ({ id, flow: 1, index: id })));

@@ -1,31 +1,32 @@
-// Puts the shards and the indexes in them together: threads, the open indexes, and over them the parts that others
-// take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody whole.
+// Puts the shards and the indexes in them together: threads, the open indexes, and over them the parts that
+// others take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody
+// whole.
 import { join } from "node:path";
-import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
-import { encodePing, encodeShutdown } from "../../../shards/protocol/control.js";
-import type { ShardError } from "../../../shards/protocol/errors.js";
-import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
-import { Locations } from "../../catalog/schema/placement.js";
-import type { Jobs } from "../../ground/jobs/jobs.js";
-import type { Limits } from "../../ground/limits.js";
-import type { Logger } from "../../ground/log.js";
-import type { Recorder } from "../../ground/metrics/recorder.js";
-import type { AnswerCache } from "../reads/answer-cache.js";
-import { Reads } from "../reads/reads.js";
-import { ThreadReader } from "../reads/thread-reader.js";
-import { readersOf } from "../threads/borrowed-memories.js";
-import { Quarantines } from "../threads/quarantines.js";
-import type { QueryLoad } from "../threads/query-load.js";
-import { ReadGate } from "../threads/read-gate.js";
-import { ShardCalls } from "../threads/shard-calls.js";
-import { type ConnectedShard, type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
-import { OpenIndexes } from "./open-indexes.js";
-import { ShardHealth } from "./shard-health.js";
-import { ShardMoments } from "./shard-moments.js";
-import { Writes } from "./writes.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
+import type { ShardError } from "../../shards/protocol/errors.js";
+import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import { Locations } from "../catalog/schema/placement.js";
+import type { Jobs } from "../ground/jobs/jobs.js";
+import type { Limits } from "../ground/limits.js";
+import type { Logger } from "../ground/log.js";
+import type { Recorder } from "../ground/metrics/recorder.js";
+import { OpenIndexes } from "./owner/open-indexes.js";
+import { ShardHealth } from "./owner/shard-health.js";
+import { ShardMoments } from "./owner/shard-moments.js";
+import { Writes } from "./owner/writes.js";
+import type { AnswerCache } from "./reads/answer-cache.js";
+import { Reads } from "./reads/reads.js";
+import { ThreadReader } from "./reads/thread-reader.js";
+import { readersOf } from "./threads/borrowed-memories.js";
+import { Quarantines } from "./threads/quarantines.js";
+import type { QueryLoad } from "./threads/query-load.js";
+import { ShardCalls } from "./threads/shard-calls.js";
+import { ShardGate } from "./threads/shard-gate.js";
+import { type ConnectedShard, type ShardFollowers, ShardPool } from "./threads/shard-pool.js";
 
-export interface ClusterOptions {
+export interface FleetOptions {
   readonly dataDir: string;
   readonly shards: number;
   readonly durability: "fsync" | "os";
@@ -47,13 +48,13 @@ export interface ClusterOptions {
   readonly onWritten?: (uid: number) => void;
 }
 
-export interface Cluster {
+export interface Fleet {
   readonly indexes: OpenIndexes;
   readonly reads: Reads;
   readonly writes: Writes;
   readonly calls: ShardCalls;
   /** For other threads that read. */
-  readonly lines: ShardLines;
+  readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
   /** Waits for the requests inside, closes the storage and ends the threads. */
@@ -61,21 +62,21 @@ export interface Cluster {
 }
 
 /** What another thread reads the shards with. */
-export interface ShardLines {
+export interface ShardAccess {
   /** How many there are. */
   readonly shards: number;
   readonly queries: QueryLoad;
-  readonly gate: ReadGate;
+  readonly gate: ShardGate;
   readonly quarantines: Quarantines;
   /** See ShardPool. */
   connect(shard: number): ConnectedShard | null;
 }
 
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
-export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
-  const gate = new ReadGate(shards, threads);
+  const gate = new ShardGate(shards, threads);
   const locations = new Locations(shards);
   const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
   const pool: ShardPool = new ShardPool({
@@ -133,7 +134,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     reads,
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
-    lines: { shards, queries, gate, quarantines, connect: (shard) => pool.connect(shard) },
+    access: { shards, queries, gate, quarantines, connect: (shard) => pool.connect(shard) },
     moments: new ShardMoments(calls, log),
     health: new ShardHealth(pool, calls, (uid) => indexes.find(uid)?.newest, log),
     async stop() {

@@ -1,6 +1,7 @@
-// How long this thread may still work for reads in this turn of its event loop. Requests that have arrived meanwhile wait for all of that.
+// How long reads may still work on this thread in this turn of its event loop. Requests that have arrived in
+// the meantime wait until the turn ends.
 
-export class LocalTurn {
+export class TurnBudget {
   readonly #msMax: number;
   #leftMs: number;
 
@@ -9,12 +10,12 @@ export class LocalTurn {
     this.#leftMs = msMax;
   }
 
-  /** Not above 0 when the rest of the turn is for others. */
+  /** 0 or less once reads have used their part of the turn. */
   get leftMs(): number {
     return this.#leftMs;
   }
 
-  /** Nothing else was done for reads in this turn. */
+  /** No read has used any of this turn. */
   get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;
   }

@@ -1,11 +1,11 @@
-// TenantTurns on the HTTP thread: one in each turn of the event loop, tenants one after the other.
+// TenantSlices on the HTTP thread: one in each turn of the event loop, tenants one after the other.
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { inTurns, LARGE_BYTES, TenantTurns } from "../../../../../server/fleet/threads/tenant-turns.js";
+import { inSlices, LARGE_BYTES, TenantSlices } from "../../../../../server/fleet/threads/tenant-slices.js";
 
-describe("TenantTurns", () => {
+describe("TenantSlices", () => {
   it("gives one turn in each turn of the event loop, the tenants one after the other", async () => {
-    const turns = new TenantTurns();
+    const turns = new TenantSlices();
     const given: string[] = [];
     const waiting = [
       [1, "a"],
@@ -25,7 +25,7 @@ describe("TenantTurns", () => {
   });
 
   it("gives way to queries that need no turn, until they end or need one", async () => {
-    const turns = new TenantTurns();
+    const turns = new TenantSlices();
     const light = turns.query(1);
     const other = turns.query(3);
     let given = false;
@@ -44,14 +44,14 @@ describe("TenantTurns", () => {
   });
 
   it("gives way for a short time only", async () => {
-    const turns = new TenantTurns();
+    const turns = new TenantSlices();
     const endless = turns.query(1);
     for (let i = 0; i < 3; i++) await turns.next(2);
     endless.end();
   });
 
   it("lets small bodies pass at once", async () => {
-    const turns = new TenantTurns();
+    const turns = new TenantSlices();
     expect(turns.forBytes(1, LARGE_BYTES)).toBeUndefined();
   });
 
@@ -65,7 +65,7 @@ describe("TenantTurns", () => {
       }
       return "done";
     }
-    expect(await inTurns(steps(3), pause)).toBe("done");
+    expect(await inSlices(steps(3), pause)).toBe("done");
     expect(pauses).toBe(5);
   });
 
@@ -74,6 +74,6 @@ describe("TenantTurns", () => {
     function* broken(): Generator<void, never> {
       throw new Error("broken");
     }
-    expect(() => inTurns(broken(), async () => undefined)).toThrow("broken");
+    expect(() => inSlices(broken(), async () => undefined)).toThrow("broken");
   });
 });

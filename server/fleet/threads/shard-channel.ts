@@ -1,7 +1,7 @@
-// The server's end of the line of reads to one life of a shard's thread: reads of the same turn of the event loop
-// leave in one message. Writes never pass through here, so their order is untouched.
+// The server's end of the channel for reads to one life of a shard's thread: reads of the same turn of the
+// event loop leave in one message. Writes never pass through here, so their order is untouched.
 import type { MessagePort } from "node:worker_threads";
-import { Frames, readFrames } from "../../../shards/protocol/line.js";
+import { Frames, readFrames } from "../../../shards/protocol/frames.js";
 
 interface WaitingRead {
   readonly resolve: (reply: Uint8Array) => void;
@@ -11,7 +11,7 @@ interface WaitingRead {
 /** Ids come round after so many reads; the oldest of them has been answered or has failed long before. */
 const IDS = 2 ** 32;
 
-export class ReadLine {
+export class ShardChannel {
   readonly #port: MessagePort;
   readonly #requests = new Frames();
   readonly #inside = new Map<number, WaitingRead>();
@@ -28,7 +28,10 @@ export class ReadLine {
     return this.#inside.size;
   }
 
-  /** One request, one reply. The bytes must stay as they are until the end of this turn. `flow`: whose turn it is in the shard. */
+  /**
+   * One request, one reply. The bytes must stay as they are until the end of this turn. `flow`: see
+   * FairQueue.
+   */
   ask(request: Uint8Array, flow: number): Promise<Uint8Array> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {

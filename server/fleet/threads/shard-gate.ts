@@ -1,11 +1,11 @@
-// Whether threads may send reads to the shards by themselves, in memory that all of them see. The owner closes the gate of a shard while
-// some read may end it again (quarantine.ts): then reads pass through the owner, which knows what each of them asks. Each thread
-// counts in its place what it has inside.
+// Whether threads may send reads to the shards by themselves, in memory that all of them see. The owner
+// closes the gate of a shard while some read may end it again (quarantine.ts): then reads pass through the
+// owner, which knows what each of them asks. Each thread counts in its place what it has inside.
 
 /** Words of a shard before those of the places. */
 const HEAD_WORDS = 1;
 
-export class ReadGate {
+export class ShardGate {
   /** Can be posted to other threads. */
   readonly shared: SharedArrayBuffer;
   readonly #words: Int32Array;

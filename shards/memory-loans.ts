@@ -1,8 +1,9 @@
-// The shard's end of the line on which one other thread borrows memories of indexes. When that thread ends, everything is taken back.
+// The shard's end of the channel on which another thread borrows memories of indexes. When that thread ends,
+// all loans end.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../engine-wasm/host/vectors/model-reader.js";
-import type { MemoryNotice, MemoryRequest } from "./protocol/memory-line.js";
+import type { MemoryNotice, MemoryRequest } from "./protocol/memory-loans.js";
 
 /** An index whose memory can be lent. */
 export interface Lender {
@@ -18,7 +19,7 @@ interface Loan {
   readonly lent: LentMemory;
 }
 
-export class MemoryLine {
+export class MemoryLoans {
   readonly #port: MessagePort;
   readonly #lenderOf: (uid: number) => Lender;
   readonly #loans = new Map<number, Loan>();

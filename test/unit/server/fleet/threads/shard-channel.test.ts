@@ -1,7 +1,7 @@
 // The line of reads holds the process as long as a read may wait in it.
 import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { ReadLine } from "../../../../../server/fleet/threads/read-line.js";
+import { ShardChannel } from "../../../../../server/fleet/threads/shard-channel.js";
 
 /** What keeps the event loop going. */
 const held = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
@@ -9,7 +9,7 @@ const held = (): number => process.getActiveResourcesInfo().filter((kind) => kin
 test("a process that waits for nothing but a read stays until the line is closed", async () => {
   const { port1, port2 } = new MessageChannel();
   const before = held();
-  const line = new ReadLine(port1);
+  const line = new ShardChannel(port1);
   const read = line.ask(Uint8Array.of(1), 0);
   expect(held()).toBe(before + 1);
   line.close(new Error("closed"));
