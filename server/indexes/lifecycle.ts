@@ -298,7 +298,7 @@ export class Lifecycle {
 
   /** Tells the shards what concerns them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
-    if (after.schemaVersion !== before.schemaVersion) await this.#indexes.applySchema(after);
+    if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);
   }
 

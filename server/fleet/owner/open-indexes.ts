@@ -1,9 +1,7 @@
-// The indexes of the fleet: where each stands, which are loaded in the shards, what is damaged. Opens one in
-// its shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads
-// and writes.
-import { setTimeout as sleep } from "node:timers/promises";
+// Opens an index in its shards when it is needed and unloads it when it is not; makes and drops indexes.
+// Knows no reads and writes.
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
-import { isUnreadable, type ShardError } from "../../../shards/protocol/errors.js";
+import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -11,16 +9,16 @@ import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
-import type { IndexReading } from "../../ground/metrics/readings.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import type { IndexHandles, IndexUse } from "../reads/reads.js";
 import type { Ask } from "../threads/shard-pool.js";
-import { Damage } from "./damage.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
+import { IndexRegistry } from "./index-registry.js";
 import { IndexState } from "./index-state.js";
-import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
 import { Residency } from "./residency.js";
+import { SchemaChanges } from "./schema-changes.js";
+import { recoverShard } from "./shard-recovery.js";
 
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage" | "policyOf"> {
   /** How many threads may read indexes, this one among them. */
@@ -38,23 +36,20 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
-const USES_LOOK_MS = 5;
-const USED_NOWHERE = { isUsed: false, ended: 0 };
 const NOTHING_STORED: OpenReply = { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
 
-export class OpenIndexes implements IndexHandles {
+export class OpenIndexes extends IndexRegistry implements IndexHandles {
   readonly #options: OpenIndexesOptions;
   readonly messages: IndexMessages;
-  readonly #states = new Map<number, IndexState>();
-  readonly #damage: Damage;
+  readonly schemas: SchemaChanges;
   readonly #residency: Residency;
   #stopped = false;
   #unseen = 0;
 
   constructor(options: OpenIndexesOptions) {
+    super(options.log);
     this.#options = options;
     const { limits, locations } = options;
-    this.#damage = new Damage(options.log);
     this.messages = new IndexMessages({
       locations,
       ask: options.ask,
@@ -71,15 +66,18 @@ export class OpenIndexes implements IndexHandles {
       open: (uid) => this.#open(uid),
       close: (uid) => this.#close(uid),
       mark: (uid, isOpen) => {
-        const state = this.#states.get(uid);
+        const state = this.states.get(uid);
         if (state !== undefined) state.shared.isOpen = isOpen;
       },
-      elsewhere: (uid) => {
-        const standing = this.#states.get(uid)?.shared;
-        return standing === undefined
-          ? USED_NOWHERE
-          : { isUsed: standing.isUsedElsewhere, ended: standing.endedElsewhere };
-      },
+      elsewhere: (uid) => this.usesElsewhere(uid),
+    });
+    this.schemas = new SchemaChanges({
+      ...options,
+      messages: this.messages,
+      state: (uid) => this.state(uid),
+      use: (uid) => this.use(uid),
+      keep: (uid) => this.#residency.keep(uid),
+      isSound: (state) => this.isSound(state),
     });
     const sweepMs = Math.max(SWEEP_MS_MIN, limits.indexIdleMsMax / SWEEPS_PER_IDLE_TIME);
     options.jobs.every(sweepMs, { name: "unload idle indexes", subject: "loaded indexes" }, () =>
@@ -92,54 +90,8 @@ export class OpenIndexes implements IndexHandles {
    * not opened since the start, so that what is damaged in them is not known.
    */
   get counts() {
-    const failing = new Set(this.#damage.uids);
-    for (const [uid, state] of this.#states) if (state.failing) failing.add(uid);
     const { loaded, openings, unloads } = this.#residency;
-    return { failing: failing.size, unseen: this.#unseen, loaded, openings, unloads };
-  }
-
-  /** Damage was met in the index, or it did not open when it was last needed. */
-  isFailing(uid: number): boolean {
-    return this.#damage.of(uid) !== undefined || (this.#states.get(uid)?.failing ?? false);
-  }
-
-  /**
-   * Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is
-   * whole.
-   */
-  unopenable(uid: number): string | undefined {
-    return this.#states.has(uid) ? undefined : this.#damage.of(uid);
-  }
-
-  /** Live documents; 0 for an index that cannot be opened. */
-  documents(uid: number): number {
-    return this.#states.get(uid)?.documents ?? 0;
-  }
-
-  isRebuilding(uid: number): boolean {
-    return this.#states.get(uid)?.rebuilding ?? false;
-  }
-
-  /** How far an index is, null for one that cannot be opened. */
-  progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
-    const state = this.#states.get(uid);
-    if (state === undefined) return null;
-    const { published, pending } = state.generations;
-    return { documents: state.documents, generation: published, pendingWrites: pending };
-  }
-
-  /** Undefined for one that cannot be opened. */
-  find(uid: number): IndexState | undefined {
-    return this.#states.get(uid);
-  }
-
-  /** Throws SK-SE-503 for an index that cannot be opened. */
-  state(uid: number): IndexState {
-    const state = this.#states.get(uid);
-    if (state !== undefined) return state;
-    const damage = this.#damage.of(uid);
-    if (damage !== undefined) throw new SkeinError("SK-SE-503", damage, { retryAfter: 60 });
-    throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
+    return { failing: this.failing, unseen: this.#unseen, loaded, openings, unloads };
   }
 
   /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
@@ -156,7 +108,7 @@ export class OpenIndexes implements IndexHandles {
 
   /** As `use`, at once; undefined for an index that is not open. */
   useOpen(uid: number): IndexUse<IndexState> | undefined {
-    const state = this.#states.get(uid);
+    const state = this.states.get(uid);
     if (state === undefined || !this.#residency.isOpen(uid)) return undefined;
     return { state, end: this.#residency.keep(uid) };
   }
@@ -168,7 +120,7 @@ export class OpenIndexes implements IndexHandles {
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;
-    const state = this.#states.get(uid);
+    const state = this.states.get(uid);
     if (state === undefined) end(); // it was dropped meanwhile
     return state && { state, end };
   }
@@ -181,7 +133,7 @@ export class OpenIndexes implements IndexHandles {
       if (standing.length < told[i]!.length) continue;
       const state = this.#newState(record, standing);
       state.rebuilding = staleSegments(standing) > 0;
-      this.#states.set(record.uid, state);
+      this.states.set(record.uid, state);
     }
   }
 
@@ -191,13 +143,13 @@ export class OpenIndexes implements IndexHandles {
    * unloaded again.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
-    const waiting = [...this.#states.values()].sort(
+    const waiting = [...this.states.values()].sort(
       (a, b) => Number(b.rebuilding) - Number(a.rebuilding) || b.documents - a.documents,
     );
     this.#unseen = waiting.length;
     for (const { record } of waiting) {
       if (signal.aborted) return;
-      if (this.#states.has(record.uid)) await this.#residency.visit(record.uid).catch(() => undefined);
+      if (this.states.has(record.uid)) await this.#residency.visit(record.uid).catch(() => undefined);
       this.#unseen--;
     }
   }
@@ -206,7 +158,7 @@ export class OpenIndexes implements IndexHandles {
   async create(record: IndexRecord): Promise<void> {
     const standing = this.#options.locations.of(record).places.map(() => NOTHING_STORED);
     const state = this.#newState({ ...record, making: true }, standing);
-    this.#states.set(record.uid, state);
+    this.states.set(record.uid, state);
     try {
       const { end } = await this.use(record.uid);
       state.record = record;
@@ -220,7 +172,7 @@ export class OpenIndexes implements IndexHandles {
   /** As if it had not been adopted. */
   forget(uid: number): void {
     this.#residency.forget(uid);
-    this.#states.delete(uid);
+    this.states.delete(uid);
   }
 
   /**
@@ -229,53 +181,9 @@ export class OpenIndexes implements IndexHandles {
    */
   async drop(uid: number): Promise<void> {
     this.forget(uid);
-    this.#options.jobs.cancel(rebuildSubject(uid));
+    this.schemas.cancel(uid);
     for (const location of this.#options.locations.every(uid)) await this.messages.drop(location);
-    this.#damage.forget(uid);
-  }
-
-  /**
-   * The fields or the analysis settings changed; the shards re-index in the background. Rejects when a shard
-   * did not take it: it is told again until it does, and "rebuilding" until then.
-   */
-  async applySchema(record: IndexRecord): Promise<void> {
-    const { uid } = record;
-    this.state(uid).record = record; // whatever opens the index from now on opens it with the new schema
-    const { state, end } = await this.use(uid);
-    this.#options.jobs.cancel(rebuildSubject(uid)); // what follows an older schema
-    state.rebuilding = true;
-    const rebuild = this.#rebuild(state);
-    try {
-      await this.#tellSchema(record);
-      await followRebuild(state, rebuild);
-    } catch (error) {
-      repeatSchema(state, rebuild, () => this.#tellSchema(record));
-      throw error;
-    } finally {
-      end();
-    }
-  }
-
-  async #tellSchema(record: IndexRecord): Promise<void> {
-    fault("schema.before-shards");
-    await this.messages.changeSchema(record, this.state(record.uid).newest);
-    fault("schema.after-shards");
-  }
-
-  /**
-   * Resolves when no other thread uses the index any more, at the latest after `msMax` or when `signal` says
-   * so.
-   */
-  async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
-    const standing = this.#states.get(uid)?.shared;
-    const endMs = performance.now() + msMax;
-    while (standing?.isUsedElsewhere && !signal.aborted && performance.now() < endMs)
-      await sleep(USES_LOOK_MS);
-  }
-
-  /** The thread at this place has ended: it reads nothing any more. */
-  clearPlace(place: number): void {
-    for (const state of this.#states.values()) state.shared.clear(place);
+    this.damage.forget(uid);
   }
 
   /** Summed over the shards. */
@@ -298,43 +206,15 @@ export class OpenIndexes implements IndexHandles {
     return this.messages.sizes(records.map((record) => this.#options.locations.of(record)));
   }
 
-  onDamage(shard: number, error: ShardError): void {
-    this.#damage.met(shard, error, (uid) => this.#states.get(uid)?.record.name);
-  }
-
-  /**
-   * A new thread of the shard has nothing open: opens there what is in use; the rest waits until it is
-   * needed.
-   */
-  async recover(shard: number, ask: Ask): Promise<void> {
-    const used = new Set(this.#residency.lost());
-    for (const state of this.#states.values()) state.forget();
-    const states = [...this.#states.values()].filter(({ newest }) => newest.places.includes(shard));
-    const others = states.filter(({ record }) => !used.has(record.uid));
-    const standing = await this.messages.standing(
-      shard,
-      others.map(({ record }) => record),
-      ask,
-    );
-    for (const [i, state] of others.entries()) {
-      const stands = standing[i];
-      if (stands !== null && stands !== undefined && !this.#residency.isOpen(state.record.uid))
-        state.setLiveDocs(shard, stands.liveDocs);
-    }
-    for (const uid of used) {
-      const state = this.#states.get(uid);
-      for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
-        // of a damaged one the shard answers every request with what is damaged; the other indexes go on
-        const reply = await this.messages.openIn(shard, state!.record, location.data, ask);
-        if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
-      }
-    }
+  /** A new thread of the shard has nothing open. Through `ask`, opens there what is in use. */
+  recover(shard: number, ask: Ask): Promise<void> {
+    return recoverShard(shard, ask, this.states, this.#residency, this.messages);
   }
 
   /** Nothing is opened or unloaded any more. */
   stop(): void {
     this.#stopped = true;
-    this.#states.clear();
+    this.states.clear();
   }
 
   async #open(uid: number): Promise<void> {
@@ -345,7 +225,7 @@ export class OpenIndexes implements IndexHandles {
       fault("open.after-shards");
       state.reopened(replies);
       state.failing = false;
-      if (state.rebuilding || staleSegments(replies) > 0) await followRebuild(state, this.#rebuild(state));
+      if (state.rebuilding || staleSegments(replies) > 0) await this.schemas.follow(state);
     } catch (error) {
       await this.#closeEverywhere(state);
       this.#onNotOpened(state, error);
@@ -358,18 +238,18 @@ export class OpenIndexes implements IndexHandles {
   /** Damage stays until somebody repairs it; for anything else the next use tries again. */
   #onNotOpened(state: IndexState, error: unknown): void {
     const { uid, name } = state.record;
-    if (this.#stopped || this.#states.get(uid) !== state) return;
+    if (this.#stopped || this.states.get(uid) !== state) return;
     if (!state.failing) this.#options.log.error({ err: error, index: name, uid }, "an index does not open");
     state.failing = true;
-    if (error instanceof SkeinError && isUnreadable(error.cause)) this.#states.delete(uid);
+    if (error instanceof SkeinError && isUnreadable(error.cause)) this.states.delete(uid);
   }
 
   /** False while a shard has work to do for the index. */
   async #close(uid: number): Promise<boolean> {
-    const state = this.#states.get(uid);
+    const state = this.states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
     if (state.shared.isUsedElsewhere) return false; // since it was looked at
-    if (this.#damage.of(uid) === undefined) {
+    if (this.damage.of(uid) === undefined) {
       const stats = await this.messages.statsWhereOpen(state.newest);
       if (stats.some(({ merging, queuedBytes }) => merging || queuedBytes > 0)) return false;
     }
@@ -392,23 +272,6 @@ export class OpenIndexes implements IndexHandles {
   #newState(record: IndexRecord, told: readonly OpenReply[]): IndexState {
     const { threads, locations } = this.#options;
     return new IndexState(record, told, threads, locations, this.#options);
-  }
-
-  #wanted(state: IndexState): boolean {
-    const { uid } = state.record;
-    return this.#states.get(uid) === state && this.#damage.of(uid) === undefined;
-  }
-
-  #rebuild(state: IndexState): Rebuild {
-    const { uid } = state.record;
-    const { jobs, log } = this.#options;
-    return {
-      staleSegments: async () => sumStats(await this.messages.stats(state.newest)).staleSegments,
-      wanted: () => this.#wanted(state),
-      keep: () => this.#residency.keep(uid),
-      jobs,
-      log,
-    };
   }
 }
 

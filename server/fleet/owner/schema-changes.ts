@@ -1,0 +1,80 @@
+// Brings the shards of an index to its schema, and follows them until no segment is of an older one.
+import type { IndexRecord } from "../../catalog/records/index-record.js";
+import { fault } from "../../ground/fault.js";
+import type { Jobs } from "../../ground/jobs/jobs.js";
+import type { Logger } from "../../ground/log.js";
+import type { IndexUse } from "../reads/reads.js";
+import { type IndexMessages, sumStats } from "./index-messages.js";
+import type { IndexState } from "./index-state.js";
+import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
+
+export interface SchemaChangesOptions {
+  readonly messages: IndexMessages;
+  readonly jobs: Jobs;
+  readonly log: Logger;
+  /** See OpenIndexes. */
+  readonly state: (uid: number) => IndexState;
+  readonly use: (uid: number) => Promise<IndexUse<IndexState>>;
+  /** Keeps an open index open until the function returned is called. */
+  readonly keep: (uid: number) => () => void;
+  /** False once the index is gone or damaged. */
+  readonly isSound: (state: IndexState) => boolean;
+}
+
+export class SchemaChanges {
+  readonly #options: SchemaChangesOptions;
+
+  constructor(options: SchemaChangesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The fields or the analysis settings changed; the shards re-index in the background. Rejects if a shard
+   * did not take the schema. It is told again until it does, and the index is "rebuilding" until then.
+   */
+  async apply(record: IndexRecord): Promise<void> {
+    const { uid } = record;
+    this.#options.state(uid).record = record; // whatever opens the index from now on opens it with the new schema
+    const { state, end } = await this.#options.use(uid);
+    this.cancel(uid); // what follows an older schema
+    state.rebuilding = true;
+    try {
+      await this.#tell(record);
+      await this.follow(state);
+    } catch (error) {
+      repeatSchema(state, this.#rebuild(state), () => this.#tell(record));
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  /**
+   * Resolves when it is known whether anything must be re-indexed; goes on looking in the background if so.
+   */
+  follow(state: IndexState): Promise<void> {
+    return followRebuild(state, this.#rebuild(state));
+  }
+
+  /** Ends what follows the schema of an index. */
+  cancel(uid: number): void {
+    this.#options.jobs.cancel(rebuildSubject(uid));
+  }
+
+  async #tell(record: IndexRecord): Promise<void> {
+    fault("schema.before-shards");
+    await this.#options.messages.changeSchema(record, this.#options.state(record.uid).newest);
+    fault("schema.after-shards");
+  }
+
+  #rebuild(state: IndexState): Rebuild {
+    const { messages, keep, isSound, jobs, log } = this.#options;
+    return {
+      staleSegments: async () => sumStats(await messages.stats(state.newest)).staleSegments,
+      wanted: () => isSound(state),
+      keep: () => keep(state.record.uid),
+      jobs,
+      log,
+    };
+  }
+}

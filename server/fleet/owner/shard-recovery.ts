@@ -1,0 +1,39 @@
+// Brings a shard's new thread to where the dead one was.
+import type { Ask } from "../threads/shard-pool.js";
+import type { IndexMessages } from "./index-messages.js";
+import type { IndexState } from "./index-state.js";
+import type { Residency } from "./residency.js";
+
+/**
+ * Through `ask`, opens in the shard the indexes that are in use. The others are opened when they are needed.
+ */
+export async function recoverShard(
+  shard: number,
+  ask: Ask,
+  states: ReadonlyMap<number, IndexState>,
+  residency: Residency,
+  messages: IndexMessages,
+): Promise<void> {
+  const used = new Set(residency.lost());
+  for (const state of states.values()) state.forget();
+  const here = [...states.values()].filter(({ newest }) => newest.places.includes(shard));
+  const others = here.filter(({ record }) => !used.has(record.uid));
+  const standing = await messages.standing(
+    shard,
+    others.map(({ record }) => record),
+    ask,
+  );
+  for (const [i, state] of others.entries()) {
+    const stands = standing[i];
+    if (stands !== null && stands !== undefined && !residency.isOpen(state.record.uid))
+      state.setLiveDocs(shard, stands.liveDocs);
+  }
+  for (const uid of used) {
+    const state = states.get(uid);
+    for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
+      // The shard answers every request about a damaged index with the damage; the other indexes go on.
+      const reply = await messages.openIn(shard, state!.record, location.data, ask);
+      if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
+    }
+  }
+}
