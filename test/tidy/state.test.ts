@@ -31,11 +31,7 @@ const KEPT_ENGINE_STATE = [
 ].map((name) => `engine-wasm/assembly/${name}`);
 
 /** The watch over threads, and what a thread of its own shows it. */
-const WATCHES = [
-  "server/fleet/threads/shard-pool.ts",
-  "server/http/frontends/front-ends.ts",
-  "server/http/frontends/thread/front-end-worker.ts",
-];
+const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
 /** Each puts parts of one thread together, as do the files of server/start. */
 const MAKERS = [

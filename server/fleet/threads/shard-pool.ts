@@ -11,6 +11,7 @@ import type { Logger } from "../../ground/log.js";
 import type { ReaderOf } from "./borrowed-memories.js";
 import { ShardEndedError } from "./shard-errors.js";
 import { type Message, ShardLife } from "./shard-life.js";
+import { Watchdog } from "./watchdog.js";
 
 export type { Message } from "./shard-life.js";
 
@@ -61,15 +62,6 @@ export interface ShardPoolOptions {
 }
 
 const RETRY_AFTER_SECONDS = 1;
-/**
- * A thread hangs when so many looks in a row find no beat. One look is not enough: this thread may have
- * paused itself.
- */
-const LOOKS_A_HANG = 10;
-/**
- * How long a thread may take to its first beat. It loads its code before, which takes long on a busy machine.
- */
-const LOOKS_A_START = 60;
 const RECOVER_PAUSE_MS_FIRST = 50;
 const RECOVER_PAUSE_MS_MAX = 2_000;
 
@@ -156,7 +148,7 @@ class ShardThread {
   readonly #options: ShardPoolOptions;
   /** Goes up while the thread is alive. */
   readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #watch: NodeJS.Timeout;
+  readonly #watchdog: Watchdog;
   #life: ShardLife;
   #lives = 0;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
@@ -165,9 +157,6 @@ class ShardThread {
   #waiting = 0;
   #refused = 0;
   #restarts = 0;
-  #beatsSeen = 0;
-  #stillLooks = 0;
-  #hasBeaten = false;
   #reopened: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
 
@@ -175,7 +164,11 @@ class ShardThread {
     this.#shard = shard;
     this.#options = options;
     this.#life = this.#begin();
-    this.#watch = setInterval(() => this.#look(), options.limits.shardHangMsMax / LOOKS_A_HANG).unref();
+    this.#watchdog = new Watchdog(options.limits.shardHangMsMax, {
+      beats: () => Atomics.load(this.#beats, 0),
+      mustBeat: () => this.#life.busy,
+      onHang: () => this.#endHanging(),
+    });
   }
 
   get open(): boolean {
@@ -249,15 +242,12 @@ class ShardThread {
     } catch (error) {
       this.#options.log.error({ err: error, shard: this.#shard }, "shard did not close in good order");
     } finally {
-      clearInterval(this.#watch);
+      this.#watchdog.stop();
       await this.#life.end();
     }
   }
 
   #begin(): ShardLife {
-    this.#stillLooks = 0;
-    this.#hasBeaten = false;
-    this.#beatsSeen = Atomics.load(this.#beats, 0);
     const { workerData, workerFile, readerOf = noReader, log } = this.#options;
     return new ShardLife({
       number: ++this.#lives,
@@ -269,17 +259,9 @@ class ShardThread {
     });
   }
 
-  /** Ends the thread when it has requests but has shown no sign of life for too long. */
-  #look(): void {
-    const beats = Atomics.load(this.#beats, 0);
-    const beaten = beats !== this.#beatsSeen;
-    this.#beatsSeen = beats;
-    if (beaten) this.#hasBeaten = true;
-    this.#stillLooks = beaten || !this.#life.busy ? 0 : this.#stillLooks + 1;
-    if (this.#stillLooks < (this.#hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) return;
-    this.#stillLooks = 0;
-    const { shardHangMsMax } = this.#options.limits;
-    this.#options.log.error({ shard: this.#shard, shardHangMsMax }, "shard thread hangs; ending it");
+  #endHanging(): void {
+    const { log, limits } = this.#options;
+    log.error({ shard: this.#shard, shardHangMsMax: limits.shardHangMsMax }, "shard thread hangs; ending it");
     void this.#life.end();
   }
 
@@ -320,6 +302,7 @@ class ShardThread {
     await this.#options.followers?.ended(this.#shard);
     const life = this.#begin();
     this.#life = life;
+    this.#watchdog.begin();
     this.#options.checkPing(await life.run(this.#options.ping()));
     await this.#options.recover(this.#shard, (request) => life.run(request));
     if (life.ended) throw new Error(`shard ${this.#shard} ended again while it was reopened`);

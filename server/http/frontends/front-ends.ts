@@ -7,6 +7,7 @@ import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Command } from "../../catalog/state.js";
 import { SUSPECT_MS } from "../../fleet/threads/quarantine.js";
 import type { ConnectedShard, ShardFollowers } from "../../fleet/threads/shard-pool.js";
+import { Watchdog } from "../../fleet/threads/watchdog.js";
 import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
@@ -19,10 +20,6 @@ import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** A thread hangs when so many looks in a row find no beat. */
-const LOOKS_A_HANG = 10;
-/** How long a thread may take to its first beat. It loads its code before. */
-const LOOKS_A_START = 60;
 /** How long a thread that was interrupted may take to end by itself. */
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
@@ -51,10 +48,8 @@ type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 interface Place {
   readonly number: number;
   readonly now: Present;
+  readonly watchdog: Watchdog;
   life: FrontEndLife;
-  beatsSeen: number;
-  hasBeaten: boolean;
-  stillLooks: number;
 }
 
 /** Until `start` there are none, and nothing to tell them. */
@@ -65,7 +60,6 @@ export class FrontEnds implements ShardFollowers {
   /** Indexes that a read of which has kept a front-end busy for too long. */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
-  #watch: NodeJS.Timeout | undefined;
   #serves = false;
   #isEnding = false;
 
@@ -77,9 +71,7 @@ export class FrontEnds implements ShardFollowers {
   /** Resolves with the listener of all of them when they listen. Rejects with what stopped one. */
   async start(options: FrontEndsOptions): Promise<HttpListener> {
     const now: Present = { ...options };
-    for (let number = 1; number <= options.count; number++)
-      this.#places.push(this.#begin({ number, now, beatsSeen: 0, hasBeaten: false, stillLooks: 0 }));
-    this.#watch = setInterval(() => void this.#look(), this.#limits.shardHangMsMax / LOOKS_A_HANG).unref();
+    for (let number = 1; number <= options.count; number++) this.#places.push(this.#place(number, now));
     try {
       await Promise.all(this.#places.map(({ life }) => life.listening));
     } catch (error) {
@@ -158,7 +150,7 @@ export class FrontEnds implements ShardFollowers {
 
   async #close(): Promise<void> {
     this.#isEnding = true;
-    clearInterval(this.#watch);
+    for (const { watchdog } of this.#places) watchdog.stop();
     await Promise.all(this.#places.map(({ life }) => this.#end(life)));
   }
 
@@ -174,10 +166,24 @@ export class FrontEnds implements ShardFollowers {
     );
   }
 
-  #begin(begun: Omit<Place, "life"> & Partial<Place>): Place {
-    const { now, number } = begun;
-    const { dataOf, config, certificate, answersOf, handler, exchanges, pulse } = now;
-    const life = new FrontEndLife({
+  #place(number: number, now: Present): Place {
+    const place: Place = {
+      number,
+      now,
+      life: this.#begin(number, now, () => void this.#replace(place)),
+      watchdog: new Watchdog(this.#limits.shardHangMsMax, {
+        beats: () => now.pulse.beats(number),
+        mustBeat: () => !place.life.ended,
+        onHang: () => void this.#endHanging(place),
+      }),
+    };
+    this.#greet(place);
+    return place;
+  }
+
+  #begin(number: number, now: Present, onEnd: () => void): FrontEndLife {
+    const { dataOf, config, certificate, answersOf, handler, exchanges } = now;
+    return new FrontEndLife({
       data: {
         ...dataOf(number),
         config: postedConfig(config),
@@ -187,13 +193,14 @@ export class FrontEnds implements ShardFollowers {
       answers: answersOf(number),
       handler,
       exchanges,
-      onEnd: () => void this.#replace(place),
+      onEnd,
     });
-    const fresh = { life, beatsSeen: pulse.beats(number), hasBeaten: false, stillLooks: 0 };
-    const place: Place = Object.assign(begun, fresh);
-    for (let shard = 0; shard < now.shards; shard++) this.#connect(place, shard);
-    if (this.#serves) life.channel.tell("serve", null);
-    return place;
+  }
+
+  /** Tells a new front-end what it does not begin with. */
+  #greet(place: Place): void {
+    for (let shard = 0; shard < place.now.shards; shard++) this.#connect(place, shard);
+    if (this.#serves) place.life.channel.tell("serve", null);
   }
 
   #connect({ life, now }: Place, shard: number): void {
@@ -214,21 +221,11 @@ export class FrontEnds implements ShardFollowers {
     );
     await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
     if (this.#isEnding) return;
-    await this.#begin(place).life.listening.catch(() => undefined); // then it ends again
+    place.life = this.#begin(place.number, place.now, () => void this.#replace(place));
+    place.watchdog.begin();
+    this.#greet(place);
+    await place.life.listening.catch(() => undefined); // then it ends again
     if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
-  }
-
-  async #look(): Promise<void> {
-    for (const place of this.#places) {
-      const beats = place.now.pulse.beats(place.number);
-      const beaten = beats !== place.beatsSeen;
-      place.beatsSeen = beats;
-      if (beaten) place.hasBeaten = true;
-      place.stillLooks = beaten || place.life.ended ? 0 : place.stillLooks + 1;
-      if (place.stillLooks < (place.hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) continue;
-      place.stillLooks = Number.NEGATIVE_INFINITY; // once for each life
-      await this.#endHanging(place);
-    }
   }
 
   /** What it read at that moment is left to the shards, which know how to find the query that did it. */
