@@ -1,5 +1,5 @@
-// A body that has arrived while its socket was paused does not start the idle timer of the connection, however long
-// the server needs for it: uWebSockets.js cuts an idle connection after ten to fourteen seconds.
+// A body that has arrived while its socket was paused does not start the idle timer of the connection,
+// however long the server needs for it: uWebSockets.js cuts an idle connection after ten to fourteen seconds.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";

@@ -16,9 +16,9 @@ const DOCUMENTS = Array.from({ length: 240 }, (_, i) => ({
 
 interface Change {
   what: string;
-  /** How the schema is changed before the deletion. */
+  /** The schema change before the deletion. */
   field: object;
-  /** How it is changed again while the deletion waits. */
+  /** A further schema change while the deletion waits. */
   later?: object;
   filter: string;
   /** The documents that the filter matches. */
@@ -64,7 +64,7 @@ async function idsOf(server: TestServer, path: string): Promise<Set<string>> {
   return new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
 }
 
-/** Changes the schema and deletes; resolves once the deletion has been checked. */
+/** Changes the schema and deletes; resolves once the result has been checked. */
 async function change(server: TestServer, { what, field, later, filter, matches }: Change): Promise<void> {
   const path = `/v1/indexes/${what.replaceAll(" ", "-")}`;
   expectStatus(await server.patch(path, { schema: { fields: [field] } }), 200);

@@ -1,4 +1,5 @@
-// A plan's documents over HTTP: exact within a batch, in every way of writing, however many write at once.
+// A plan's document quota over HTTP: exact within a batch, for every kind of write, with any number of
+// concurrent writers.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -10,7 +11,7 @@ describe("the documents of a plan", () => {
   const server = sharedServer({ shards: 3, config: { plans: [{ name: "small", documents: LIMIT }] } });
   let tenants = 0;
 
-  /** A fresh tenant with the indexes `a` and `b`, and its ways of writing. */
+  /** A new tenant with the indexes `a` and `b`, and its write operations. */
   async function freshTenant() {
     const made = await server.post("/v1/tenants", { name: `tenant-${++tenants}`, plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };

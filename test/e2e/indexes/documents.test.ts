@@ -1,5 +1,5 @@
-// The life of documents over HTTP: every action, per-document errors, exact numbers, streams in and out.
-// Runs on both HTTP implementations.
+// The life of documents over HTTP: every action, per-document errors, exact numbers, streams in and out. Runs
+// on both HTTP transports.
 import { describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, type TestServer } from "../world/harness.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
@@ -21,7 +21,7 @@ const SCHEMA = {
 const SERVERS = serverOverEachHttp({ shards: 3 });
 let names = 0;
 
-/** A fresh index, so that tests do not see each other's documents. */
+/** A new index, so that tests do not see each other's documents. */
 async function freshIndex(server: TestServer): Promise<string> {
   const name = `docs-${++names}`;
   await server.createIndex(name, SCHEMA);
@@ -331,7 +331,7 @@ describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
     const chunk = (text: string): boolean =>
       socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
     chunk('{"id":"a","must":"m","title":"caf');
-    await sleep(50); // the pauses are what the import meets
+    await sleep(50); // the import must cope with the pauses
     chunk('é"}\n{"id":"b","must":"m"}\n{"id":"c"');
     await sleep(50);
     chunk(',"must":"m"}');

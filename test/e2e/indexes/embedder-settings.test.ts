@@ -55,7 +55,7 @@ describe("the key of an endpoint", () => {
     expect(await send("patch", "/v1/indexes/a/settings", await settings("a"))).toMatchObject({
       embedder: { ...shown, model: "large" },
     });
-    // The key is still there: it would have to be given again for another server.
+    // The key is still stored; for another server it would have to be sent again.
     const moved = { url: "http://127.0.0.1:10/v1" };
     const refused = (await patch("a", moved)).json;
     expect(refused).toMatchObject({

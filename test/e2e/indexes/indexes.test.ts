@@ -1,4 +1,4 @@
-// Indexes over HTTP: create, list, change, delete; settings and statistics; what a restart keeps.
+// Indexes over HTTP: create, list, change, delete; settings and statistics; persistence across a restart.
 import { describe, expect, test } from "vitest";
 import { eventually, expectStatus, HOME_DOCUMENTS_MAX } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

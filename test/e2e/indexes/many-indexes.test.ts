@@ -24,9 +24,9 @@ interface Stored {
   readonly size: unknown;
 }
 
-/** By index: what was acknowledged. */
+/** Acknowledged documents by index. */
 const models = Array.from({ length: INDEXES }, () => new Map<string, Stored>());
-/** By index: an id whose write was not answered; it may be either way. */
+/** By index: an id whose write was not answered and may or may not be stored. */
 const unknown = new Map<number, string>();
 const LIMITS = { openIndexesMax: LOADED_MAX, indexIdleMsMax: 400 };
 const server = sharedServer({ config: { limits: LIMITS } }, async (server) => {
@@ -37,7 +37,7 @@ function nameOf(index: number): string {
   return `many-${index}`;
 }
 
-/** The same numbers in every run. */
+/** Repeatable random numbers. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -72,7 +72,7 @@ async function expectModel(index: number): Promise<void> {
   expect((await server.get(`/v1/indexes/${nameOf(index)}`)).json.data.records_count).toBe(model.size);
 }
 
-/** One client with indexes of its own, so that it knows what they hold. */
+/** One client with its own indexes, so that it knows their contents. */
 async function work(client: number, operations: number, seed: number): Promise<void> {
   const next = numbers(seed);
   for (let i = 0; i < operations; i++) {

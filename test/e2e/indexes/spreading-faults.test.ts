@@ -11,7 +11,7 @@ const POINTS = SERVER_FAULT_POINTS.filter((point): point is SpreadPoint => point
 const HOME_DOCUMENTS_MAX = 60;
 const SHARDS = 3;
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
-/** The step that decides is the one after this point. */
+/** The step after this point decides. */
 const LAST_UNDECIDED: SpreadPoint = "spread.after-copy";
 
 function documents(from: number, count: number) {
@@ -56,7 +56,7 @@ describe.concurrent.each(["kill", "throw"] as const)("%s", (what) => {
       if (decided) expect(await shardsOf(server, index)).toBe(SHARDS);
     }
     const found = async () => (await server.query(index, { q: "*", per_page: 0 })).json.found;
-    // Of a batch without an answer each shard has its part or not.
+    // Each shard may or may not have its part of a batch without an answer.
     const kept = await found();
     expect(kept).toBeGreaterThanOrEqual(written);
     expect(kept).toBeLessThanOrEqual(what === "kill" ? written + 5 : written);

@@ -26,7 +26,7 @@ const { server } = world;
 beforeAll(() => server.launch());
 afterAll(() => world.close());
 
-/** Does the work while the index, which has grown, is held in the middle of its spreading. */
+/** Runs `work` while the index, which has grown, is held in the middle of its spreading. */
 async function whileSpread<T>(hold: Hold, index: string, home: number, work: () => Promise<T>): Promise<T> {
   const grow = () => world.write(index, MORE);
   if (hold !== "a shard stands still") return world.whileHeld(hold, grow, work);
@@ -36,7 +36,7 @@ async function whileSpread<T>(hold: Hold, index: string, home: number, work: () 
   });
 }
 
-/** Something that is asked during the spreading and may have to wait for its end. */
+/** A request during the spreading, which may have to wait until it ends. */
 async function asked<T>(
   hold: Hold,
   index: string,
@@ -75,7 +75,7 @@ describe.each(HOLDS)("while %s", (hold) => {
         }),
       ]);
     const replies = await asked(hold, index, home, requests, async () => {
-      if (hold !== "spread.after-decision") return; // no write is done meanwhile
+      if (hold !== "spread.after-decision") return; // no write is possible there
       expect(await world.found(index)).toBe(ALL.length);
     });
     for (const reply of replies) expectStatus(reply, 200);

@@ -38,7 +38,7 @@ describe("a snapshot", () => {
     return data;
   }
 
-  /** A server on what the snapshot has. */
+  /** A server on the contents of the snapshot. */
   async function restored(path: string): Promise<SpreadingWorld> {
     const copy = new SpreadingWorld({ shards: SHARDS, frontEnds: 1 });
     copies.push(copy);
@@ -175,9 +175,9 @@ describe("another number of shards", () => {
     await expectAll(3, 50);
     const starts = effort(
       [
-        [3, 20], // "some" is too large for its home
-        [5, 200], // "many" comes home
-        [4, 30], // "many" and "some" are spread in the move
+        [3, 20], // "some" is too large for one shard
+        [5, 200], // "many" returns to one shard
+        [4, 30], // the move spreads "many" and "some"
       ],
       [
         [3, 20],

@@ -13,7 +13,7 @@ const SHARDS = 3;
 const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
-/** A feed is read in blocks of some size. */
+/** Fills a read block, because feeds are read in blocks. */
 const PADDING = " ".repeat(100_000);
 
 let endpoint: EmbeddingServer;
@@ -24,7 +24,7 @@ const world = new SpreadingWorld({
     ai: { allow_hosts: ["127.0.0.1"] },
     feeds: { allow_hosts: ["127.0.0.1"] },
     plans: [{ name: "small", documents: 100 }],
-    // Every question is put to the shards or their memories.
+    // Every query is answered by the shards or from their memory.
     limits: { rememberedAnswersBytesMax: 1 },
   },
 });
@@ -42,7 +42,7 @@ afterAll(async () => {
   await feeds.close();
 });
 
-/** Ids with what a search by vectors says of them; queries like these change nothing. */
+/** Ids with the details of a vector search; these queries change nothing. */
 async function answers(index: string, queries: readonly object[]): Promise<unknown[]> {
   const told: unknown[] = [];
   for (const query of queries) {
@@ -74,7 +74,7 @@ describe("vectors", () => {
       })),
     );
     const grow = () => world.write("pushed", withVectors.slice(HOME_DOCUMENTS_MAX));
-    // The home answers until the end of the spreading.
+    // The home shard answers until the spreading ends.
     const before = await world.whileHeld("spread.after-decision", grow, () => answers("pushed", queries));
     await world.spread("pushed");
     expect(await answers("pushed", queries)).toEqual(before);
@@ -93,7 +93,7 @@ describe("vectors", () => {
     const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
     await world.make("asked", { schema: SCHEMA, settings: { embedder } }, BEGUN);
     await ready(server, "asked", "endpoint", BEGUN.length);
-    // Long enough for the server to look which documents wait, where two shards have them.
+    // Long enough for the server to check for waiting documents while two shards have them.
     await world.whileHeld(
       "spread.after-decision",
       () => world.write("asked", MORE),
@@ -197,7 +197,7 @@ describe("a feed", () => {
       "half is written",
     );
     await world.spread("fed");
-    await world.write("fed", things(300, 5)); // somebody else's, newer than the run
+    await world.write("fed", things(300, 5)); // written by another client after the run began
     goOn();
     expect(await ended(server, source, run)).toMatchObject({
       status: "completed",
@@ -223,7 +223,7 @@ describe("many bytes", () => {
       const heavy = (from: number) => things(from, 40).map((one) => ({ ...one, weight: random() }));
       await large.make("heavy", { schema: SCHEMA });
       let written = 0;
-      // What is not in a table of the database yet is not counted.
+      // Data that has not reached a table of the database is not counted yet.
       for (let at = 0; (await large.shardsOf("heavy")) === 1; at += 40) {
         await large.write("heavy", heavy(at));
         written += 40;

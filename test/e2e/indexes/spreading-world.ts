@@ -12,7 +12,7 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 
 export const HOME_DOCUMENTS_MAX = 60;
-/** More than a test lasts: a held point is passed about once a second. */
+/** Enough for a whole test: a held point is passed about once a second. */
 const TURNS = 600;
 
 export const SCHEMA = {
@@ -66,7 +66,7 @@ export class SpreadingWorld {
       },
       config: {
         ...others,
-        // A thread that a test holds is not to be taken for one that hangs.
+        // A thread that a test blocks must not be taken for a hanging one.
         limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, shardHangMsMax: 3_600_000, ...limits },
       },
     });
@@ -79,7 +79,9 @@ export class SpreadingWorld {
     rmSync(this.#kills, { recursive: true, force: true });
   }
 
-  /** Makes an index; the number of its home. All indexes of the server are made here. */
+  /**
+   * Creates an index and returns the number of its home shard. All indexes of the server are created here.
+   */
   async make(
     name: string,
     body: object = { schema: SCHEMA },
@@ -95,7 +97,7 @@ export class SpreadingWorld {
     expect([reply.status, reply.json.data?.succeeded], reply.text).toEqual([200, documents.length]);
   }
 
-  /** In how many shards it lies; NaN while one of them is not back. */
+  /** Number of shards that contain the index; NaN if one of them is not back yet. */
   async shardsOf(index: string): Promise<number> {
     return Number((await this.server.get(`/v1/indexes/${index}/stats`)).json.data?.shards);
   }
@@ -116,7 +118,7 @@ export class SpreadingWorld {
     });
   }
 
-  /** Does the work while the point fails whenever it is passed. */
+  /** Runs `work` while the point fails every time. */
   async whileFailing<T>(
     point: ServerFaultPoint | ShardFaultPoint,
     work: (isPassed: () => boolean) => Promise<T>,
@@ -148,13 +150,13 @@ export class SpreadingWorld {
     return reply.json.found;
   }
 
-  /** The index has exactly these documents, each once, whatever is asked. */
+  /** Expects that the index has exactly these documents, each once, by every kind of query. */
   expectThings(index: string, expected: readonly Thing[]): Promise<void> {
     return expectThings(this.server, index, expected);
   }
 }
 
-/** The index has exactly these documents, each once, whatever is asked. */
+/** Expects that the index has exactly these documents, each once, by every kind of query. */
 export async function expectThings(
   server: TestServer,
   index: string,

@@ -54,7 +54,7 @@ describe.each(
 
   afterAll(() => server.close());
 
-  /** Whatever can be asked of it, as that many documents answer. */
+  /** Expects this number of documents from every kind of query. */
   async function expectAll(index: string, count: number): Promise<void> {
     const all = documents(0, count);
     const query = async (body: object) => {

@@ -44,7 +44,7 @@ async function skein(args: string[]): Promise<{ code: number | null; out: string
   return { code, out: out.trim(), err: err.trim() };
 }
 
-/** Takes a snapshot over HTTP and waits until it is written. */
+/** Takes a snapshot over HTTP and waits for its end. */
 async function take(server: TestServer): Promise<Snapshot> {
   const reply = await server.post("/v1/snapshots");
   expectStatus(reply, 202);
@@ -209,7 +209,7 @@ describe("snapshots", () => {
     expect((await skein(["restore", path, "--data-dir", dataDir, "--force"])).code).toBe(0);
     await later.launch();
     expect(await searched(later, "logged")).toEqual(before);
-    await later.createIndex("another", SCHEMA, batch(2)); // with the number that the first one had
+    await later.createIndex("another", SCHEMA, batch(2)); // gets the number that the first one had
     expect(await searched(later, "another")).toEqual([]);
   });
 });

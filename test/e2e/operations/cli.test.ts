@@ -1,5 +1,5 @@
-// The `skein` command as people and scripts use it: the compiled program in a process of its own against a
-// running server. Checks what is printed where, exit codes, and that the documents arrived.
+// The `skein` command as used by people and scripts: the compiled program in its own process against a
+// running server. Checks output, exit codes and imported documents.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ test("what another program reads is not cut", async () => {
   ]);
   const { out } = await skein(["search", "wide", "*", "--facets", "title"]);
   expect(out).toContain("w".repeat(200));
-  expect(out.split(title)).toHaveLength(3); // in the hit and in the facet
+  expect(out.split(title)).toHaveLength(3); // once in the hit and once in the facet
   expect(out).not.toContain("…");
 });
 
@@ -158,7 +158,7 @@ describe("import", () => {
 });
 
 describe("an import that breaks off in the middle", () => {
-  // Random titles: gzip cannot make one block of them, so the input breaks off between the batches.
+  // Random titles do not compress into a single gzip block, so the input breaks off between batches.
   const lines = Array.from(
     { length: 3000 },
     (_, i) => `{"id":"${i}","title":"${randomBytes(150).toString("hex")}"}`,

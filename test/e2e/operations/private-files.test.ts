@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true });
 });
 
-/** Paths that somebody else could use, and how many there are altogether. */
+/** Paths that other users can access, and the total number of paths. */
 function openToOthers(directory: string): { open: string[]; all: number } {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const paths = [directory, ...names.map((name) => join(directory, name))];

@@ -20,7 +20,7 @@ const SCHEMA = {
 function documents(from: number, count: number) {
   return Array.from({ length: count }, (_, i) => from + i).map((n) => ({
     id: `d${n}`,
-    // Few different titles: most of the order is ties, decided by age.
+    // Few distinct titles: the order consists mostly of ties, decided by age.
     title: `thing kind${n % 7} ${n % 3 === 0 ? "fizz" : "plain"}`,
     group: `g${n % 5}`,
     n: n % 11,
@@ -28,7 +28,7 @@ function documents(from: number, count: number) {
   }));
 }
 
-/** Everything a client can see of an index, apart from times. */
+/** Everything a client can see of an index, except times. */
 async function view(server: TestServer, index: string): Promise<unknown> {
   const queries = [
     { q: "*", facets: ["group"], per_page: 250 },
@@ -51,7 +51,7 @@ async function view(server: TestServer, index: string): Promise<unknown> {
   return { answers, data, documents: exported.trim().split("\n").sort() };
 }
 
-/** Inserts, replaces, patches and deletes, so that ages and dead documents are mixed. */
+/** Inserts, replaces, patches and deletes, to mix ages and deleted documents. */
 async function fill(server: TestServer, index: string, count: number): Promise<void> {
   await server.createIndex(index, SCHEMA);
   const write = async (body: object): Promise<void> => {
@@ -106,7 +106,7 @@ describe("another number of shards", () => {
       const lines = server.log.filter(({ msg }) => msg === "the documents are redistributed");
       expect(lines).toEqual([expect.objectContaining({ percent: 100, documents: 1399, of: 1399 })]);
       for (const [i, index] of indexes.entries()) expect(await view(server, index)).toEqual(before[i]);
-      // A newer document comes before its ties, and one that is sent again is replaced.
+      // A newer document precedes its ties, and one sent again is replaced.
       const next = { id: "last", title: "thing kind1 plain", group: "g9", n: 1 };
       expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents: [next] }), 200);
       const newest = await server.query("things", { q: "*", per_page: 1 });
@@ -134,7 +134,7 @@ describe("another number of shards", () => {
     const before = [];
     for (const index of ["a", "b", "c"]) before.push(await view(server, index));
     await server.stop();
-    // each start moves one more index, and then comes the kill at any moment
+    // each start moves one more index before it is killed at an arbitrary moment
     for (let moved = 1; moved <= effort(1, 3); moved++) {
       const faults = new World();
       faults.arm("reshard.after-index", "kill");

@@ -1,4 +1,4 @@
-// What survives: a clean stop, a kill -9 right after an acknowledged batch, kills in the middle of writing.
+// Persistence across a clean stop, a kill -9 right after an acknowledged batch, and kills during writes.
 import { Agent, get, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
@@ -22,7 +22,7 @@ function documents(from: number, count: number): { id: string; title: string; gr
   }));
 }
 
-/** Everything a client can see of an index, apart from times. */
+/** Everything a client can see of an index, except times. */
 async function view(server: TestServer, index: string): Promise<unknown> {
   const queries = [
     { q: "*", facets: ["group"], per_page: 250 },

@@ -10,7 +10,7 @@ import { eventually, TestServer } from "../world/harness.js";
 import type { FacetCounts } from "../world/reply.js";
 
 const FOLDER = "test/golden/directories";
-/** The query log came after the first build. */
+/** The first build had no query log. */
 const WITHOUT_QUERY_LOG = ["2026-11-22.json.gz"];
 
 function unpack(file: string): string {

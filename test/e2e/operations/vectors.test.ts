@@ -48,7 +48,7 @@ async function ready(index: string, documents = DOCUMENTS.length): Promise<Embed
   return embedder(index);
 }
 
-/** The documents near to one, which are found by vectors alone. */
+/** The documents similar to one, which only vectors can find. */
 async function near(index: string): Promise<unknown> {
   const reply = await server.post(`/v1/indexes/${index}/documents/d1/similar`, { per_page: 15 });
   expectStatus(reply, 200);
@@ -58,7 +58,7 @@ async function near(index: string): Promise<unknown> {
   return hits.map(({ document, similarity }) => [document.id, similarity]);
 }
 
-/** What does not depend on the number of shards. */
+/** The properties that do not depend on the number of shards. */
 async function modelOf(): Promise<unknown> {
   const { model } = await ready("learned");
   return [model?.number, model?.trained_at];

@@ -1,4 +1,4 @@
-// What a visitor sees marked in the hits, for every way in which a word can match, over HTTP.
+// Highlighting as a visitor sees it, for every way a word can match, over HTTP.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { Hit } from "../world/reply.js";
@@ -13,7 +13,7 @@ afterAll(() => server.close());
 
 type Texts = Record<string, unknown>;
 
-/** An index with the fields of the documents, all text; ids are the documents' places. */
+/** An index with the fields of these documents, all text; ids are the documents' positions. */
 async function makeIndex(
   name: string,
   documents: readonly Texts[],

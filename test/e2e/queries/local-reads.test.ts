@@ -18,28 +18,28 @@ const SCHEMA = {
   ],
 };
 const DOCUMENTS = 40;
-/** The shards answer the first reads of an index. */
+/** The shards answer an index's first reads. */
 const FIRST_READS = 10;
-/** Scrapes that follow each other closely share one answer. */
+/** Scrapes in quick succession share one answer. */
 const SCRAPE_SHARED_MS = 300;
 
 function documentOf(number: number, writes: number): object {
   return { id: `d${number}`, title: `lamp number ${number}`, kind: "lamp", number, writes };
 }
 
-/** Reads are done locally however busy the machine is. */
+/** Allows local reads however busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
-/** Indexes are unloaded soon, too. */
+/** Also unloads indexes after a short time. */
 const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
 
 async function makeIndex(server: TestServer): Promise<void> {
   const documents = Array.from({ length: DOCUMENTS }, (_, number) => documentOf(number, 0));
   await server.createIndex("shop", SCHEMA, documents);
-  // Vectors are asked of the shards.
+  // Vector queries go to the shards.
   expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
 }
 
-/** No two reads of the file are the same, so no answer is remembered. */
+/** No two reads of this file are the same, so no answer comes from the cache. */
 let readsSent = 0;
 
 async function readOften(server: TestServer): Promise<void> {
@@ -63,7 +63,7 @@ async function readLocally(server: TestServer): Promise<void> {
   }, "reads are answered without a shard");
 }
 
-// All that is concurrent here waits much, and each test has a server of its own.
+// The concurrent tests here mostly wait, and each has its own server.
 describe.concurrent.each([1, 3])("with %i shards", (shards) => {
   test.sequential("searches do not wait for shards that stand still", async () => {
     const blocked = new BlockedShards();

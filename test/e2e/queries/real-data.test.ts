@@ -1,4 +1,4 @@
-// Real catalogues: imported without a rejected document, and a few searches whose answer a person would
+// Real catalogues: imported without a rejected document, and a few searches with the answer a person would
 // expect. Needs the data folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

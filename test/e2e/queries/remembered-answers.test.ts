@@ -32,9 +32,9 @@ const HATS = Array.from({ length: 1200 }, (_, i) => ({
   price: 1000 + i,
   size: 1,
 }));
-/** The third time a question is put its answer is remembered. */
+/** An answer is cached when its query is asked for the third time. */
 const TIMES_ASKED = 3;
-/** Scrapes that follow each other closely share one answer. */
+/** Scrapes in quick succession share one answer. */
 const SCRAPE_SHARED_MS = 300;
 
 describe.each([1, 3])("with %i shards", (shards) => {
@@ -46,7 +46,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
     server = await TestServer.start({ shards, frontEnds: 1, env });
     await server.createIndex("shop", SCHEMA, SHOES);
-    // Vectors that are learned meanwhile would change answers.
+    // Vectors trained in the background would change answers.
     expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
     for (let i = 0; i < HATS.length; i += 200)
       await change("documents/batch", { documents: HATS.slice(i, i + 200) });

@@ -1,4 +1,4 @@
-// Synonym groups over HTTP: their life, roots, what is refused, who may, limits, what survives.
+// Synonym groups over HTTP: lifecycle, roots, refusals, permissions, limits, persistence.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

@@ -217,7 +217,7 @@ describe("by a model", () => {
   let made = 0;
   const url = (): string => `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
 
-  /** An index of its own: after a failure an endpoint is left alone for a while. */
+  /** A separate index: after a failure, its endpoint is not called for a while. */
   const index = async (more: object = {}): Promise<string> => {
     const name = `shop-${++made}`;
     await server.createIndex(name, { fields: FIELDS }, SHOES);

@@ -6,7 +6,7 @@ import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, found, idsOf, makeShop, ready } from "./near.js";
 
 const MEANINGS = [["shoe", "sneaker", "trainers"]];
-/** Without a feedback of the words: cosines are those of the endpoint. */
+/** Without feedback from word matches: cosines are those of the endpoint. */
 const SNEAKERS = { q: "sneaker", search_mode: "hybrid" };
 const SHOP = [
   { id: "1", title: "red shoe", brand: "acme", price: 10 },
@@ -31,7 +31,7 @@ const settings = (model: string) => ({ embedder: { source: "endpoint", url: endp
 const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
 
-/** Until the endpoint is asked again after its faults, which may take some seconds. */
+/** Waits until the endpoint is called again after its faults, which may take some seconds. */
 const untilMode = (index: string, mode: string) =>
   eventually(
     async () => (await server.query(index, SNEAKERS)).json.search_mode === mode,

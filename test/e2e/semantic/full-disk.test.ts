@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-// What failed for want of room is tried again after half a minute.
+// A write that failed for lack of space is retried after half a minute.
 test.runIf(effort(false, true))("a disk that is full while vectors are stored", async (context) => {
   mkdirSync(disk);
   try {

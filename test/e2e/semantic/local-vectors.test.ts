@@ -21,7 +21,7 @@ function documentOf(i: number): object {
 }
 
 const all = Array.from({ length: DOCUMENTS }, (_, i) => documentOf(i));
-/** Nothing is remembered, and time does not matter. */
+/** No cached answers, and no time limit for local reads. */
 const LIMITS = { rememberedAnswersBytesMax: 1, localReadMsMax: 10_000 };
 
 const QUERIES = [
@@ -33,13 +33,13 @@ const QUERIES = [
   { q: "strap amp n200", explain: true },
 ];
 
-/** What each answer has of its own. */
+/** Members that differ between answers. */
 const OWN = { query_id: "", search_time_ms: 0 };
 
 async function answersOf(server: TestServer, vector: readonly number[] | null): Promise<string[]> {
   const answers: string[] = [];
   for (const query of QUERIES) {
-    // What is asked often would be suggested, sooner by the server that is asked more often.
+    // Frequent queries would become suggestions, sooner on the server that is queried more often.
     const body = { ...query, analytics: false };
     const reply = await server.query("shop", vector === null ? body : { ...body, vector });
     expectStatus(reply, 200);
@@ -51,7 +51,7 @@ async function answersOf(server: TestServer, vector: readonly number[] | null): 
   return answers;
 }
 
-/** Asks until the answers need no shard, and returns them. */
+/** Repeats queries until the answers need no shard, and returns the answers. */
 async function locally(
   server: TestServer,
   vector: readonly number[] | null,
@@ -82,13 +82,13 @@ describe.each([1, 3])("with %i shards", (shards) => {
       await everywhere((server) => makeShop(server, "shop", { embedder: { source: "documents" } }, all));
       await everywhere((server) => ready(server, "shop", "documents", DOCUMENTS));
       await expectEqual(null, ["semantic", "hybrid"]);
-      // Others, fewer, and more: the vectors of the old ones are known already.
+      // Changed documents, fewer, and more: the old ones' vectors are cached already.
       const changed = [3, 8, 50, 101].map((i) => ({ ...documentOf(i + 1), id: `${i}` }));
       await everywhere((server) => server.post("/v1/indexes/shop/documents/batch", { documents: changed }));
       await everywhere((server) => server.delete("/v1/indexes/shop/documents/11"));
       await everywhere((server) => ready(server, "shop", "documents", DOCUMENTS - 1));
       await expectEqual(null, ["semantic", "hybrid"]);
-      // Other vectors of the same documents, and none.
+      // Other vectors for the same documents, or none.
       const source = (embedder: object) => (server: TestServer) =>
         server.patch("/v1/indexes/shop/settings", { embedder });
       await everywhere(source({ source: "pushed" }));

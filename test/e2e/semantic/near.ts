@@ -5,7 +5,7 @@ import type { Reply } from "../world/reply.js";
 
 const NUMBERS = 512;
 
-/** The direction with these shares of the first axes. */
+/** The direction with these shares along the first axes. */
 export function toward(...shares: number[]): number[] {
   return Array.from({ length: NUMBERS }, (_, i) => shares[i] ?? 0);
 }
@@ -43,7 +43,7 @@ export async function embedderOf(server: TestServer, index: string): Promise<Emb
   return reply.json.data.embedder as EmbedderStats;
 }
 
-/** Waits until every document has what the source gives it. */
+/** Waits until every document has its vector from the source. */
 export function ready(server: TestServer, index: string, source: string, documents: number): Promise<void> {
   return eventually(
     async () => {
@@ -73,7 +73,7 @@ export function idsOf(reply: Reply): string[] {
   return reply.json.hits.map(({ document }) => document.id);
 }
 
-/** Ids with how each was found: `1:hybrid`. */
+/** Ids with their match types: `1:hybrid`. */
 export function found(reply: Reply): string {
   expectStatus(reply, 200);
   return reply.json.hits.map(({ document, match_type }) => `${document.id}:${match_type}`).join(" ");

@@ -15,7 +15,7 @@ const titled = (titles: string[]) =>
 
 const LEARNED = { embedder: { source: "documents", fields: ["title"] } };
 
-/** By index: documents whose words a model can do nothing with. */
+/** By index: documents with words that a model cannot use. */
 const BARREN = {
   equal: titled(new Array(40).fill("red shoe")),
   empty: titled(new Array(10).fill("")),

@@ -32,7 +32,7 @@ afterAll(async () => {
 const settings = (model: string) => ({ embedder: { source: "endpoint", url: endpoint.url(), model } });
 const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
-/** Answers so to requests that have such a text. */
+/** Gives this answer to requests with such a text. */
 const to = (what: RegExp, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
   texts.some((text) => what.test(text)) ? answer : null;
 const warnings = (index: string) =>

@@ -12,7 +12,7 @@ const THEMES = [
   ["loud", "guitar", "string", "amp", "chord", "strap"],
 ];
 
-/** Of three kinds; each brings a vector of its kind. */
+/** Of three kinds, each with the vector of its kind. */
 const documents = Array.from({ length: 240 }, (_, i) => {
   const theme = THEMES[i % 3]!;
   const words = [0, 1, 3].map((step) => theme[(Math.floor(i / 3) + step) % theme.length]);
@@ -163,7 +163,7 @@ describe("after kill -9", () => {
     expect(idsOf(reply).map((id) => Number(id) % 3)).toEqual(new Array(10).fill(2));
   });
 
-  /** This state or what comes behind it: training may be over between two looks. */
+  /** Waits for this state or a later one, because training may finish between two polls. */
   async function firstState(name: string, state: string): Promise<string> {
     const order = ["none", "waiting", "training", "embedding", "ready"];
     let seen = "";

@@ -19,7 +19,7 @@ import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ONE_AT_A_TIME = { feeds: { ...FROM_LOOPBACK.feeds, concurrency: 1 } };
-/** More than a group of items that is written at once. */
+/** More items than are written at once. */
 const MANY = 5_000;
 
 let feeds: FeedServer;
@@ -36,13 +36,13 @@ const lines = (count: number, title: string): Buffer =>
 
 const one = (id: string, title: string): string => JSON.stringify([{ id, title }]);
 
-/** Feeds that are held are let go at the end of the test, whatever has become of it. */
+/** Held feeds are released at the end of the test, whatever its result. */
 const held: (() => void)[] = [];
 afterEach(() => {
   for (const goOn of held.splice(0)) goOn();
 });
 
-/** The feed gives `first`, and the rest when it is told to go on. */
+/** A feed that sends `first`, and the rest once it is released. */
 function heldFeed(first: Uint8Array, rest: Uint8Array, answer: FeedAnswer = {}) {
   let goOn = (): void => undefined;
   const waiting = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ const hasBegun = (server: TestServer, source: Source, id: number): Promise<void>
 const hasWritten = (server: TestServer, source: Source, id: number): Promise<void> =>
   eventually(async () => (await runOf(server, source, id)).documents_imported > 0, `run ${id} has written`);
 
-/** The paths that were asked for since. */
+/** Paths requested since then. */
 const askedSince = (count: number): string[] => feeds.requests.slice(count).map(({ path }) => path);
 
 const statusOf = ({ status, trigger, error_code }: Run) => [status, trigger, error_code];
@@ -285,7 +285,7 @@ describe("while a run writes", () => {
     });
     await eventually(
       async () => (await server.query("copied", { q: "c+" })).json.found === MANY + 1,
-      "all are indexed with the symbol", // those written before the copy in the background
+      "all are indexed with the symbol", // documents written before the background copy
     );
     expect((await server.get("/v1/indexes/settings/data-sources")).json.data).toEqual([]);
   });

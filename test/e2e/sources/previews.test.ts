@@ -1,4 +1,4 @@
-// Previews of feeds over HTTP: what they show of a feed before it is connected.
+// Previews of feeds over HTTP, before a feed is connected.
 import { constants, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
@@ -29,7 +29,7 @@ test("an integer beyond 2^53 is shown, too", async () => {
   expect(Object.keys(await documentsOf(server, "probe"))).toEqual(["1"]);
 });
 
-/** Twenty items that a reader knows to be complete, and the beginning of another one. */
+/** Twenty items that a reader knows to be complete, and the start of another. */
 const BEGINNINGS = {
   csv: `id,title\n${twenty((id) => `${id},chair\n`)}21,ch`,
   json: `[${twenty((id) => `{"id":"${id}","title":"chair"},`)}{"id":"21`,
@@ -42,7 +42,7 @@ function twenty(item: (id: number) => string): string {
   return Array.from({ length: 20 }, (_, i) => item(i + 1)).join("");
 }
 
-/** Sends an item every few milliseconds and has no end. */
+/** Sends an item every few milliseconds, endlessly. */
 async function* trickle() {
   yield Buffer.from("id,title\n");
   for (let id = 1; ; id++) {
@@ -51,7 +51,7 @@ async function* trickle() {
   }
 }
 
-/** Sends the bytes and then nothing more, without an end. */
+/** Sends these bytes, then stays silent without closing. */
 function stalling(bytes: Uint8Array) {
   return async function* () {
     yield bytes;
@@ -59,7 +59,7 @@ function stalling(bytes: Uint8Array) {
   };
 }
 
-// A preview that waits for the rest of the feed ends in an error after limits.feedPreviewMsMax.
+// A preview that waited for the rest of the feed would fail after limits.feedPreviewMsMax.
 describe.each(["plain", "compressed"])("a preview of a %s feed that stalls after twenty items", (how) => {
   test.each(Object.entries(BEGINNINGS))("in %s shows these and hangs up", async (name, text) => {
     const plain = Buffer.from(text);

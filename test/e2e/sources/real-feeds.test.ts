@@ -31,7 +31,7 @@ function typeOf(name: string): string {
   return name.endsWith(".xml") ? "application/xml" : "application/octet-stream";
 }
 
-/** By the file: items that are read, items without an id, and what some of the documents must be. */
+/** By file: imported items, items that fail, and the expected contents of some documents. */
 const SAYS: Record<string, { imported: number; failed: number; documents: Record<string, object> }> = {
   "google-merchant-rss_feed.xml": {
     imported: 6,
@@ -65,7 +65,7 @@ const SAYS: Record<string, { imported: number; failed: number; documents: Record
     documents: { myproductid: { price: 1299.99, price_currency: "EUR", sale_price: 1199.99, adult: true } },
   },
   "rome-base-products2.xml": { imported: 0, failed: 2, documents: {} },
-  // two items with one id
+  // two items share an id
   "rome-base-jobs-atombase.xml": { imported: 1, failed: 1, documents: {} },
   "magento-products_gear_bags.csv": {
     imported: 14,

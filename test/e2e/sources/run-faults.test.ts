@@ -11,7 +11,7 @@ import { documentsOf, ended, FROM_LOOPBACK, makeSource, runsOf, type Source, syn
 import { eventually } from "../world/harness.js";
 
 const POINTS = SERVER_FAULT_POINTS.filter((point): point is RunPoint => point.startsWith("run."));
-/** Elsewhere nothing can fail, the process can only end. */
+/** At all other points nothing can fail; only a kill can interrupt. */
 const FAILING: readonly RunPoint[] = [
   "run.after-begin",
   "run.before-batch",
@@ -80,7 +80,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     expect(code, text).toBe(0);
   });
 
-  /** Runs that were queued go on, and one that ran is interrupted: none stays as it was. */
+  /** Queued runs continue and the one that was running is interrupted, so none keeps its state. */
   async function settled(source: Source): Promise<void> {
     await eventually(async () => {
       const runs = await runsOf(world.server!, source);
@@ -90,7 +90,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     for (const run of interrupted) expect(run.error_code).toBe("SK-DS-503");
   }
 
-  /** What the feed has is old or new; what it does not have any more may be gone. */
+  /** Documents in the feed are old or new; those no longer in it may be gone. */
   function expectBetween(found: Documents): void {
     const [old, fresh] = [byId(OLD), byId(NEW)];
     for (const [id, document] of Object.entries(found)) expect([old[id], fresh[id]]).toContainEqual(document);

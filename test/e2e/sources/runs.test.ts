@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => feeds.close());
 
-/** A feed is read in blocks of some size. */
+/** Fills a read block, because feeds are read in blocks. */
 const PADDING = " ".repeat(200_000);
 
 interface Item {

@@ -39,7 +39,7 @@ async function shop(server: TestServer, index: string, body: object = {}): Promi
   });
 }
 
-/** The clock of a describe, there before its server and removed after it. */
+/** The clock of a describe block, created before its server and removed after it. */
 function clockAt(time: string): ServerClock {
   const clock = new ServerClock();
   beforeAll(() => clock.set(time));
@@ -52,7 +52,7 @@ const shown = async (server: TestServer, { path }: Source) => (await server.get(
 const nextRunAt = async (server: TestServer, source: Source) =>
   (await shown(server, source)).next_run_at as string;
 
-/** Each run's trigger and end, newest first, once there are so many and none is under way. */
+/** Trigger and outcome of each run, newest first, once this number of runs exists and none is running. */
 async function over(server: TestServer, source: Source, count: number): Promise<string[]> {
   let runs: Run[] = [];
   await eventually(async () => {
@@ -88,7 +88,7 @@ describe.concurrent("a schedule", () => {
     const manual = await shop(server, "manual", { schedule: "manual" });
     const suspended = await shop(server, "suspended", { basic_auth });
     feeds.route("/suspended", { ...FEED, basicAuth: { username: "shop", password: "right" } });
-    // It is in the last index, so it is looked at last.
+    // It is in the last index, so it is checked last.
     const working = await shop(server, "working");
 
     clock.set("2026-03-10T08:59:59Z");
@@ -158,7 +158,7 @@ describe.concurrent("a schedule", () => {
       const found = [...text.matchAll(/^skein_data_source_overdue\{index="(.*?)".*\} 1$/gm)];
       return found.map(([, index]) => index).filter((index) => index !== "working");
     };
-    // What /metrics says may be a second old.
+    // /metrics may be a second old.
     const becomesOverdue = (...indexes: string[]): Promise<void> =>
       eventually(async () => String(await overdue()) === String(indexes), `overdue: ${indexes}`);
     for (const [i, hour] of ["15", "16"].entries()) {
@@ -181,7 +181,7 @@ describe.concurrent("a schedule", () => {
     clock.set("2029-01-01T00:30:00Z");
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     expect(await nextRunAt(server, source)).toBe("2029-01-01T01:00:00.000Z");
-    // What was due at 10 has been made up for in 2029.
+    // The run due at 10 was already made up for in 2029.
     clock.set("2026-03-11T09:30:00Z");
     await eventually(
       async () => (await nextRunAt(server, source)) === "2026-03-11T11:00:00.000Z",
@@ -228,7 +228,7 @@ describe.concurrent("while the server is down", () => {
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     await restartedAt("2026-06-01T09:20:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T11:00:00.000Z");
-    // It is in a later index, so it is looked at after the other.
+    // It is in a later index, so it is checked after the other.
     const witness = await shop(server, "back-witness");
     clock.set("2026-06-01T10:00:00Z");
     expect(await over(server, witness, 1)).toEqual(["schedule completed"]);
@@ -237,7 +237,7 @@ describe.concurrent("while the server is down", () => {
     await restartedAt("2029-01-01T00:30:00Z");
     expect(await over(server, source, 2)).toEqual(["start completed", "schedule completed"]);
     expect(await nextRunAt(server, source)).toBe("2029-01-01T01:00:00.000Z");
-    // What was due at 11 has been made up for in 2029.
+    // The run due at 11 was already made up for in 2029.
     await restartedAt("2026-06-01T10:30:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T12:00:00.000Z");
     clock.set("2026-06-01T12:00:00Z");

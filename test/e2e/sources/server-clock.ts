@@ -1,4 +1,4 @@
-// A clock for servers that the test sets, also while they run. It goes on from where it is set.
+// A clock for servers that the test can set, even while they run. It continues from the time that was set.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,12 +11,12 @@ export class ServerClock {
   readonly #place = join(tmpdir(), `skein-test-clock-${randomUUID()}`);
   readonly #file = join(this.#place, "shift-ms");
 
-  /** Of the servers that have the clock. */
+  /** Environment of the servers that use the clock. */
   get env(): Record<string, string> {
     return { NODE_OPTIONS: `--import ${MODULE}`, SKEIN_TEST_CLOCK: this.#file };
   }
 
-  /** Comes before the first server. A server reads the old or the new time, and nothing between. */
+  /** Must be called before the first server starts. A server reads either the old or the new time. */
   set(time: string): void {
     mkdirSync(this.#place, { recursive: true });
     const written = join(this.#place, "written");

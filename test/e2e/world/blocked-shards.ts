@@ -8,7 +8,7 @@ import { eventually, type StartOptions } from "./harness.js";
 export class BlockedShards {
   readonly #folder = mkdtempSync(join(tmpdir(), "skein-block-"));
 
-  /** What the server is to be started with. */
+  /** Environment to start the server with. */
   get env(): NonNullable<StartOptions["env"]> {
     return {
       NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,
@@ -16,7 +16,7 @@ export class BlockedShards {
     };
   }
 
-  /** The shard's thread stands still while `work` is done. */
+  /** Blocks the shard's thread during `work`. */
   async while<T>(shard: number, work: () => Promise<T>): Promise<T> {
     const order = join(this.#folder, String(shard));
     const held = `${order}.held`;

@@ -1,7 +1,7 @@
 // Certificates of HTTPS servers in tests. They are signed by themselves, so nobody trusts them who is not
 // told to, and their keys are no secrets.
 
-/** Of the two certificates of shop.example. */
+/** Key of both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgELwb4rvNu8h1UIQH
 SreTzSKUcpmmLRIrPwhDcGZT2KehRANCAASeJjGUhsOhAg4p39uKLIZckfPnado1
@@ -9,7 +9,7 @@ gar9uceAtHqcu1XFyRe60VqaA6YZR4DR7g8Wy1UYODGbVlXULFWUwcIS
 -----END PRIVATE KEY-----
 `;
 
-/** Of shop.example, from 2000 to 2100. */
+/** For shop.example, valid from 2000 to 2100. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBZjCCAQ2gAwIBAgIBAjAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxzaG9wLmV4
 YW1wbGUwIBcNMDAwMTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAwMDBaMBcxFTATBgNV
@@ -22,7 +22,7 @@ DwRzJx5xnPGu7xflG2R7kcV0Q1B13346cgE=
 -----END CERTIFICATE-----
 `;
 
-/** Of shop.example, until 2001. */
+/** For shop.example, valid until 2001. */
 export const EXPIRED_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBZjCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxzaG9wLmV4
 YW1wbGUwHhcNMDAwMTAxMDAwMDAwWhcNMDEwMTAxMDAwMDAwWjAXMRUwEwYDVQQD
@@ -41,7 +41,7 @@ export interface TestPair {
   readonly key: string;
 }
 
-/** Of 127.0.0.1 and localhost, from 2000 to 2100, with the name `first`. */
+/** For 127.0.0.1 and localhost, valid from 2000 to 2100, with the name `first`. */
 export const FIRST_PAIR: TestPair = {
   name: "first",
   certificate: `-----BEGIN CERTIFICATE-----

@@ -7,24 +7,24 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
 const NUMBERS = 512;
-/** Numbers of a vector that one piece of a word touches. */
+/** Number of dimensions that one piece of a word changes. */
 const TOUCHED = 8;
 
-/** What one request gets instead of a proper answer. */
+/** The answer to one request, if not a proper one. */
 export interface EmbeddingAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body as it is. */
+  /** The literal body. */
   readonly body?: string;
-  /** What stands under `data`, instead of the proper items. */
+  /** Replaces the proper items under `data`. */
   readonly items?: (items: readonly EmbeddingItem[]) => unknown;
-  /** Waits for this before it answers. */
+  /** Waits for this promise before it answers. */
   readonly after?: Promise<unknown>;
-  /** Falls silent: before the answer, or in the middle of its body. */
+  /** Stops sending: before the answer, or in the middle of its body. */
   readonly silent?: "before" | "within";
-  /** Sends blanks without end instead of a body. */
+  /** Sends spaces endlessly instead of a body. */
   readonly endless?: boolean;
-  /** Ends the connection, without an answer. */
+  /** Closes the connection without an answer. */
   readonly reset?: boolean;
 }
 
@@ -41,7 +41,7 @@ interface EmbeddingRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingMessage["headers"];
-  /** Of the connection that it came on: 1, 2 ... */
+  /** Number of the connection it arrived on: 1, 2 ... */
   readonly connection: number;
   readonly body: {
     readonly model: string;
@@ -53,9 +53,9 @@ interface EmbeddingRequest {
 
 export interface EmbeddingServer {
   readonly port: number;
-  /** What a client is given as its address, such as `http://127.0.0.1:PORT/v1`. */
+  /** The address to configure in a client, such as `http://127.0.0.1:PORT/v1`. */
   url(host?: string): string;
-  /** What the next requests get, one each; all later ones get proper answers. */
+  /** Answers to the next requests, one each; all later ones get proper answers. */
   script(...answers: EmbeddingAnswer[]): void;
   /**
    * What every request without a script gets from now on, which may depend on its texts; null for a proper
@@ -63,12 +63,12 @@ export interface EmbeddingServer {
    */
   always(answer: EmbeddingAnswer | AnswerToTexts | null): void;
   readonly requests: EmbeddingRequest[];
-  /** All texts that were asked for. */
+  /** All texts in requests so far. */
   texts(): string[];
-  /** Most requests that were under way at the same time. */
+  /** Maximum number of concurrent requests so far. */
   readonly atOnceMax: number;
   openConnections(): number;
-  /** Closes connections that no request uses. */
+  /** Closes connections without a request. */
   closeIdle(): void;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export interface EmbeddingServer {
 export interface EmbeddingServerOptions {
   /** Any other key gets 401. */
   readonly apiKey?: string;
-  /** Words that mean the same: their vectors are those of the first. */
+  /** Groups of synonyms: each word has the vector of its group's first word. */
   readonly meanings?: readonly (readonly string[])[];
   /** Serves HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -162,7 +162,7 @@ async function give(
   response.end(body);
 }
 
-/** Some blanks each millisecond, until the other side has had enough. */
+/** Sends some spaces every millisecond, until the other side gives up. */
 function endless(response: ServerResponse): void {
   const timer = setInterval(() => response.write(" "), 1);
   response.once("close", () => clearInterval(timer));
@@ -181,7 +181,7 @@ export function hashedVector(text: string, meanings: readonly (readonly string[]
   return length === 0 ? vector : vector.map((number) => number / length);
 }
 
-/** Adds some numbers, plus or minus `weight`, at places that follow from the piece. */
+/** Adds `weight` or `-weight` to some numbers at positions derived from the piece. */
 function touch(vector: Float64Array, piece: string, weight: number): void {
   let state = 0x811c9dc5;
   for (const character of piece) state = Math.imul(state ^ character.codePointAt(0)!, 0x01000193);

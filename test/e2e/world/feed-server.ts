@@ -9,23 +9,23 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 
 export interface FeedAnswer {
-  /** 200. */
+  /** Default: 200. */
   readonly status?: number;
-  /** In lower case. An `etag` or `last-modified` is honoured: a request that names it gets 304. */
+  /** In lower case. An `etag` or `last-modified` is honoured: a conditional request that matches gets 304. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent with their length, anything else in chunks. */
+  /** A string or bytes are sent with their length, everything else in chunks. */
   readonly body?: string | Uint8Array | (() => Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
-  /** The body is compressed, and its header says so. */
+  /** Compresses the body and declares it in a header. */
   readonly gzip?: boolean;
   /** Answers with 401 to a request without these credentials. */
   readonly basicAuth?: { readonly username: string; readonly password: string };
   /** Honours Range and If-Range. */
   readonly ranges?: boolean;
-  /** Ends the connection after so many bytes of the body; "head" before the head is sent. */
+  /** Closes the connection after this number of body bytes; "head": before the head is sent. */
   readonly cutAfter?: number | "head";
-  /** Falls silent for ever after so many bytes of the body; "head" before the head is sent. */
+  /** Stops sending after this number of body bytes; "head": before the head is sent. */
   readonly stallAfter?: number | "head";
-  /** These bytes are the whole answer, whatever they are; then the connection ends. */
+  /** The literal bytes of the whole response; then the connection is closed. */
   readonly raw?: string | Uint8Array;
 }
 
@@ -36,13 +36,13 @@ export interface FeedRequest {
 
 export interface FeedServer {
   readonly port: number;
-  /** `http://127.0.0.1:PORT` and the path; another host name where one is given. */
+  /** `http://127.0.0.1:PORT` and the path, or with another host name if one is given. */
   url(path: string, host?: string): string;
-  /** Sets the script of a path and begins it anew. */
+  /** Sets the script of a path and starts it from the beginning. */
   route(path: string, ...script: FeedAnswer[]): void;
-  /** Every request since the start, the paths without script (404) included. */
+  /** Every request since the start, including paths without a script (404). */
   readonly requests: FeedRequest[];
-  /** Connections that are open now. */
+  /** Number of open connections. */
   openConnections(): number;
   /** Resolves once no connection is open. */
   quiet(): Promise<void>;
@@ -138,9 +138,7 @@ function isUnchanged(headers: Readonly<Record<string, string>>, asked: IncomingH
     : etag === headers.etag;
 }
 
-/**
- * The first byte that is asked for: 0 when all are, or when the body is not the one that the range is about.
- */
+/** The first byte requested; 0 if all are, or if the range refers to another version of the body. */
 function rangeStart(headers: Readonly<Record<string, string>>, asked: IncomingHttpHeaders): number {
   const start = /^bytes=(\d+)-$/.exec(asked.range ?? "")?.[1];
   const validator = asked["if-range"];

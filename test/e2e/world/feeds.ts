@@ -1,4 +1,4 @@
-// What tests do with data sources: make one, read its feed, wait for a run.
+// Operations on data sources for tests: create one, read its feed, wait for a run.
 import { eventually, expectStatus, type TestServer } from "./harness.js";
 
 export interface Run {
@@ -18,7 +18,7 @@ export interface Run {
   readonly errors: readonly { item: number; id: string | null; error: string }[];
 }
 
-/** Servers with this configuration fetch from loopback. */
+/** Configuration of servers that may fetch from loopback. */
 export const FROM_LOOPBACK = { feeds: { allow_hosts: ["127.0.0.1"] } };
 
 export interface Source {
@@ -50,7 +50,7 @@ export async function runsOf(server: TestServer, { path }: Source): Promise<Run[
   return (await server.get(`${path}/runs`)).json.data as unknown as Run[];
 }
 
-/** The run once it is over. */
+/** The run, once it has ended. */
 export async function ended(server: TestServer, source: Source, id: number): Promise<Run> {
   let run = await runOf(server, source, id);
   await eventually(async () => {
@@ -60,7 +60,7 @@ export async function ended(server: TestServer, source: Source, id: number): Pro
   return run;
 }
 
-/** Reads the feed now. */
+/** Reads the feed now and waits for the end of the run. */
 export async function sync(server: TestServer, source: Source): Promise<Run> {
   return ended(server, source, await syncNow(server, source));
 }

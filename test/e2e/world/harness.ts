@@ -1,5 +1,5 @@
-// Starts the built server as a real process, talks HTTP to it and holds every JSON exchange against the
-// server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its insides.
+// Starts the built server as a real process, talks HTTP to it and checks every JSON exchange against the
+// server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its internals.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
@@ -25,7 +25,7 @@ const STOP_MS_MAX = 60_000;
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 
-/** Front-ends of servers that say nothing of their number. */
+/** Default number of front-ends. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
 /**
  * Indexes of up to so many documents lie in one shard, unless a test says otherwise: with none all shards
@@ -36,33 +36,33 @@ export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?
 export interface StartOptions {
   shards?: number;
   frontEnds?: number;
-  /** Kept by `stop`, removed by `close`; a fresh temporary directory when left out. */
+  /** Kept by `stop`, removed by `close`. Default: a new temporary directory. */
   dataDir?: string;
-  /** What carries HTTP; the best that loads here when left out. */
+  /** The HTTP transport. Default: the best that loads here. */
   http?: Transport | "auto";
   logLevel?: string;
-  /** What the configuration file says; without it there is none. */
+  /** Contents of the configuration file. Default: no file. */
   config?: object;
   flags?: string[];
-  /** Certificates that calls trust, for a server that speaks https. */
+  /** Certificates that calls trust, for an https server. */
   ca?: string[];
   env?: Record<string, string>;
 }
 
 export interface CallOptions {
-  /** Text and bytes go out as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** null sends no Authorization header. */
   key?: string | null;
 }
 
-/** Pauses between two looks at a condition. */
+/** Minimum pause between two checks of a condition. */
 const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 200;
-/** Pause of a client between two turns. */
+/** A client's pause between two calls. */
 const CLIENT_PAUSE_MS = effort(5, 0);
-/** Servers that must not outlive the tests, however these end. */
+/** Servers that must not outlive the tests, however they end. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -75,11 +75,11 @@ function withHomes(config: unknown): unknown {
 }
 
 export class TestServer {
-  /** Known from the first launch on. */
+  /** Set by the first launch. */
   dataDir = "";
   /** Parsed log lines of all runs, oldest first. */
   readonly log: Record<string, unknown>[] = [];
-  /** What the checked engine has said of broken assertions in all runs. */
+  /** Broken assertions reported by the checked engine in all runs. */
   readonly brokenAssertions: string[] = [];
   readonly lastLines = new LastLines();
   url = "";
@@ -89,10 +89,10 @@ export class TestServer {
   private usedMs = 0;
   private configDir = "";
 
-  /** Not running before `launch`. */
+  /** The server does not run before `launch`. */
   constructor(private readonly options: StartOptions) {}
 
-  /** A running server that answers; throws with its log when it does not come up. */
+  /** A running server that answers; throws with its log if it fails to start. */
   static async start(options: StartOptions = {}): Promise<TestServer> {
     const server = new TestServer(options);
     await server.launch();
@@ -111,7 +111,7 @@ export class TestServer {
     return this.process !== undefined && this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** Starts the process, each time on the same data directory. Requires that it is not running. */
+  /** Starts the process, always on the same data directory. Requires that it is not running. */
   async launch(): Promise<void> {
     noteForFailure(this.lastLines);
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
@@ -207,7 +207,7 @@ export class TestServer {
     return this.call("DELETE", path, options);
   }
 
-  /** One HTTP exchange of which only the reply is checked: the request may be what no description allows. */
+  /** One HTTP exchange with only the reply checked, because the request may violate the API description. */
   async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     noteForFailure(this.lastLines);
     const { body, headers = {}, key = ADMIN_KEY } = options;
@@ -254,7 +254,7 @@ export class TestServer {
     return new SecureAgent({ ...options, ca: this.options.ca });
   }
 
-  /** A plain TCP connection to the server, for requests that no HTTP client would send. */
+  /** A plain TCP connection to the server, for requests that no HTTP client sends. */
   socket(): Promise<Socket> {
     noteForFailure(this.lastLines);
     return new Promise((resolve, reject) => {
@@ -263,7 +263,7 @@ export class TestServer {
     });
   }
 
-  /** Creates an index, sends the documents and expects all of it to succeed. */
+  /** Creates an index and sends the documents; expects both to succeed completely. */
   async createIndex(name: string, schema: unknown, documents: unknown[] = []): Promise<void> {
     expectStatus(await this.post("/v1/indexes", { name, schema }), 201);
     if (documents.length > 0) {
@@ -277,14 +277,14 @@ export class TestServer {
     return this.post(`/v1/indexes/${index}/query`, body);
   }
 
-  /** Waits until the server holds so many unanswered requests. */
+  /** Waits until the server has this number of unanswered requests. */
   holds(requests: number): Promise<void> {
-    const line = `skein_http_requests_in_flight ${requests + 1}`; // with the one that asks
+    const line = `skein_http_requests_in_flight ${requests + 1}`; // includes the scrape
     const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
     return eventually(held, `${requests} requests are inside`);
   }
 
-  /** Resident memory of the server process in MiB (Linux), or null. */
+  /** Resident memory of the server process in MiB (Linux), otherwise null. */
   residentMiB(): number | null {
     const file = `/proc/${this.pid}/status`;
     if (!existsSync(file)) return null;
@@ -292,7 +292,7 @@ export class TestServer {
     return kib === undefined ? null : Number(kib) / 1024;
   }
 
-  /** Seconds of processor time that the server process has used (Linux), or 0. */
+  /** Seconds of processor time used by the server process (Linux), otherwise 0. */
   cpuSeconds(): number {
     const file = `/proc/${this.pid}/stat`;
     if (!existsSync(file)) return 0;
@@ -300,7 +300,7 @@ export class TestServer {
     return (Number(user) + Number(system)) / 100;
   }
 
-  /** Ends the process with the signal and waits until it is gone; the data directory stays. */
+  /** Sends the signal and waits until the process is gone; the data directory stays. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     const child = this.process;
     this.process = undefined;
@@ -323,7 +323,7 @@ export class TestServer {
   }
 }
 
-/** Throws with the whole reply when the status is another. */
+/** Throws with the whole reply if its status differs. */
 export function expectStatus(reply: Reply, status: number): void {
   if (reply.status !== status)
     throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
@@ -372,7 +372,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The environment without settings of the machine at hand. */
+/** The environment without settings of this machine. */
 function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
   return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };

@@ -1,10 +1,10 @@
-// The end of what a server has said, which a failed test shows.
+// The last lines of a server's output, shown by a failed test.
 import { SourcePositions } from "../../../server/ground/source-positions.js";
 import type { FailureNote } from "../../failure-notes.js";
 
 const LAST_LINES = 40;
 
-/** Of both streams of a server. */
+/** Lines of both output streams of a server. */
 export class LastLines implements FailureNote {
   readonly #lines: string[] = [];
 

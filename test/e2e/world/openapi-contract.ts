@@ -19,7 +19,7 @@ interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** The document as it is, or its copy in which objects are closed. */
+/** The document as written, or a copy in which objects are closed. */
 type Schemas = "described" | "closed";
 
 const JSON_TYPE = "application/json";
@@ -99,7 +99,7 @@ export class OpenApiContract {
     return { at: `/paths/${escapePointer(template)}/${verb}`, operation: paths[template]?.[verb] };
   }
 
-  /** `value` is undefined when the body is not there; the body of another type than JSON is not looked at. */
+  /** `value` is undefined if there is no body; bodies of other types than JSON are not checked. */
   private checkContent(
     where: string,
     schemas: Schemas,
@@ -163,7 +163,7 @@ function asValue(body: unknown): unknown {
   return typeof body === "string" ? JSON.parse(body) : JSON.parse(JSON.stringify(body));
 }
 
-/** Without the slots of a multi-search whose answer is an error. */
+/** The request without the multi-search slots that got an error. */
 function accepted(body: unknown, { json }: Reply): unknown {
   const { searches } = body as { searches?: unknown[] };
   const results = (json.data as { results?: object[] } | undefined)?.results;

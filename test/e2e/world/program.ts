@@ -16,11 +16,11 @@ export interface ProgramSurroundings {
   /** Its working directory. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What it reads from standard input. */
+  /** Standard input. */
   readonly input?: Uint8Array | undefined;
 }
 
-/** `file` is a path within dist. Resolves when the process has ended. */
+/** `file` is a path within dist. Resolves when the process has exited. */
 export function runProgram(
   file: string,
   args: readonly string[],

@@ -13,13 +13,13 @@ export interface Scraped {
   readonly types: ReadonlyMap<string, string>;
   /** All series, as written: `name{label="value",...}`. */
   readonly series: ReadonlyMap<string, number>;
-  /** The series' value; undefined when it is not there. Labels in any order. */
+  /** The value of the series; undefined if it does not exist. Labels in any order. */
   value(name: string, labels?: Readonly<Record<string, string | number>>): number | undefined;
-  /** The different values of a label over all series of a metric. */
+  /** The distinct values of a label over all series of a metric. */
   labelValues(name: string, label: string): Set<string>;
 }
 
-/** Throws an Error that shows the line at fault. */
+/** Throws an Error that shows the offending line. */
 export function readPrometheusText(text: string): Scraped {
   if (!text.endsWith("\n")) throw new Error("the text does not end with a line feed");
   const types = new Map<string, string>();
@@ -64,7 +64,7 @@ export function readPrometheusText(text: string): Scraped {
   };
 }
 
-/** NaN is a value of the format, in any case of its letters; null is none. */
+/** NaN is valid, in any letter case; null means not a number. */
 function numberOf(text: string): number | null {
   if (/^nan$/i.test(text)) return Number.NaN;
   const value = Number(text.replace(/^([+-]?)Inf$/, "$1Infinity"));
@@ -76,7 +76,7 @@ function labelsOf(text: string): Map<string, string> {
   return new Map(Array.from(found, ([, name, value]) => [name!, value!.replace(/\\(["\\])/g, "$1")]));
 }
 
-/** Buckets of one series stand together and never shrink. */
+/** Buckets of one series are adjacent and never shrink. */
 function checkBuckets(
   samples: readonly { name: string; labels: Map<string, string>; value: number }[],
 ): void {

@@ -1,5 +1,5 @@
-// What tests read from a reply. One flat shape for all routes: a test only touches the members its route has;
-// whether they are there is checked against /openapi.json by the harness.
+// The parts of a reply that tests read. One flat type for all routes: a test only touches the members of its
+// route; the harness checks their presence against /openapi.json.
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface Hit {
@@ -12,7 +12,7 @@ export interface Hit {
 
 export type FacetCounts = Record<string, Record<string, number>>;
 
-/** An index, a batch result, a document, a deletion: whatever stands under `data`. */
+/** An index, a batch result, a document, a deletion: the contents of `data`. */
 export interface ReplyData {
   id: string | number;
   name: string;
@@ -55,6 +55,6 @@ export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The parsed body; an empty object when the reply is not JSON. */
+  /** The parsed body; an empty object if the reply is not JSON. */
   json: ReplyBody;
 }

@@ -5,11 +5,11 @@ import { type StartOptions, TestServer } from "./harness.js";
 import { TRANSPORTS, type Transport } from "./transports.js";
 
 interface SharedOptions extends StartOptions {
-  /** The file fails when the server has logged an error by its end. */
+  /** Fails the file if the server has logged an error by its end. */
   quiet?: boolean;
 }
 
-/** It answers from the first test on. `prepare` fills it before that. */
+/** The server answers when the first test starts. `prepare` fills it before that. */
 export function sharedServer(
   { quiet = false, ...options }: SharedOptions,
   prepare: (server: TestServer) => Promise<unknown> = async () => undefined,

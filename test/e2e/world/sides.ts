@@ -30,7 +30,7 @@ export function documents(side: Side): object[] {
   }));
 }
 
-/** Makes an index that shows its side wherever one looks. */
+/** Creates an index that shows its side everywhere. */
 export async function makeSide(server: TestServer, index: string, side: Side): Promise<void> {
   await server.createIndex(index, schema(side), documents(side));
   const highlight = { start_tag: `<${side.name}>` };
@@ -43,7 +43,7 @@ export async function makeSide(server: TestServer, index: string, side: Side): P
 
 export const QUERY = { q: "thing", facets: ["side"], highlight_fields: "title", per_page: 20 };
 
-/** The side an answer comes from; throws when it shows more than one. */
+/** The side an answer comes from; throws if it shows more than one. */
 export function sideOf(reply: Reply): string {
   expectStatus(reply, 200);
   const { hits, found, facets, data } = reply.json;
@@ -59,7 +59,7 @@ export function sideOf(reply: Reply): string {
   return side!;
 }
 
-/** The side of an index by everything that is not a query; throws when it shows more than one. */
+/** The side of an index according to everything except queries; throws if it shows more than one. */
 export async function sideOfRecords(server: TestServer, index: string): Promise<string> {
   const of = async (path: string) => (await server.get(`/v1/indexes/${index}${path}`)).json.data;
   const { schema: shown, records_count, name } = await of("");

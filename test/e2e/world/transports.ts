@@ -19,19 +19,19 @@ async function loads(loading: () => unknown): Promise<boolean> {
 const uwsjs = await loads(() => load(`@uwsjs/${process.platform}-${process.arch}-${major}`));
 const uwsPack = await loads(() => import("uWebSockets.js"));
 
-/** At least node:http. */
+/** Always includes node:http. */
 export const TRANSPORTS: readonly Transport[] = [
   ...(uwsjs ? (["uwsjs"] as const) : []),
   ...(uwsPack ? (["uws-pack"] as const) : []),
   "node",
 ];
-/** Those of uWebSockets.js that do not load here. */
+/** The uWebSockets.js transports that do not load here. */
 export const MISSING: readonly Transport[] = (["uwsjs", "uws-pack"] as const).filter(
   (build) => !TRANSPORTS.includes(build),
 );
 
 const nodeShares = major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
-/** Those with which several threads can listen on one address here. */
+/** Those that let several threads listen on one address here. */
 export const SHARING: readonly Transport[] = TRANSPORTS.filter(
   (transport) => transport !== "node" || nodeShares,
 );
