@@ -1,7 +1,6 @@
-// Deletion by filter while documents are re-indexed: segments of the former schema know neither the new type
-// nor the new fields, so a filter that they answer deletes too few documents, or with a negation too many.
-// Each shard's first attempt to re-index fails, and the next one comes seconds later: the deletion is asked
-// for in between.
+// Deletion by filter during re-indexing: segments of the former schema know neither the new type nor the new
+// fields, so a filter evaluated on them deletes too few documents, or too many if it is negated. Each shard's
+// first attempt to re-index fails, and the next follows seconds later; the deletion is requested in between.
 import { afterAll, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { World } from "../faults/fault-world.js";

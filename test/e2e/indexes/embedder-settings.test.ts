@@ -1,5 +1,5 @@
-// The settings of semantic search over HTTP: what is refused, that the key of an endpoint never comes out
-// again, and what an index that learns says about it.
+// The settings of semantic search over HTTP: what is refused, that an endpoint's key is never shown again,
+// and what an index reports about its training.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Many changes of one large document in a batch: each would need a copy of the document, so a batch is held
-// to what it amounts to in bytes.
+// Many updates of one large document in a batch: each would need a copy of the document, so a batch is
+// limited by the total size of these copies.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";
 

@@ -1,6 +1,6 @@
 // Many indexes in a server that may load only a few at a time: clients write to and read from all of them
-// while they are loaded and unloaded, and every answer is that of a naive model; so it is after a kill,
-// before which nothing acknowledged is lost.
+// while they are loaded and unloaded, and every answer must match a naive model, even after a kill, which
+// must not lose anything acknowledged.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";

@@ -1,5 +1,4 @@
-// What is said of documents that are refused, and which document a path means. Runs on each HTTP
-// implementation.
+// Error messages for refused documents, and which document a path refers to. Runs on each HTTP transport.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, TestServer } from "../world/harness.js";
 import { TRANSPORTS } from "../world/transports.js";

@@ -1,6 +1,6 @@
-// The spreading of an index over all shards, cut short and failing at each of its points, in the middle of
-// writes: afterwards the index is at home or spread, with all that was acknowledged, each document once;
-// `skein check` finds no damage, and the next attempt comes to the end.
+// The spreading of an index over all shards, killed and failing at each of its points during writes.
+// Afterwards the index is at home or spread, with every acknowledged document exactly once; `skein check`
+// finds no damage, and the next attempt completes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import type { SpreadPoint } from "../faults/fault-scenarios.js";

@@ -1,7 +1,7 @@
-// What is asked of an index in the middle of its spreading: changes of the index as a whole, writes, a stop
-// of the server and the death of shards. The middle is held where a shard that is to get documents stands
-// still, before anything is decided, where the catalog seems not to take the decision, and where the home is
-// to be dropped. Nothing is lost, nothing is there twice, and everything that was asked for is done.
+// Requests in the middle of an index's spreading: changes to the whole index, writes, a server stop and the
+// death of shards. The spreading is held at one of three places: before the decision, because a receiving
+// shard is blocked; where the catalog seems to reject the decision; or where the home shard's copy is to be
+// dropped. Nothing may be lost or duplicated, and every request must be carried out.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";

@@ -1,5 +1,5 @@
-// Snapshots, starts and changes of the number of shards find indexes at home, spread ones and those that are
-// on their way: each document is there once, and nothing of a spreading that came to nothing is left.
+// Snapshots, starts and changes of the number of shards with indexes that are at home, spread, or in the
+// middle of spreading: each document exists exactly once, and an abandoned spreading leaves nothing behind.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,8 +51,8 @@ describe("a snapshot", () => {
   }
 
   test("that is taken in the middle has all documents once", async () => {
-    // Before the decision, while the move begins anew every second; and between a decision that seemed to be
-    // refused and the next.
+    // Before the decision, while the move restarts every second; and after a decision that seemed to be
+    // rejected, before the next one.
     const early = `early-${Date.now()}`;
     await world.make(early, undefined, BEGUN);
     const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);

@@ -1,5 +1,5 @@
-// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks
-// of a feed's run and the places of a plan.
+// Everything that belongs to an index survives its spreading: vectors of every source, the marks of a feed
+// run and the usage of a plan.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";

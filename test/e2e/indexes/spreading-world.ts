@@ -1,5 +1,5 @@
-// A server on which the spreading of an index can be held in its middle, its shards can be made to stand
-// still and be killed, and what tests of spreading ask of it.
+// A server that can hold an index in the middle of its spreading and block or kill its shards, with the
+// checks that tests of spreading need.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,8 +107,8 @@ export class SpreadingWorld {
   }
 
   /**
-   * Has the index grow, and does the work while its spreading comes to the point again and again, but not
-   * beyond.
+   * Grows the index, and runs `work` while its spreading reaches the point again and again without passing
+   * it.
    */
   whileHeld<T>(point: SpreadPoint, grow: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     return this.whileFailing(point, async (isPassed) => {

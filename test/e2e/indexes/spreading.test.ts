@@ -1,5 +1,6 @@
-// A small index lies in one shard, and in all of them once it has grown. Nobody sees when that happens: reads
-// and writes of many clients go on, each finds every document once, and what was written stays written.
+// A small index lives in one shard, and in all of them once it has grown. Clients do not notice the change:
+// concurrent reads and writes continue, each read finds every document once, and nothing acknowledged is
+// lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";

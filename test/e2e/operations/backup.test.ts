@@ -1,5 +1,5 @@
-// Snapshots of a running server: one moment for all shards and the catalog, restored to another directory;
-// what is damaged, newer or in the way is refused.
+// Snapshots of a running server: one moment for all shards and the catalog, restored into another directory.
+// Damaged or newer snapshots and existing targets are refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
-// A server that is started without settings for memory has them all the same, in the process that was
-// started.
+// A server started without memory settings gets them anyway, in the same process.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";

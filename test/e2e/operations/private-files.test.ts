@@ -1,5 +1,5 @@
-// Other users of the machine cannot read the data: neither what a server, a snapshot and a restoration make,
-// nor what an earlier version has left open.
+// Other users of the machine cannot read the data: neither the files of a server, a snapshot or a restore,
+// nor files that an earlier version left open.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

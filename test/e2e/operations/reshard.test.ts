@@ -1,5 +1,5 @@
-// Another number of shards at a start: every document, every answer and the order of ties stay, and a kill -9
-// in the middle loses nothing.
+// A start with another number of shards: every document, every answer and the order of ties stay the same,
+// and a kill -9 in the middle loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -154,7 +154,7 @@ describe("another number of shards", () => {
 });
 
 /**
- * Starts a server with this many shards and kills it `ms` after it has begun to move documents, or when it
+ * Starts a server with this number of shards and kills it `ms` after it began to move documents, or once it
  * has moved them.
  */
 async function cutShort(dataDir: string, shards: number, ms: number): Promise<void> {

@@ -1,6 +1,6 @@
 // The promise of docs/how-to/upgrade.md: a server starts on the data directory of each earlier build, answers
-// as that build did, and writes on. test/golden/directories has the directories, named after the day of their
-// build: the files of a data directory by name, as base64 in JSON. They are never written again.
+// as that build did, and can write to it. test/golden/directories has the directories, named after the date
+// of their build: the files by name, as base64 in JSON. They are never rewritten.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Vectors and models where an index as a whole is moved: to another number of shards, into a snapshot and out
-// of it, to another name, out of memory, and away. What an endpoint has made is never asked for again.
+// Vectors and models when a whole index is moved: to another number of shards, into and out of a snapshot, to
+// another name, out of memory, and deleted. Vectors of an endpoint are never requested twice.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Queries that say what is not wanted, over real HTTP: nothing is lost, and the documents that have it come
+// Queries that name unwanted things, over HTTP: no document is lost, but those with the unwanted things come
 // later.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";

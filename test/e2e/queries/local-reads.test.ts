@@ -1,5 +1,5 @@
-// Small indexes that the HTTP thread reads in the memories of the shards: without them, right after every
-// write, and around all that moves an index to another memory or takes it away.
+// Small indexes that the HTTP thread reads from the shards' memory: without involving the shards, right after
+// every write, and around everything that moves an index to other memory or removes it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // What a shop's visitors type and what they must find: spellings of part numbers, joined and split words,
-// forms of words, scripts without spaces, synonyms; and what the answer says beside the hits.
+// word forms, scripts without spaces, synonyms; and the parts of the answer besides hits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { Hit, ReplyBody } from "../world/reply.js";

@@ -1,4 +1,4 @@
-// Several searches in one request: each slot is what the same query alone would have been, or its own
+// Several searches in one request: each slot equals the result of the same query on its own, or its own
 // failure.
 import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";

@@ -1,5 +1,5 @@
-// Questions that are put again and again around everything that changes their answer: what is remembered must
-// be in use and never be out of date. See server/fleet/reads/answer-cache.ts.
+// Queries repeated around everything that changes their answer: the cache must be used and never be stale.
+// See server/fleet/reads/answer-cache.ts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ const SHOES = [
   { id: "4", title: "green boot", brand: "best", price: 40, size: 10 },
 ];
 /**
- * So many that a question does not change with the number of documents: a program wants no more rows than
- * there are.
+ * Enough that queries do not depend on the number of documents: a program never asks for more rows than there
+ * are.
  */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
@@ -64,8 +64,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
   }
 
   /**
-   * Each time the question has this answer, ids and counts of brands: by words, whose statistics change with
-   * many writes, and without.
+   * Expects these ids and brand counts each time, with words, whose statistics change with many writes, and
+   * without.
    */
   async function expectAnswer(ids: string, brands: Record<string, number>): Promise<void> {
     for (const what of [{ q: "shoe" }, { q: "*", filter_by: "price:<1000 && title:shoe" }]) {

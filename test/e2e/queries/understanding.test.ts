@@ -1,5 +1,5 @@
-// Queries that name filters, sorts and things to leave out, over real HTTP: what is searched for, what the
-// answer says of it, and when a query is asked as it is typed.
+// Queries that name filters, sorts and things to exclude, over HTTP: the search that results, its description
+// in the answer, and when a query is searched as typed.
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,5 @@
-// Vectors of an endpoint: documents wait for it as long as it takes and over restarts, while the words
-// answer; queries wait for it for a moment only.
+// Vectors from an endpoint: documents wait for it as long as necessary and across restarts, while word search
+// works; queries wait only briefly.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddingServer, hashedVector, startEmbeddingServer } from "../world/embedding-server.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";

@@ -1,6 +1,6 @@
-// The disk fills up while an endpoint makes vectors: documents wait for theirs and are found by their words,
-// the state says that it failed, and all get their vectors once there is room. The full disk is a small
-// tmpfs, which only root can mount.
+// The disk fills up while an endpoint computes vectors: documents wait for theirs and are found by their
+// words, the state reports the failure, and all get their vectors once there is room. The full disk is a
+// small tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Queries by vectors of small indexes, which the HTTP thread answers in the memories of the shards: without
-// them, and with the same bytes as from the shards, also while documents and models come and go.
+// Vector queries on small indexes, which the HTTP thread answers from the shards' memory: without involving
+// the shards and with the same bytes, also while documents and models change.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { BlockedShards } from "../world/blocked-shards.js";

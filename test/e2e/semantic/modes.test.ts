@@ -1,5 +1,5 @@
-// Search modes over pushed vectors: which mode answers, what is found beside the words, and that filters,
-// facets, sorting, paging and rules hold for it too.
+// Search modes over pushed vectors: which mode answers, what is found besides word matches, and that filters,
+// facets, sorting, paging and rules apply to it too.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -188,8 +188,8 @@ describe("what is found", () => {
     const reply = await ask({ q: "shoe", search_mode: "semantic", explain: true }, "few");
     expect(idsOf(reply)[0]).toBe("1");
     const [hit] = reply.json.hits as unknown as { explanation: { similarity: number } }[];
-    // (1, 0) and the direction of (1, 0) + (0.8, 0.6) make the query (0.987, 0.160); either shoe alone makes
-    // another one.
+    // The query becomes (0.987, 0.160), the direction of (1, 0) + that of (1, 0) + (0.8, 0.6); with only one
+    // of the shoes it would be another vector.
     expect(hit!.explanation.similarity).toBeCloseTo(0.987, 2);
   });
 });

@@ -1,5 +1,5 @@
-// A small shop whose vectors are plain to see: each document's direction is a mixture of a few axes, so
-// cosines follow from the shares. Also what tests of semantic search wait for and look at.
+// A small shop with transparent vectors: each document's direction is a mixture of a few axes, so cosines
+// follow from the shares. Also the waits and checks of semantic tests.
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 

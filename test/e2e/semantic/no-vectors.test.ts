@@ -1,5 +1,5 @@
-// Documents of which none gets a vector: the state says that they are done, and coverage that it was for
-// nothing. Queries are keyword ones.
+// Documents that all end up without a vector: the state says done, and the coverage is zero. Queries are
+// answered by keyword.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, idsOf, makeShop, ready, toward } from "./near.js";

@@ -1,5 +1,5 @@
-// Vectors that come with documents: which are refused, that they follow every change of a document, and that
-// none ever comes out again. Similar documents by them.
+// Vectors sent with documents: which are refused, that they follow every change of a document, and that none
+// is ever returned. Similar documents found by them.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

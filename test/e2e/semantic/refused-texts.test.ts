@@ -1,6 +1,6 @@
-// An endpoint that does not take the text of some document: the others get their vectors, the log names how
-// many have none, and what is refused is not asked for again until it changes. An endpoint that refuses
-// everything has failed, and nothing is lost.
+// An endpoint that rejects the text of some document: the others get their vectors, the log reports how many
+// have none, and a rejected text is not sent again until it changes. An endpoint that rejects everything
+// counts as failed, and nothing is lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import {

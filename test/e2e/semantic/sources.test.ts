@@ -1,5 +1,5 @@
-// The source of vectors changes while people search, and the server dies while vectors come about: searches
-// go on, and in the end every document has the vector of the source in force.
+// The source of vectors changes while people search, and the server is killed while vectors are computed:
+// searches continue, and in the end every document has a vector from the current source.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
@@ -93,7 +93,7 @@ describe("the source of vectors", () => {
       await patch("changed", { source: "pushed" });
       const reply = await server.query("changed", near);
       expect(reply.json.search_mode).toBe("semantic");
-      // Some of the model's vectors are as near as that to any direction. The pushed ones may not be there
+      // Some of the model's vectors are that close to any direction. The pushed ones may not have arrived
       // yet.
       expect(idsOf(reply).filter((id) => Number(id) % 3 !== 1)).toEqual([]);
       await patch("changed", { source: "documents" });

@@ -1,5 +1,5 @@
-// Preloaded into servers (node --import): their clock is off by so many milliseconds as the file
-// SKEIN_TEST_CLOCK says at that moment. Timers go on as always. The product knows nothing of it.
+// Preloaded into servers (node --import): shifts their clock by the milliseconds currently in the file
+// SKEIN_TEST_CLOCK. Timers are not affected. The product knows nothing of it.
 import { readFileSync } from "node:fs";
 
 const file = process.env.SKEIN_TEST_CLOCK;

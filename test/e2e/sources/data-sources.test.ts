@@ -1,5 +1,4 @@
-// Data sources over HTTP: their life, what is refused, who may, passwords that never show, swaps, what
-// survives.
+// Data sources over HTTP: lifecycle, refusals, permissions, hidden passwords, swaps, persistence.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

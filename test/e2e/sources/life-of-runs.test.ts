@@ -1,5 +1,5 @@
-// What becomes of runs when something happens beside them: the server ends and starts, others wait in the
-// queue, their index is swapped or deleted, their source is changed or deleted.
+// Runs during other events: the server stops and starts, other runs are queued, the index is swapped or
+// deleted, the source is changed or deleted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type FeedAnswer, type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {

@@ -1,4 +1,4 @@
-// Feeds that others have written, through a whole server: previewed, read into an index of the suggested
+// Feeds written by others, through a whole server: previewed, imported into an index with the suggested
 // schema, searched.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

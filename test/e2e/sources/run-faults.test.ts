@@ -1,6 +1,6 @@
-// Every fault point of a run of a data source: the process is killed there, or the step fails there, or the
-// server is told to stop there. Afterwards no document is lost or made up, no run is left running, and the
-// next run ends in what the feed says.
+// Every fault point of a data source run: the process is killed there, or the step fails, or the server is
+// told to stop. Afterwards no document is lost or invented, no run remains in the running state, and the next
+// run ends with the feed's contents.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import { effort } from "../../effort.js";

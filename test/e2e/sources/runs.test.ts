@@ -1,5 +1,5 @@
-// Runs of data sources over HTTP: what they write, count and delete, how they fail, end early and follow each
-// other.
+// Runs of data sources over HTTP: what they write, count and delete, and how they fail, end early and follow
+// each other.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {

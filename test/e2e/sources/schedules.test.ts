@@ -1,5 +1,5 @@
-// What the schedules of data sources begin, by a clock that the test sets: on time, after the server was
-// down, when the clock was wrong, and what they leave out.
+// Runs started by the schedules of data sources, with a clock that the test sets: on time, after downtime,
+// after the clock was wrong, and those that are skipped.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -62,8 +62,8 @@ async function over(server: TestServer, source: Source, count: number): Promise<
   return runs.map(({ trigger, status }) => `${trigger} ${status}`);
 }
 
-// Beside the next describe, which has a server and a clock of its own, too: both wait for schedules, which
-// are looked at every second.
+// Concurrent with the next describe block, which has its own server and clock: both wait for schedules, which
+// are checked every second.
 describe.concurrent("a schedule", () => {
   const clock = clockAt("2026-03-10T07:30:00Z");
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK, env: clock.env, quiet: true });

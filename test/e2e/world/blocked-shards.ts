@@ -1,5 +1,5 @@
-// Shards that stand still while a test does something: whoever waits for such a shard waits as long as the
-// test wants. The thread is stopped by faults/shard-blocker.mjs, which the server loads first.
+// Blocks shards while a test does something: a request to such a shard waits as long as the test wants.
+// faults/shard-blocker.mjs, which the server loads first, stops the thread.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

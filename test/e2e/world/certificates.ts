@@ -1,5 +1,5 @@
-// Certificates of HTTPS servers in tests. They are signed by themselves, so nobody trusts them who is not
-// told to, and their keys are no secrets.
+// Certificates of HTTPS servers in tests. They are self-signed, so only clients that are given them trust
+// them, and their keys are not secret.
 
 /** Key of both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----

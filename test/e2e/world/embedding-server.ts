@@ -1,6 +1,6 @@
-// An OpenAI-compatible server of embeddings on loopback, with every fault that such a server can have. Its
-// vectors are made of hashed words and pieces of words, so texts that share some are near each other and the
-// same text always has the same vector. Knows nothing of what asks it.
+// An OpenAI-compatible embeddings server on loopback with every fault that such a server can have. Its
+// vectors hash words and pieces of words, so texts that share some are similar, and the same text always has
+// the same vector. Knows nothing of its callers.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -58,7 +58,7 @@ export interface EmbeddingServer {
   /** Answers to the next requests, one each; all later ones get proper answers. */
   script(...answers: EmbeddingAnswer[]): void;
   /**
-   * What every request without a script gets from now on, which may depend on its texts; null for a proper
+   * The answer to every unscripted request from now on, which may depend on its texts; null for a proper
    * answer.
    */
   always(answer: EmbeddingAnswer | AnswerToTexts | null): void;

@@ -1,5 +1,5 @@
-// A server of feeds on loopback that has every fault a feed's server can have. Each path has a script: what
-// the first request gets, what the second, and so on; the last answer stays. Knows nothing of what fetches
+// A feed server on loopback that can show every fault of such a server. Each path has a script of answers for
+// the first request, the second, and so on; the last answer repeats. Knows nothing of the code that fetches
 // from it.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
@@ -119,8 +119,7 @@ async function give(answer: FeedAnswer, asked: IncomingHttpHeaders, response: Se
   if (stop === undefined) return void response.end(body);
   response.flushHeaders();
   await new Promise((written) => response.write(body.subarray(0, stop), written));
-  // A reset may overtake bytes that are on their way, so the connection ends instead: the reader has them
-  // all.
+  // A reset may overtake bytes in transit, so the connection is closed normally: the reader gets all of them.
   if (answer.cutAfter !== undefined) socket.end();
 }
 

@@ -19,8 +19,8 @@ export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /**
- * Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy
- * test.
+ * Maximum idle time of a connection that is reused: after longer pauses the server may be closing it,
+ * unnoticed by a busy test.
  */
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
@@ -28,8 +28,8 @@ export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 /** Default number of front-ends. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
 /**
- * Indexes of up to so many documents lie in one shard, unless a test says otherwise: with none all shards
- * take part in all tests.
+ * By default, indexes with at most this number of documents live in one shard; with 0, all shards take part
+ * in all tests.
  */
 export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
@@ -149,8 +149,8 @@ export class TestServer {
   }
 
   /**
-   * Has the server read its files again, with another configuration file when one is given; text is written
-   * as it is. Returns the messages that the server has logged about it, as far as `last`.
+   * Makes the server reload its files, with another configuration file if one is given; text is written
+   * unchanged. Returns the server's log messages about it, up to the one that matches `last`.
    */
   async reload(config?: unknown, last = /^the configuration/): Promise<string[]> {
     if (config !== undefined) this.writeConfig(config);
@@ -330,8 +330,8 @@ export function expectStatus(reply: Reply, status: number): void {
 }
 
 /**
- * Polls until `check` is true, at first every few milliseconds, later with pauses of a tenth of the time
- * waited so far. The limit is for busy machines.
+ * Polls until `check` is true: every few milliseconds at first, later with pauses of a tenth of the time
+ * waited so far. The timeout allows for busy machines.
  */
 export async function eventually(
   check: () => Promise<boolean>,
@@ -347,8 +347,8 @@ export async function eventually(
 }
 
 /**
- * Each client takes its turn again and again while `work` is done, in the usual run with short pauses that
- * leave the processors to the work. Throws the first error of any when all have ended.
+ * Calls each client again and again during `work`; in the usual run with short pauses, to leave the
+ * processors to the work. Once all have ended, throws the first error of any.
  */
 export async function meanwhile(
   clients: readonly (() => Promise<unknown>)[],

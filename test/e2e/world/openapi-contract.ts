@@ -1,6 +1,6 @@
-// Holds HTTP exchanges against an OpenAPI 3.1 document: path, status and content type must be described, a
-// JSON reply must fit its schema and have no member that the schema does not list, and a JSON request that
-// the server accepted must fit the request schema.
+// Checks HTTP exchanges against an OpenAPI 3.1 document: path, status and content type must be described, a
+// JSON reply must match its schema without members that the schema does not list, and a JSON request that the
+// server accepted must match the request schema.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Reply } from "./reply.js";
@@ -26,8 +26,8 @@ const JSON_TYPE = "application/json";
 const ERROR = "/components/schemas/Error";
 
 /**
- * By the text of the document: servers of one build share theirs, since the checks are compiled when they are
- * first used.
+ * By the text of the document: servers of one build share a contract, because its checks are compiled on
+ * first use.
  */
 const known = new Map<string, OpenApiContract>();
 
@@ -52,8 +52,8 @@ export class OpenApiContract {
   }
 
   /**
-   * Throws when the server accepted a JSON request that the document does not describe. Slots of a
-   * multi-search that were refused may be anything.
+   * Throws if the server accepted a JSON request that the document does not describe. Refused slots of a
+   * multi-search may be anything.
    */
   checkRequest(method: string, path: string, body: unknown, reply: Reply): void {
     const { at, operation } = this.operation(method, path);
@@ -70,8 +70,8 @@ export class OpenApiContract {
   }
 
   /**
-   * Throws when the reply is not what the document promises. A request of something that is not in the
-   * document must be refused with an error's body. OPTIONS is answered for every path and described for none.
+   * Throws if the reply differs from the document's promise. A request for an undocumented path must be
+   * refused with an error body. OPTIONS is answered for every path and described for none.
    */
   checkReply(method: string, path: string, reply: Reply): void {
     if (method === "OPTIONS") return;
@@ -134,8 +134,8 @@ export class OpenApiContract {
 }
 
 /**
- * A copy of the document in which an object has only the members that its schema lists. Objects stay open
- * whose schema lists none, or says what other members may be: maps and documents of users.
+ * A copy of the document in which an object may only have the members that its schema lists. Objects stay
+ * open if their schema lists none or describes other members: maps and documents of users.
  */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);

@@ -1,5 +1,5 @@
-// Runs a compiled program of the project in a process of its own, as people and scripts do, without the
-// SKEIN_ variables of whoever runs the tests.
+// Runs a compiled program of the project in its own process, as people and scripts do, without the SKEIN_
+// variables of the test run.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

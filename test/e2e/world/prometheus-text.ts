@@ -1,6 +1,6 @@
-// Reads Prometheus text (format 0.0.4) strictly: a line that is none of HELP, TYPE and sample, a sample of no
-// declared metric, a series that appears twice or a bucket that shrinks is an error. Written from the
-// format's description, not from the library that writes it.
+// A strict reader of Prometheus text (format 0.0.4). Errors: a line that is neither HELP nor TYPE nor a
+// sample, a sample of an undeclared metric, a series that appears twice, a bucket that shrinks. Written from
+// the format's description, not from the library that writes it.
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';

@@ -1,5 +1,5 @@
-// Servers that all tests of a file share: started before its first test and closed after its last. So a file
-// has a describe for each of its topics, and no topic starts a server of its own.
+// Servers shared by all tests of a file: started before its first test and closed after its last. This lets a
+// file have one describe block per topic without starting a server for each.
 import { afterAll, beforeAll, expect } from "vitest";
 import { type StartOptions, TestServer } from "./harness.js";
 import { TRANSPORTS, type Transport } from "./transports.js";
@@ -30,10 +30,7 @@ export function sharedServer(
   return server;
 }
 
-/**
- * One for each implementation of HTTP that loads here, the best first and node:http last, as rows of
- * describe.each.
- */
+/** One server per HTTP transport that loads here, best first and node:http last, as rows of describe.each. */
 export function serverOverEachHttp(
   options: SharedOptions,
   prepare?: (server: TestServer) => Promise<unknown>,

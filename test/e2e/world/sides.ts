@@ -1,5 +1,5 @@
-// Indexes that show which one they are wherever one looks, for tests of copying and swapping: by their
-// documents, a field, a setting, a rule and a synonym group. An answer that shows two sides is a mixture.
+// Indexes that can be told apart in every way, for tests of copying and swapping: by documents, a field, a
+// setting, a rule and a synonym group. An answer that shows two sides is a mixture.
 import { expect } from "vitest";
 import { expectStatus, type TestServer } from "./harness.js";
 import type { Reply } from "./reply.js";

@@ -1,5 +1,5 @@
-// What can carry HTTP on this machine, the best first: found out by loading it here, not by asking the
-// product.
+// The HTTP transports available on this machine, best first: determined by loading them here, not by asking
+// the product.
 import { createRequire } from "node:module";
 
 export type Transport = "uwsjs" | "uws-pack" | "node";
