@@ -18,7 +18,7 @@ export interface GivenValue {
 /** Throws ConfigError with one line that names the option. */
 export type ReadValue<T> = (given: GivenValue) => T;
 
-export function refuseValue(given: GivenValue, expected: string): never {
+function refuseValue(given: GivenValue, expected: string): never {
   const shown = typeof given.value === "string" ? `"${given.value}"` : JSON.stringify(given.value);
   throw new ConfigError(`${given.label} must be ${expected}, not ${shown}`);
 }
