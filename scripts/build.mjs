@@ -1,6 +1,6 @@
-// Builds dist/: the engine and the checked engine (asc), their Unicode table, and the programs
-// (docs/adr/0011-bundled-programs.md), all at the same time. Types are not checked here: `npm run typecheck` does that.
-// Plain JavaScript, since it runs before anything is built. `--if-stale` leaves out what is newer than its sources.
+// Builds dist/ in parallel: the engine and the checked engine (asc), their Unicode table, and the programs
+// (docs/adr/0011-bundled-programs.md). Does not check types; `npm run typecheck` does. Plain JavaScript,
+// because it runs before anything is built. `--if-stale` skips targets that are newer than their sources.
 import { spawn } from "node:child_process";
 import {
   chmodSync,
@@ -37,7 +37,7 @@ const PROGRAM_SOURCES = [
   "test/golden",
   "package-lock.json",
 ];
-/** What is started by its path: commands, threads and processes. */
+/** Entry points that are started by path: commands, threads and processes. */
 const PROGRAMS = [
   "server/cli/main",
   "server/cli/demo/main",
@@ -69,7 +69,10 @@ const PROGRAMS = [
   "test/golden/write",
   "test/torture/main",
 ];
-/** What the plain JavaScript of tests and of the comparison with peers imports; with a program it is the same instance. */
+/**
+ * Modules that plain JavaScript (tests, the comparison with peers) imports. If a program is loaded as well,
+ * both share one instance of the module.
+ */
 const MODULES = [
   "bench/load/documents-file",
   "bench/load/drive",
@@ -88,9 +91,11 @@ const MODULES = [
   "shards/fault",
   "shards/storage/store",
 ];
-/** These load files of their own by path: native code, the entry of a thread, a language when it is needed. */
+/**
+ * These packages load their own files by path: native code, a thread's entry point, or a language on demand.
+ */
 const UNBUNDLED = [/^uWebSockets\.js/, /^classic-level/, /^msgpackr-extract/, /^piscina/, /^@orama\//];
-/** Outputs are below dist/, the first one is said to be built. */
+/** Output paths are relative to dist/. A missing output makes its target stale. */
 const TARGETS = [
   { name: "engine", sources: ENGINE_SOURCES, outputs: ["engine/engine.wasm"], build: () => asc("release") },
   {
@@ -111,7 +116,10 @@ const TARGETS = [
 ];
 const NO_SOURCES = new Set(["node_modules", "results", "data", "regressions", "bytes"]);
 
-/** Newest change of a file, or of anything in a folder (removals change the folder itself); 0 when absent. */
+/**
+ * Time of the latest change (ms) to a file, or to anything in a folder; 0 if the path does not exist. A
+ * deletion changes the folder's own time.
+ */
 function newestChange(path) {
   if (!existsSync(path)) return 0;
   const stats = statSync(path);
@@ -125,7 +133,7 @@ function newestChange(path) {
   return newest;
 }
 
-/** Removed first and written last, so that a broken build stays stale. */
+/** The build deletes the stamp first and writes it last, so a failed build stays stale. */
 function stampOf(target) {
   return join(DIST, `.built-${target.name.replaceAll(" ", "-")}`);
 }
@@ -137,7 +145,7 @@ function isStale(target) {
   return target.sources.some((source) => newestChange(join(ROOT, source)) > built);
 }
 
-/** Runs a package's command with this Node; its messages go to the terminal. Rejects when it fails. */
+/** Runs a package's command with this Node. Its output goes to the terminal. Rejects if the command fails. */
 function run(packageName, binary, args) {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve(`${packageName}/package.json`);
@@ -160,7 +168,10 @@ function asc(target) {
   return run("assemblyscript", "asc", [entry, "--config", "asconfig.json", "--target", target]);
 }
 
-/** Bundles the programs; what several of them use lies in dist/chunks. They take the place of earlier ones when all are written. */
+/**
+ * Bundles the programs. Shared code goes into dist/chunks. The new files replace the old ones after all of
+ * them have been written.
+ */
 async function bundle() {
   const entries = [...PROGRAMS, ...MODULES].map((name) => [name, join(ROOT, `${name}.ts`)]);
   const programs = await rolldown({
@@ -177,10 +188,10 @@ async function bundle() {
     chunkFileNames: "chunks/[name].js",
     keepNames: true,
     sourcemap: true,
-    sourcemapPathTransform: (source) => source.replace("../", ""), // the files move one folder up below
+    sourcemapPathTransform: (source) => source.replace("../", ""), // below, the files move up one folder
   });
   await programs.close();
-  // npm does this when it links the command, and not again when a build replaces the file.
+  // npm sets this when it links the command, but not when a later build replaces the file.
   chmodSync(join(fresh, "server/cli/main.js"), 0o755);
   for (const name of readdirSync(DIST)) {
     if (name !== "engine" && !name.startsWith(".")) rmSync(join(DIST, name), { recursive: true });
@@ -193,7 +204,7 @@ async function build(target) {
   const started = Date.now();
   rmSync(stampOf(target), { force: true });
   await target.build();
-  // The stamp carries the start: a source saved while the build ran makes it stale.
+  // The stamp has the build's start time, so a source saved during the build makes it stale.
   writeFileSync(stampOf(target), "");
   utimesSync(stampOf(target), started / 1000, started / 1000);
   console.log(`build: ${target.name} in ${((Date.now() - started) / 1000).toFixed(1)} s`);

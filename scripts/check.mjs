@@ -1,9 +1,9 @@
-// What `npm test` does before the tests: the build of what is stale, and beside it the type checks and the lint, since
-// each of them keeps one core busy. The compiler remembers what it has checked (tsconfig.json), so a second run is
-// short. A step shows its output when it ends. The exit code is 1 when any step failed.
+// Runs before the tests in `npm test`: builds stale targets and, in parallel, runs the type checks and the
+// lint, because each step keeps one core busy. Repeated type checks are incremental (tsconfig.json). A step
+// prints its output when it ends. The exit code is 1 if any step failed.
 import { spawn } from "node:child_process";
 
-/** The steps of a lane run one after the other. In a fresh checkout both lanes take about as long. */
+/** The steps of a lane run one after the other. In a fresh checkout both lanes take about the same time. */
 const LANES = [
   ["node scripts/build.mjs --if-stale"],
   ["npm run --silent typecheck", "npm run --silent lint"],

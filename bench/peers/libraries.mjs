@@ -1,5 +1,6 @@
-// Search libraries that run inside this process. Each one: `index(documents, fields)`, `search(q, perPage)` with the
-// number found (or null when it does not tell; then `count(q)` does, outside of the measured time), `close()`.
+// Search libraries that run inside this process. Each has `index(documents, fields)`, `search(q, perPage)`
+// and `close()`. `search` returns the number of matches, or null if the library does not report it;
+// `count(q)` then counts them outside the measured time.
 import { createRequire } from "node:module";
 import { create, insertMultiple, search } from "@orama/orama";
 import FlexSearch from "flexsearch";
@@ -8,7 +9,7 @@ import MiniSearch from "minisearch";
 const require = createRequire(import.meta.url);
 const { dependencies } = require("./package.json");
 
-/** As Skein's default: one typo from 4 letters, two from 8. */
+/** Skein's default: 1 typo from 4 letters, 2 from 8. */
 const typosOf = (word) => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
 export function miniSearch() {

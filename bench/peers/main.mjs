@@ -1,6 +1,7 @@
-// `npm run bench:peers`: other search engines with the same documents and the same queries, each measured by a process
-// of its own. Libraries run inside it; Skein and servers given by URL are asked over HTTP, which is part of their figures. How many documents each
-// engine found stands beside its times: who finds less has done less. With the programs of README.md also queries per CPU second, theirs beside Skein's.
+// `npm run bench:peers`: compares search engines on the same documents and queries. Each engine is measured
+// in its own process. Libraries run inside it. Skein and servers given by URL are called over HTTP, and their
+// times include it. The report shows the number of matches next to the times, because an engine that finds
+// less does less work. With the programs in README.md, the report also compares queries per CPU second.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,7 +60,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "10" },
     name: { type: "string", default: "peers" },
     out: { type: "string", default: "bench/results" },
-    // Between the processes: the one engine to measure, and where to leave its row.
+    // Internal, passed to the child process: the engine to measure and the file for its row.
     engine: { type: "string" },
     row: { type: "string" },
     help: { type: "boolean", default: false },
@@ -120,7 +121,10 @@ async function main() {
   }
 }
 
-/** Documents of the id and the searched fields only: what is not searched costs nobody anything. */
+/**
+ * Reads the documents with only their id and the searched fields, so that no engine pays for the other
+ * fields.
+ */
 function readDocuments(path, fields) {
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");
   return lines.map((line, i) => {
@@ -175,13 +179,15 @@ async function measure(make, folder, documents, fields, kinds) {
   }
 }
 
-/** What a library keeps, without the garbage of indexing where Node allows to collect it. */
+/** Resident bytes of this process, after a garbage collection if Node runs with --expose-gc. */
 function settledBytes() {
   globalThis.gc?.();
   return process.memoryUsage().rss;
 }
 
-/** A tenth of the queries warms up. Slow engines answer fewer of them. */
+/**
+ * The first tenth of the queries is the warm-up. A slow engine runs out of time and answers fewer queries.
+ */
 async function measureKind(engine, queries) {
   for (const q of queries.slice(0, Math.ceil(queries.length / 10))) await engine.search(q, PER_PAGE);
   const times = [];

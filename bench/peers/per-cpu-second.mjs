@@ -1,6 +1,6 @@
-// How many queries Skein and the programs of README.md answer per second of CPU time: whole documents, queries with filters,
-// facets and sorts. All of them run at the same time and are measured in short turns, warmed up in turns as well, so that what
-// else the machine does meets all alike. CPU time is that of all threads of the one process.
+// Queries per second of CPU time, for Skein and the programs in README.md: whole documents, queries with
+// filters, facets and sorts. All engines stay running and take short turns, also during the warm-up, so that
+// other load on the machine affects them equally. CPU time covers all threads of the engine's process.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drawQueries } from "../../dist/bench/load/queries.js";
@@ -12,11 +12,13 @@ import { startSkein } from "./servers.mjs";
 const WORKLOAD = "bench/workloads/catalogue.json";
 const PLAIN_KIND = "words";
 const TURN_SECONDS = 0.5;
-/** How many queries further on the next turn begins, so that slow engines meet all of them, too. */
+/**
+ * Each turn starts this many queries later than the one before, so that slow engines also reach all queries.
+ */
 const TURN_STRIDE = 97;
 const LINES_PER_REQUEST = 1000;
 
-/** Skein as it comes, and doing what the programs do. */
+/** Two configurations of Skein: the defaults, and the features of the programs only. */
 const READINGS = [
   { name: "Skein", index: "as-it-comes", how: "over HTTP, as it comes", settings: {}, parameters: {} },
   {
@@ -27,10 +29,13 @@ const READINGS = [
     parameters: { search_mode: "keyword", ai: false, analytics: false, fields: ["id"] },
   },
 ];
-/** Too few bytes for an answer: every query is worked out. */
+/** Too small a cache for any answer, so every query is computed. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
-/** Sets of queries, each with the rows of all engines. `commands`: command or URL by name. */
+/**
+ * Returns one entry per query set, with a row for each engine. `commands` maps each program's name to its
+ * command or URL.
+ */
 export async function measurePerCpuSecond({ file, folder, commands, count, seconds }) {
   const documents = withIds(file.path, join(folder, "whole-documents.jsonl"));
   const sets = drawSets(file, count);
@@ -62,7 +67,7 @@ function configFile(folder) {
   return path;
 }
 
-/** The same documents, each with an id that is a text. */
+/** Writes the same documents with string ids. */
 function withIds(path, target) {
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");
   const named = lines.map((line, i) => {
@@ -121,8 +126,8 @@ async function programContender(program, documents, folder, schema) {
 }
 
 /**
- * Rounds of short turns until every contender has used `seconds` of CPU time to warm up, then as many again that count: on a
- * busy machine they take longer and mean the same.
+ * Runs rounds of short turns until every contender has used `seconds` of CPU time to warm up, then measures
+ * for as long again. On a busy machine this takes longer but gives the same figures.
  */
 async function measureInTurns(contenders, bodies, seconds) {
   let turn = 0;

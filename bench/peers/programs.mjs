@@ -1,16 +1,19 @@
-// Search libraries of other languages: a small program over each, started by a command or asked at a URL. README.md has the
-// protocol. Knows no library: `tantivy` and `lucene` differ in their command only. The engines have the interface of those in
-// libraries.mjs.
+// Search libraries in other languages. A small program wraps each of them and is started by a command or
+// called at a URL; README.md describes the protocol. This file knows no library: `tantivy` and `lucene`
+// differ only in their command. The engines have the same interface as those in libraries.mjs.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { queryOfText } from "./protocol-query.mjs";
 
-/** Names of the options that give their commands or URLs, with what the reports call them. */
+/** The option that gives each program's command or URL, and the program's name in reports. */
 export const PROGRAMS = { tantivy: "tantivy", lucene: "Lucene" };
 
-/** The conversation with one program: `ask` sends a request and resolves with its answer; one at a time. */
+/**
+ * Starts a program, or connects to one at a URL. `ask` sends a request and resolves with the reply; only one
+ * request may be open at a time.
+ */
 export async function startProgram(commandOrUrl) {
   return /^https?:\/\//.test(commandOrUrl) ? atUrl(commandOrUrl) : byCommand(commandOrUrl);
 }
@@ -27,12 +30,12 @@ function atUrl(url) {
   };
 }
 
-/** `exec` makes the program's process id that of the child. */
+/** `exec` replaces the shell, so `child.pid` is the program's process id. */
 function byCommand(command) {
   const child = spawn("sh", ["-c", `exec ${command}`], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let waiting = null;
-  child.stdin.on("error", () => {}); // that it has ended is told to whoever waits for an answer
+  child.stdin.on("error", () => {}); // the pending request reports that the program has ended
   child.once("close", (code, signal) => waiting?.reject(new Error(`"${command}" ended with ${signal ?? `status ${code}`}`)));
   createInterface({ input: child.stdout }).on("line", (line) => waiting?.resolve(line));
   return {
@@ -50,13 +53,13 @@ function byCommand(command) {
   };
 }
 
-/** Loads a file of JSON lines whose documents have an `id`; the index goes into `folder`, which is made. */
+/** Loads a JSON lines file whose documents have an `id`. Creates `folder` and stores the index there. */
 export function open(program, file, folder, fields) {
   mkdirSync(folder, { recursive: true });
   return program.ask({ do: "open", file, folder, fields });
 }
 
-/** A field of an index as the protocol has it. `schemaField` is one of an inferred schema. */
+/** Converts a field of an inferred schema to the protocol's form. */
 export function fieldOf({ name, type, facet }) {
   const text = type === "string" || type === "string[]";
   return { name, text, values: facet === true, number: type === "int32" || type === "int64" || type === "float" };
@@ -82,7 +85,7 @@ export async function programEngine(commandOrUrl, folder) {
   return engine;
 }
 
-/** null where there is no /proc, and of a program at a URL. */
+/** Returns null without /proc and for a program at a URL. */
 function residentBytes(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) * 1024;

@@ -1,5 +1,5 @@
-// Queries as the programs of README.md read them. They say what each word may be, so that every program does the same: the rules
-// are Skein's defaults, without its judgement of which words look misspelt.
+// Queries in the protocol of README.md. They state how each word may match, so that every program does the
+// same work. The rules are Skein's defaults, except that Skein also decides which words look misspelt.
 
 const EQUALS = /^(.+?):=`(.*)`$/s;
 const RANGE = /^(.+?):(>=|<=)(.+)$/;
@@ -11,7 +11,7 @@ function typosOf(word) {
   return letters >= 8 ? 2 : letters >= 4 ? 1 : 0;
 }
 
-/** Every word must match, the last one as the beginning of a longer one, too. */
+/** Every word must match; the last word may also match as a prefix. */
 export function queryOfText(q, limit) {
   const words = q === "*" ? [] : q.toLowerCase().split(" ");
   return {
@@ -23,7 +23,7 @@ export function queryOfText(q, limit) {
   };
 }
 
-/** `body`: a query that bench/load/queries.ts has drawn. */
+/** `body` is a query drawn by bench/load/queries.ts. */
 export function queryOfBody(body) {
   const query = queryOfText(body.q, body.per_page);
   if (body.num_typos === 0) for (const word of query.words) word.typos = 0;

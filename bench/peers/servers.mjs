@@ -1,5 +1,5 @@
-// Search servers over HTTP: Skein, started here, and others by URL. Indexes are called `skein-peers` and removed at
-// the end. The same interface as in libraries.mjs.
+// Search servers over HTTP: Skein, started here, and others at a URL. Their indexes are named `skein-peers`
+// and deleted at the end. The interface is the same as in libraries.mjs.
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -10,7 +10,7 @@ const INDEX = "skein-peers";
 const BATCH = 1000;
 const POLL_MS = 100;
 
-/** One keep-alive connection; JSON in and out. `body` may be text that is ready. */
+/** One keep-alive connection that sends and receives JSON. A `body` that is a string is sent unchanged. */
 function connect(base, headers) {
   const url = new URL(base);
   const library = url.protocol === "https:" ? https : http;
@@ -50,7 +50,10 @@ async function until(done) {
   while (!(await done())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
-/** A server of one shard: a client of it, what it uses, and how it is stopped. */
+/**
+ * Starts a server with one shard. Returns a client, readings of the server's resource use, and a function
+ * that stops it.
+ */
 export async function startSkein(dataDir, configFile) {
   const adminKey = "bench-admin-key-0123456789";
   const main = "dist/server/cli/main.js";
@@ -137,7 +140,7 @@ export async function meilisearch(base, key) {
       await finished(await json("POST", "/indexes", { uid: INDEX, primaryKey: "number" }));
       const settings = { searchableAttributes: fields, displayedAttributes: ["*"] };
       await finished(await json("PATCH", `/indexes/${INDEX}/settings`, settings));
-      // Its ids allow few characters, so documents are numbered.
+      // Meilisearch allows few characters in ids, so documents are numbered.
       const numbered = documents.map((document, number) => ({ number, ...document }));
       const tasks = [];
       for (const batch of batches(numbered)) {
@@ -155,7 +158,7 @@ export async function meilisearch(base, key) {
   };
 }
 
-/** OpenSearch too. */
+/** Also works with OpenSearch. */
 export async function elasticsearch(base) {
   const { ask, json, remove, close } = connect(base, {});
   const { version } = await json("GET", "/");

@@ -1,5 +1,5 @@
-// Runs a judged set against a server: every query as it stands and in its other forms (query-variants.ts), and what
-// each ranking is worth.
+// Runs a judged set against a server: sends every query in its original form and in its variants
+// (query-variants.ts) and measures each ranking.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { type JudgedQuery, type JudgedSet, readDocuments, readQueries } from "./judged-sets.js";
@@ -8,11 +8,13 @@ import { type Variant, variantTexts } from "./query-variants.js";
 import { type Asking, type Mode, RankedIndex } from "./ranked-index.js";
 import { ERROR_KINDS, hitsWordOf } from "./typing-error.js";
 
-/** Rows asked for where MAP is reported: it is taken over them, as trec_eval and the baselines do. */
+/**
+ * Rows requested when MAP is reported. MAP is computed over 1,000 rows, as in trec_eval and the baselines.
+ */
 const MAP_DEPTH = 1000;
-/** Rows asked for where MAP is not reported. */
+/** Rows requested when MAP is not reported. */
 const PAGE_DEPTH = 100;
-/** The default of min_len_1typo: the engine forgives no typo in a shorter word. */
+/** Default of min_len_1typo: the engine tolerates no typo in a shorter word. */
 const FORGIVEN_LETTERS_MIN = 4;
 
 export const WITHOUT_UNDERSTANDING = "clean, without understanding";
@@ -21,25 +23,25 @@ export interface JudgedResult extends ModeResult {
   readonly set: string;
   readonly documents: number;
   readonly queries: number;
-  /** The other modes that were asked for. */
+  /** Results of the modes after the first. */
   readonly modes: readonly ModeResult[];
 }
 
 /**
- * nDCG@10 by the form of the queries: clean and the kinds of typing errors; of the first mode also short, natural and,
- * when it is keyword, WITHOUT_UNDERSTANDING.
+ * nDCG@10 by query form: clean, and one form per kind of typing error. The first mode also has the forms
+ * short and natural and, if it is keyword, WITHOUT_UNDERSTANDING.
  */
 export type FiguresByForm = Readonly<Record<string, number>>;
 
 export interface ModeResult {
   readonly mode: Mode;
   readonly clean: Measures;
-  /** The mean over the four kinds of errors. */
+  /** Mean over the four kinds of typing errors. */
   readonly mistyped: Measures;
   readonly ndcg10: FiguresByForm;
-  /** nDCG@10 over the queries in which the word with the error is long enough to be forgiven. */
+  /** nDCG@10 over the queries whose misspelt word is long enough for a typo to be tolerated. */
   readonly forgivable: { readonly queries: number; readonly clean: number; readonly mistyped: number };
-  /** To compare two rankings query by query. */
+  /** For comparing two rankings query by query. */
   readonly perQuery: readonly {
     readonly id: string;
     readonly text: string;
@@ -64,12 +66,12 @@ export async function runJudged(
   return { set: set.name, documents: index.documents, queries: queries.length, ...result, modes };
 }
 
-/** The judged queries as they are asked. */
+/** The judged queries in the form in which they are sent. */
 function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
   return readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
 }
 
-/** Asks all queries in one form and measures every ranking, in the order of the queries. */
+/** Sends all queries in one form and measures every ranking. The results are in query order. */
 async function askAll(
   index: RankedIndex,
   queries: readonly JudgedQuery[],
@@ -88,7 +90,10 @@ interface Form {
   readonly ai?: boolean;
 }
 
-/** Forms that only the first mode is asked. Understanding is switched off to see what it does to keyword queries. */
+/**
+ * Forms that are sent only in the first mode. One switches query understanding off, to show its effect on
+ * keyword queries.
+ */
 function furtherForms(mode: Mode): Form[] {
   const forms: Form[] = [
     { name: "short", variant: "short" },
@@ -134,8 +139,8 @@ async function runMode(
 }
 
 /**
- * Judged texts are prose from before query languages: a quote or a dash at the start of a word is punctuation
- * there (cranfield's "-dash" would exclude documents).
+ * Judged texts were written before query languages, so a quote or a dash before a word is punctuation:
+ * cranfield's "-dash" would exclude documents.
  */
 export function withoutOperators(text: string): string {
   return text.replace(/"/g, " ").replace(/(^|\s)-+/g, "$1");

@@ -1,5 +1,5 @@
-// How good is the ranking? Starts the built server on a temporary directory and asks it what people have judged,
-// or what people misspell. `npm run relevance -- --help` shows the options.
+// Measures ranking quality. Starts the built server on a temporary directory and runs judged queries or
+// misspelt words against it. `npm run relevance -- --help` shows the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +96,10 @@ async function misspellings(serve: Serve, options: Options): Promise<void> {
   keep(options, "misspellings", true, conditions, result, misspellingMarkdown(conditions, result));
 }
 
-/** Prints the results and writes them where the options say. A part of them replaces no report of the whole. */
+/**
+ * Prints the results and writes them to the files named by the options. A partial run (--set) does not
+ * replace the full report.
+ */
 function keep(
   { out, json }: Options,
   name: string,
@@ -110,7 +113,7 @@ function keep(
   process.stdout.write(markdown);
 }
 
-/** Reads an option's list of names. */
+/** Returns a parser for an option that takes a list of names. */
 function listOf<T extends string>(known: readonly T[]): (list: string) => T[] {
   return (list) =>
     list.split(",").map((name) => {
@@ -136,7 +139,7 @@ function conditionsOf(options: Options, settings: Record<string, unknown>): Cond
   };
 }
 
-/** As it would be typed again. */
+/** The command line that repeats this run. */
 function command(): string {
   return `npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
 }

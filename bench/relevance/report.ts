@@ -1,4 +1,4 @@
-// Writes what was measured: Markdown for people, JSON for programs.
+// Writes the results: Markdown for people, JSON for programs.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { type Measures, mean } from "./measures.js";
 import type { MisspellingResult, MisspellingShare } from "./misspelling-run.js";
 import { ERROR_KINDS } from "./typing-error.js";
 
-/** How a measurement was made: the machine, the index settings and the seed of the typing errors. */
+/** The conditions of a measurement: machine, index settings and the seed of the typing errors. */
 export interface Conditions {
   readonly machine: MachineCard;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ function mistypedLines(results: readonly JudgedResult[]): string[] {
   return lines;
 }
 
-/** The other modes beside the first one; nothing when there is only one. */
+/** Compares the other modes with the first one. Returns an empty string if there is only one mode. */
 export function modesMarkdown(results: readonly JudgedResult[]): string {
   const [first] = results;
   if (first === undefined || first.modes.length === 0) return "";
@@ -186,7 +186,7 @@ function three(figures: readonly number[]): string {
   return figures.map(figure).join(" / ");
 }
 
-/** A difference with its sign. */
+/** Formats a difference with its sign. */
 export function signed(difference: number): string {
   return `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(4)}`;
 }

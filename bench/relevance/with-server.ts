@@ -1,14 +1,17 @@
-// The built server for the length of a measurement, and a client of it.
+// Runs the built server, with a client, for the duration of a measurement.
 
 import { ApiClient } from "../../server/cli/api.js";
 import { ServerProcess } from "../load/server-process.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 
-/** Starts a server for the work and stops it again, on a directory that is kept between the calls. */
+/** Starts a server, runs `work` and stops the server. All calls use the same data directory. */
 export type Serve = <T>(work: (client: ApiClient) => Promise<T>) => Promise<T>;
 
-/** Starts the server on the directory and stops it after the work. It inherits this process's environment. */
+/**
+ * Starts the server on the directory, runs `work` and stops the server. The server inherits this process's
+ * environment.
+ */
 export async function withServer<T>(
   main: string,
   dataDir: string,

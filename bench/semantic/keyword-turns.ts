@@ -1,5 +1,6 @@
-// Keyword queries put to servers that have copies of one index, so that all have the same segments: the first has vectors, the two
-// others have none. They are asked in short turns. How the two without differ tells what a difference means.
+// Sends keyword queries to servers with copies of one index, so that all have the same segments: the first
+// server has vectors, the other two have none. The servers take short turns. The difference between the two
+// without vectors shows the measurement noise.
 
 import { FEW_RESULTS } from "../../server/search/matching/plan.js";
 import { drive, type PreparedQuery } from "../load/drive.js";
@@ -7,17 +8,20 @@ import { foundCounts, prepare } from "../load/measure.js";
 import type { DrawnQuery } from "../load/queries.js";
 import { type Running, stop } from "./running.js";
 
-/** Each has new processes: what V8 makes of the same code and queries differs by several percent from process to process. */
+/**
+ * Each sitting starts new processes, because V8's optimisation of the same code and queries varies by several
+ * percent between processes.
+ */
 const SITTINGS = 6;
 const WARM_ROUNDS = 20;
 const ROUNDS_A_SITTING = 25;
 /**
- * A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. So warming up is done in
- * turns, too: one server after the other would favour the last one by a tenth.
+ * After two idle seconds a server collects garbage, and V8 then recompiles some code. The warm-up therefore
+ * also runs in turns: warming up one server after the other would favour the last one by about 10%.
  */
 const TURN_SECONDS = 0.25;
 const CLIENTS = 4;
-/** Rounds begin with other queries than the one before. */
+/** Each round starts this many queries later than the one before. */
 const QUERIES_A_ROUND = 97;
 
 interface Spent {
@@ -25,7 +29,10 @@ interface Spent {
   cpuSeconds: number;
 }
 
-/** Queries that find too little are measured for themselves, since they look for related documents by vectors. */
+/**
+ * Queries with too few matches are also measured separately, because they search for related documents by
+ * vector.
+ */
 export async function keywordTurns(
   starts: readonly (() => Promise<Running>)[],
   index: string,
@@ -68,7 +75,10 @@ function byFound(drawn: readonly DrawnQuery[], founds: readonly number[]): [stri
   ];
 }
 
-/** Adds to what each server has spent. In each round all of them begin with the same query, and another one is asked first. */
+/**
+ * Adds to the totals in `spent`. All servers start a round at the same query, and a different server goes
+ * first in each round.
+ */
 async function inSlices(
   running: readonly Running[],
   loads: readonly (readonly PreparedQuery[])[],

@@ -1,4 +1,4 @@
-// A server that runs for a measurement.
+// A server that runs during a measurement.
 
 import type { Target } from "../load/measure.js";
 import type { ServerProcess } from "../load/server-process.js";

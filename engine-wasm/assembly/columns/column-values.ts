@@ -1,6 +1,6 @@
-// The values of a single-valued or multi-valued column by the type of its field: reads a row's value as a key, compares 64
-// rows with a value, and scans for a range. The only file that knows the width of a column; the loops are in columns.ts,
-// column-order.ts and element-scans.ts.
+// Reads the values of single-valued and multi-valued columns according to the field's type: returns a row's
+// value as a sort key, compares 64 rows with a value, and scans for a range. Only this file knows the width
+// of a column's values. The loops are in columns.ts, column-order.ts and element-scans.ts.
 import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT32S, TYPE_INT64, TYPE_STRING } from "../layout";
 import { Mem } from "../memory/mem";
 import { floatKey, intKey } from "../memory/order";
@@ -9,12 +9,15 @@ import { orderBool, orderFloat, orderInt32, orderInt64, RowOrder } from "./colum
 import { scanBool, scanRange } from "./columns";
 import { Elements } from "./element-scans";
 
-/** -0 is 0. */
+/** -0 counts as 0. */
 export function floatValueKey(value: f64): u64 {
   return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
 }
 
-/** The value of a row that has one, as a u64 in its order; a string's is its ordinal. Only of single-valued fields. */
+/**
+ * Returns a row's value as a u64 that sorts in the same order; for a string, its ordinal. The field must be
+ * single-valued and the row must have a value.
+ */
 export function valueKey(type: u32, column: usize, row: u32): u64 {
   switch (type) {
     case TYPE_STRING:
@@ -32,7 +35,9 @@ export function valueKey(type: u32, column: usize, row: u32): u64 {
   }
 }
 
-/** Compares the numbers of 64 rows from `row` on with one, the bits of an i64 or f64. */
+/**
+ * Compares the values of 64 rows, starting at `row`, with `number`, which holds the bits of an i64 or f64.
+ */
 export function orderNumbers(
   type: u32,
   values: usize,
@@ -56,7 +61,10 @@ export function orderNumbers(
   }
 }
 
-/** Rows whose integer lies in [low, high], which lie in the range of the type. Rows without a value may be among them. */
+/**
+ * Finds the rows whose integer is in [low, high]. Both bounds must be within the type's range. The result may
+ * include rows without a value.
+ */
 export function scanIntegers(type: u32, values: usize, rows: u32, low: i64, high: i64, to: usize): void {
   switch (type) {
     case TYPE_BOOL:
@@ -70,7 +78,7 @@ export function scanIntegers(type: u32, values: usize, rows: u32, low: i64, high
   }
 }
 
-/** Rows with an integer in [low, high] among their elements. */
+/** Finds the rows that have an element in [low, high]. */
 export function scanIntegerElements(type: u32, elements: Elements, values: usize, low: i64, high: i64): void {
   if (type == TYPE_INT32S) elements.scanRange<i32>(values, <i32>low, <i32>high);
   else unknownType();

@@ -1,12 +1,12 @@
-// The slots a program queries, and the way back from a slot to its place in the program.
+// The slots that a program queries, and the map from a slot to its index in the program.
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { ProgramReader, programBad } from "./program";
 
-/** What `indexOf` answers for a slot that is not queried. */
+/** Returned by `indexOf` for a slot that the program does not query. */
 export const NOT_QUERIED: u32 = 0xffffffff;
 
-/** The slots of one program, in scratch. */
+/** The slots of one program, in scratch memory. */
 @unmanaged
 export class Slots {
   count: u32;
@@ -14,7 +14,7 @@ export class Slots {
   indexes: usize; // u16 by slot: index + 1, 0 = not queried
   largest: u32;
 
-  /** Reads a count and that many slots; one that occurs twice makes the program bad. */
+  /** Reads a count and that many slots. A repeated slot makes the program invalid. */
   static read(reader: ProgramReader): Slots {
     const made = Slots.make(reader.countWithin(reader.u16(), 2));
     for (let i: u32 = 0; i < made.count; i++) made.put(i, reader.u16());
@@ -22,7 +22,7 @@ export class Slots {
     return made;
   }
 
-  /** Room for the program's `count` slots, to be set with `put`. */
+  /** Allocates room for `count` slots; fill it with `put`. */
   static make(count: u32): Slots {
     const made = changetype<Slots>(scratchZeroed(offsetof<Slots>()));
     made.count = count;
@@ -38,7 +38,7 @@ export class Slots {
     return Mem.u16At(this.slots + ((<usize>index) << 1));
   }
 
-  /** Prepares `indexOf` once all slots were put; a slot that occurs twice makes the program bad. */
+  /** Prepares `indexOf` after all slots have been put. A repeated slot makes the program invalid. */
   finish(): void {
     this.largest = 0;
     for (let i: u32 = 0; i < this.count; i++) this.largest = max(this.largest, this.at(i));
@@ -50,7 +50,7 @@ export class Slots {
     }
   }
 
-  /** Place of a slot in the program, or NOT_QUERIED. */
+  /** Index of a slot in the program, or NOT_QUERIED. */
   indexOf(slot: u32): u32 {
     return slot > this.largest ? NOT_QUERIED : Mem.u16At(this.indexes + ((<usize>slot) << 1)) - 1;
   }

@@ -1,5 +1,5 @@
-// Which sections a field has in a segment, by its type and flags: the one place that decides, for building
-// and for merging.
+// Decides which sections a field has in a segment, by its type and flags. Both building and merging use this
+// file.
 import { FLAG_FACET, FLAG_INDEX, FLAG_SORT } from "../layout";
 import { isArrayType, isStringType } from "./field-type";
 

@@ -1,5 +1,5 @@
-// What a field's type says about its values: their kind, their width, their range and their order. All parts of the
-// engine ask here. columns/column-values.ts is the other file that tells types apart: it reads and scans columns.
+// What a field's type says about its values: kind, width, range and order. The rest of the engine uses these
+// functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types.
 import {
   ARRAY_TYPES,
   FLOAT_TYPES,
@@ -32,8 +32,8 @@ export function isArrayType(type: u32): bool {
 }
 
 /**
- * Default case of every switch over types: the kernel reports the status and never reads one type's values as
- * another's.
+ * Default case of every switch over types. It makes the kernel report an error instead of reading values as
+ * the wrong type.
  */
 export function unknownType(): u32 {
   fail(STATUS_UNKNOWN_TYPE);
@@ -51,7 +51,7 @@ export function kindOfType(type: u32): u32 {
   return isStringType(type) ? KIND_STRING : isFloatType(type) ? KIND_FLOAT : KIND_INT;
 }
 
-/** Bytes of one number in the values section; strings have none there. */
+/** Bytes per number in the values section; 0 for strings, which are not stored there. */
 export function valueBytes(type: u32): u32 {
   switch (type) {
     case TYPE_STRING:
@@ -71,7 +71,7 @@ export function valueBytes(type: u32): u32 {
   }
 }
 
-/** The least integer that a field of an integer type can hold. */
+/** Smallest integer that a field of an integer type can hold. */
 export function leastInteger(type: u32): i64 {
   switch (type) {
     case TYPE_BOOL:
@@ -86,7 +86,7 @@ export function leastInteger(type: u32): i64 {
   }
 }
 
-/** The largest integer that a field of an integer type can hold. */
+/** Largest integer that a field of an integer type can hold. */
 export function largestInteger(type: u32): i64 {
   switch (type) {
     case TYPE_BOOL:
@@ -101,7 +101,7 @@ export function largestInteger(type: u32): i64 {
   }
 }
 
-/** A number of a dictionary, the bits of an i64 or an f64, as a u64 that has the same order. */
+/** Converts a number in a dictionary (the bits of an i64 or f64) to a u64 that sorts in the same order. */
 export function dictionaryKey(type: u32, bits: u64): u64 {
   if (!isKnownType(type) || isStringType(type)) return unknownType();
   return isFloatType(type) ? floatKey(bits) : intKey(<i64>bits);

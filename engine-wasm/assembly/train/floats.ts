@@ -1,4 +1,4 @@
-// Vectors of VECTOR_SIZE f32.
+// Arithmetic on vectors of VECTOR_SIZE f32 values.
 
 import { VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -17,7 +17,7 @@ export function dotFloats(a: usize, b: usize): f32 {
   return low + (f32x4.extract_lane(sums, 2) + f32x4.extract_lane(sums, 3));
 }
 
-/** Adds `factor` times b to a. */
+/** Adds `factor` * b to a. */
 export function addFloatsTimes(a: usize, b: usize, factor: f32): void {
   const by = f32x4.splat(factor);
   for (let at: usize = 0; at < FLOATS_BYTES; at += 16) {
@@ -30,7 +30,7 @@ export function scaleFloats(a: usize, factor: f32): void {
   for (let at: usize = 0; at < FLOATS_BYTES; at += 16) Mem.putV128(a + at, f32x4.mul(by, Mem.v128At(a + at)));
 }
 
-/** The largest magnitude. */
+/** Largest absolute value in the vector. */
 export function largestFloat(a: usize): f32 {
   let most: v128 = f32x4.splat(0);
   for (let at: usize = 0; at < FLOATS_BYTES; at += 16) most = f32x4.max(most, f32x4.abs(Mem.v128At(a + at)));
