@@ -1,5 +1,5 @@
-// A request body as a JSON value. Invalid UTF-8 and deep nesting are refused before parsing, unpaired surrogates after
-// it. If the caller asks for it, integers beyond 2^53 become bigints, so that an int64 stays exact.
+// A request body as a JSON value. Invalid UTF-8 and deep nesting are refused before parsing, unpaired
+// surrogates after it. On request, integers beyond 2^53 become bigints, so that an int64 stays exact.
 import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import { syntaxText } from "../ground/input/json-value.js";
@@ -14,13 +14,13 @@ const MARKED_INTEGER = /^\0int:(-?\d{16,19})$/;
 
 export interface JsonOptions {
   readonly depthMax: number;
-  /** The error code of every refusal. */
+  /** Error code of every refusal. */
   readonly code: ErrorCode;
-  /** Integers beyond 2^53 come as bigint instead of being rounded. */
+  /** True to return integers beyond 2^53 as bigints instead of rounding them. */
   readonly exactIntegers?: boolean;
 }
 
-/** Parses the body or throws a SkeinError. */
+/** Parses the body. Throws a SkeinError if it is not valid JSON. */
 export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   const { depthMax, code, exactIntegers = false } = options;
   if (body.byteLength === 0) throw new SkeinError(code, "the body is empty; expected a JSON object");
@@ -34,7 +34,7 @@ export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   return value;
 }
 
-/** Counts the brackets outside of strings. The text need not be valid JSON. */
+/** Counts brackets outside strings. The text need not be valid JSON. */
 function deeperThan(body: Uint8Array, depthMax: number): boolean {
   let depth = 0;
   let inString = false;
@@ -60,7 +60,10 @@ function parse(text: string, code: ErrorCode): unknown {
   }
 }
 
-/** Rewrites long integers as marked strings and turns those into bigints. Before that, the text is parsed as it is to find its errors. */
+/**
+ * Parses the text once to report its errors, then rewrites long integers as marked strings and turns those
+ * into bigints.
+ */
 function parseExact(text: string, code: ErrorCode): unknown {
   const rounded = parse(text, code);
   const marked = text.replace(STRING_OR_LONG_INTEGER, markInteger);

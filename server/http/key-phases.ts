@@ -1,4 +1,4 @@
-// Two phases of a request: who asks, by the key or token that it brings, and how often they may.
+// Two phases of a request: identifying the caller by its key or token, and limiting its rate.
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";
 import type { Principal } from "../access/tenants/principal.js";
@@ -7,7 +7,7 @@ import { SkeinError } from "../ground/errors.js";
 import type { SearchServices } from "./services.js";
 import type { Visit } from "./visit.js";
 
-/** A key in a URL ends up in the logs of proxies, so it may have only these. */
+/** A key in a URL ends up in proxy logs, so it may have only these scopes. */
 const PUBLIC_SCOPES: readonly Scope[] = ["search", "events"];
 
 export function key<S extends SearchServices>(visit: Visit<S>): undefined {
@@ -21,9 +21,10 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
 }
 
 /**
- * An address with many wrong keys is told to wait, not that they are wrong. A right key is let in all the same, because many
- * clients may share an address, but not the bootstrap key: people choose it, so others could guess it. A key in a URL
- * counts apart, so that a page that makes browsers send wrong ones does not lock the bootstrap key out elsewhere.
+ * An address that has sent many wrong keys is asked to wait instead of being told that its key is wrong. A
+ * valid key still passes, because many clients may share an address. The bootstrap key does not: people
+ * choose it, so it could be guessed. Keys in URLs are counted separately, so that a page that makes browsers
+ * send wrong ones cannot lock out the bootstrap key.
  */
 function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
   const { request, state, services } = visit;
@@ -55,7 +56,7 @@ function checkPublic({ scopes }: Principal): void {
   );
 }
 
-/** The rates of the key, of the token and of the client's network. */
+/** Applies the rate limits of the key, the token and the client's network. */
 export function rate<S extends SearchServices>(visit: Visit<S>): undefined {
   const { route, principal, state, services } = visit;
   if (route.access === "open") return;
@@ -85,7 +86,10 @@ function take(
   });
 }
 
-/** All threads read this clock alike, while `performance.now()` begins with each thread, and it never goes back. */
+/**
+ * A clock that never goes back and reads the same in every thread. `performance.now()` starts at zero in each
+ * thread.
+ */
 function sharedClockMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;

@@ -1,4 +1,5 @@
-// The phases of a request. Each checks one thing or finds one thing out; the first that throws decides the answer.
+// The phases of a request. Each checks one thing or looks one thing up; the first that throws decides the
+// reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";
@@ -8,7 +9,7 @@ import { type Router, UNMATCHED } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { Visit } from "./visit.js";
 
-/** What the phases need to know of the service. */
+/** The parts of the service that the phases use. */
 export interface Door<S extends SearchServices> {
   readonly router: Router<S>;
   readonly stage: "opening" | "serving" | "stopping";
@@ -16,13 +17,16 @@ export interface Door<S extends SearchServices> {
 
 type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promise<void> | undefined;
 
-/** Every request passes all of them, in this order. A phase does nothing for a route that does not declare its need. */
+/**
+ * Every request passes all of them in this order. A phase does nothing if the route does not declare a need
+ * for it.
+ */
 const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
 
-/** The phases that a search inside a multi-search passes. */
+/** The phases that each search of a multi-search passes. */
 const INDEX_PHASES = [scope, index, open];
 
-/** Resolves when the handler of the visit's route may run. Throws SkeinError and ClientGone. */
+/** Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
 export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door<S>): Promise<void> {
   for (const phase of PHASES) {
     const waits = phase(visit, door);
@@ -30,7 +34,7 @@ export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door
   }
 }
 
-/** Does part of a request on the index of this name, as if the client had sent a request of its own to `target`. */
+/** Runs part of a request on the named index, as if the client had sent a separate request to `target`. */
 export async function onIndex<S extends SearchServices, T>(
   { services, request, id, principal }: TenantRequest<unknown, S>,
   target: IndexRoute<S>,
@@ -57,7 +61,10 @@ export async function onIndex<S extends SearchServices, T>(
   }
 }
 
-/** The error to answer with: if the index was deleted while the request was running, only that counts. */
+/**
+ * Returns the error to reply with. If the index was deleted while the request ran, that replaces every other
+ * error.
+ */
 export function unlessDeleted<S extends SearchServices>(
   { route: target, record, services }: Visit<S>,
   error: unknown,
@@ -96,7 +103,7 @@ function scope<S extends SearchServices>({ route: target, principal, params }: V
     throw new SkeinError("SK-SYS-403", "only the bootstrap admin key may do this");
 }
 
-/** Another tenant's index does not exist. */
+/** For a caller, another tenant's index does not exist. */
 function index<S extends SearchServices>(visit: Visit<S>): undefined {
   const { route: target, services, principal } = visit;
   if (target.access !== "index") return;
@@ -106,7 +113,7 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
     visit.record = record;
     return;
   }
-  // A damaged record may be that of this index: its name cannot be read.
+  // The name in a damaged record cannot be read, so the record may belong to this index.
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",

@@ -1,4 +1,4 @@
-// Replies: JSON in the {data} envelope, and the one way in which an error becomes bytes.
+// Replies: JSON in the {data} envelope, and the only conversion of an error to bytes.
 
 import type { HeaderLines } from "../access/edge/headers.js";
 import { ERRORS, errorBody, SkeinError } from "../ground/errors.js";
@@ -18,12 +18,12 @@ export function dataReply(data: unknown, status = 200): HttpReply {
   return { ...jsonReply(status, { data }), data };
 }
 
-/** A complete JSON value as bytes, sent as it is. */
+/** A reply of complete JSON bytes, sent unchanged. */
 export function rawReply(json: Uint8Array): HttpReply {
   return { status: 200, headers: [JSON_TYPE], body: json };
 }
 
-/** A complete JSON value as bytes, put into the envelope without parsing it. */
+/** A reply of complete JSON bytes, wrapped in the envelope without parsing. */
 export function rawDataReply(json: Uint8Array): HttpReply {
   return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
 }
@@ -36,7 +36,7 @@ export function errorReply(error: SkeinError, headers: HeaderLines = []): TextRe
   return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
 }
 
-/** What a client is told about a failure that the code does not expect. */
+/** The error that a client sees after an unexpected failure. */
 export function unexpected(): SkeinError {
   return new SkeinError(
     "SK-SYS-500",

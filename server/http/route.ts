@@ -1,4 +1,4 @@
-// What a route declares, and what its handler gets for it.
+// What a route declares, and what its handler receives.
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Scope } from "../catalog/records/key.js";
@@ -9,11 +9,11 @@ import type { HttpReply, HttpRequest } from "./transport/port.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** What a handler of an open route gets. */
+/** The request as the handler of an open route receives it. */
 export interface RouteRequest<S extends SearchServices = Services> {
   readonly services: S;
   readonly request: HttpRequest;
-  /** Of the request, for lines of the log. */
+  /** Request id, for log lines. */
   readonly id: string;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
@@ -21,10 +21,10 @@ export interface RouteRequest<S extends SearchServices = Services> {
   query(): URLSearchParams;
 }
 
-/** `B`: what the route's body reader gives. */
+/** `B` is the type that the route's body reader returns. */
 export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends RouteRequest<S> {
   readonly principal: Principal;
-  /** The catalog when the request arrived. */
+  /** The catalog as of the request's arrival. */
   readonly state: CatalogState;
   readonly body: B;
 }
@@ -34,7 +34,7 @@ export interface IndexRequest<B = undefined, S extends SearchServices = Services
   readonly record: IndexRecord;
 }
 
-/** Reads the body of a request that may be made. Throws SkeinError and ClientGone. */
+/** Reads the body of a permitted request. Throws SkeinError and ClientGone. */
 export type BodyReader<B> = (
   request: Pick<TenantRequest<unknown, SearchServices>, "request" | "services" | "principal">,
 ) => B | Promise<B>;
@@ -43,21 +43,23 @@ type Reply = HttpReply | Promise<HttpReply>;
 
 interface RouteBase {
   readonly method: Method;
-  /** With parameters in braces, exactly as in the OpenAPI document. */
+  /** Path with parameters in braces, exactly as in the OpenAPI document. */
   readonly path: string;
-  /** operationId of the OpenAPI document. */
+  /** The operationId in the OpenAPI document. */
   readonly operation: string;
 }
 
-/** No key needed, and no body read. */
+/** A route that needs no key and reads no body. */
 export interface OpenRoute<S extends SearchServices = Services> extends RouteBase {
   readonly access: "open";
-  /** 503 unless the server serves; the others answer while it starts and stops, too. */
+  /**
+   * True to answer 503 unless the server is serving. Other open routes also answer during start and shutdown.
+   */
   readonly whileServing?: true;
   readonly handle: (request: RouteRequest<S>) => Reply;
 }
 
-/** A key with the scope; "bootstrap": only the bootstrap admin key. */
+/** A route that needs a key with the scope. "bootstrap": only the bootstrap admin key. */
 export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "tenant";
   readonly scope: Scope | "bootstrap";
@@ -67,15 +69,18 @@ export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<Uint8Array, TenantRequest<Uint8Array, S>>
   );
 
-/** A key with the scope that covers the index {name}. */
+/** A route that needs a key whose scope covers the index {name}. */
 export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "index";
   readonly scope: Scope;
-  /** The code when the index does not exist. */
+  /** Error code if the index does not exist. */
   readonly missing: ErrorCode;
-  /** Uses the index's data: 503 if it cannot be opened, and a swap that drops it waits for the reply. */
+  /**
+   * True if the route reads the index's data: it answers 503 if the index cannot be opened, and a swap that
+   * drops the index waits for the reply.
+   */
   readonly opens?: true;
-  /** The key may stand in the URL, for requests whose headers a page cannot set. */
+  /** True if the URL may carry the key, for requests whose headers a page cannot set. */
   readonly keyInUrl?: true;
 } & (
     | Handling<undefined, IndexRequest<undefined, S>>
@@ -84,7 +89,7 @@ export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<AsyncIterable<Uint8Array>, IndexRequest<AsyncIterable<Uint8Array>, S>>
   );
 
-/** A route without a body reader gets no body. */
+/** The handler of a route without a body reader receives no body. */
 type Handling<B, Request> = (B extends undefined
   ? { readonly body?: undefined }
   : { readonly body: BodyReader<B> }) & { readonly handle: (request: Request) => Reply };

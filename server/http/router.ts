@@ -1,4 +1,4 @@
-// Finding the route of a request in the table. Knows no route but the one that stands for none.
+// Finds the route of a request in the table. Knows no routes except the placeholder for a missing one.
 import { SkeinError } from "../ground/errors.js";
 import { errorReply } from "./respond.js";
 import type { OpenRoute, Route } from "./route.js";
@@ -9,13 +9,13 @@ export interface Match<S extends SearchServices> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What a request without a route gets: 404. */
+/** The match of a request without a route: 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
   readonly segments: readonly string[];
-  /** By segment: the name of the parameter, null where the path is fixed. */
+  /** For each segment, the name of its parameter, or null if the segment is fixed. */
   readonly parameters: readonly (string | null)[];
 }
 
@@ -33,7 +33,7 @@ export class Router<S extends SearchServices> {
       entries.sort((a, b) => parameterCount(a) - parameterCount(b));
   }
 
-  /** Whether there is a route for this. */
+  /** True if a route has this method and path. */
   has(method: string, path: string): boolean {
     return this.#find(method, path.split("/")) !== undefined;
   }
@@ -45,8 +45,8 @@ export class Router<S extends SearchServices> {
   }
 
   /**
-   * HEAD finds the GET route. A path that takes other methods gives a route that answers with them. Throws SK-SYS-400
-   * for a path with broken percent-encoding.
+   * Finds the route; HEAD finds the GET route. If the path exists only with other methods, the returned route
+   * replies with those. Throws SK-SYS-400 for broken percent-encoding.
    */
   match(method: string, path: string): Match<S> {
     const segments = path.split("/");
@@ -64,7 +64,9 @@ export class Router<S extends SearchServices> {
   }
 }
 
-/** Stands for the missing route; `allow`: the methods of the path. Its path is a label of metrics. */
+/**
+ * Placeholder for a missing route. `allow` lists the methods of the path. Its own path is a metrics label.
+ */
 function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
   return {
     method: "GET",

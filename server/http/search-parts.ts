@@ -1,4 +1,4 @@
-// What each thread that answers searches makes for itself, the owner of the indexes and front-ends alike.
+// Parts that each thread that answers searches creates for itself: the main thread and the front-ends.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
@@ -17,7 +17,7 @@ import { GivenVectors } from "../search/semantic/given-vectors.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { QueryUnderstanding } from "../search/understanding/understanding.js";
 
-/** The analyser and the memory of answers of one thread. */
+/** The analyser and the answer cache of one thread. */
 export function engineParts(engine: EngineModule, limits: Limits, recorder: Recorder) {
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
@@ -40,7 +40,7 @@ export interface SearchPartsOptions {
   readonly recorder: Recorder;
 }
 
-/** `close` ends the connections to models. */
+/** `close` closes the connections to model servers. */
 export function searchParts(options: SearchPartsOptions) {
   const { config, catalog, secrets, workbench, analyserOf, popularOf, limits, log, recorder } = options;
   const { ai: addresses, slowQueryMs } = config;

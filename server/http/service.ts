@@ -1,5 +1,5 @@
-// From request to reply: the phases, the route's handler, the audit log. Every failure leaves through one place.
-// Knows no HTTP library and no single route.
+// From request to reply: the phases, the route's handler, the audit log. Every failure leaves at one place.
+// Knows no HTTP library and no particular route.
 import { randomBytes } from "node:crypto";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
 import { corsHeaders } from "../access/edge/cors.js";
@@ -32,7 +32,7 @@ export class HttpService<S extends SearchServices> {
   #requests = 0;
   #idle: (() => void) | null = null;
 
-  /** `elsewhere` answers what has no route here; null: then there is no such path. */
+  /** `elsewhere` answers requests that have no route here. If it is null, those get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
     this.#elsewhere = elsewhere;
@@ -40,12 +40,12 @@ export class HttpService<S extends SearchServices> {
     this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
   }
 
-  /** Begins to answer requests. Until then only the health routes are answered. */
+  /** Starts answering requests. Before that, only the health routes respond. */
   serve(): void {
     this.#door.stage = "serving";
   }
 
-  /** Refuses new requests and resolves when the running ones are answered, at the latest after `ms`. */
+  /** Refuses new requests. Resolves when the running ones are answered, or after `ms`. */
   async drain(ms: number): Promise<void> {
     this.#door.stage = "stopping";
     if (this.#services.requests.own === 0) return;
@@ -94,7 +94,7 @@ export class HttpService<S extends SearchServices> {
     };
   }
 
-  /** The reply to bytes that are no request. */
+  /** The reply to bytes that are not a request. */
   readonly malformed = (why: SkeinError): TextReply => {
     const id = this.#newId();
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
@@ -106,13 +106,13 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // it takes the body that the route's reader gave
+      return await handle(visit); // the handler takes the body that the route's reader returned
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
   }
 
-  /** The line of a change is written before the change is answered. */
+  /** A change is logged before it is acknowledged. */
   async #audit(
     asked: AskedOperation,
     { id: requestId, address }: Visit<S>,
@@ -165,12 +165,15 @@ export class HttpService<S extends SearchServices> {
   }
 }
 
-/** What the log says about a refusal: a sentence if the server refused by itself, the error and its stack if there was a cause. */
+/** What the log records about a refusal: a sentence, or the error with its stack if it has a cause. */
 function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
-/** HEAD answers like GET, with the length of the body but without the body. A stream is closed before anything of it is sent. */
+/**
+ * HEAD replies like GET, with the length of the body but without the body. A stream is closed before any of
+ * it is sent.
+ */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;
   if (typeof body === "string" || body instanceof Uint8Array) return reply;

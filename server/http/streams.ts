@@ -1,4 +1,5 @@
-// Streamed replies whose status must be known before the first byte. Knows nothing of what the bytes mean.
+// Streamed replies whose status must be known before the first byte. Knows nothing about the meaning of the
+// bytes.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";
@@ -7,7 +8,7 @@ import { ClientGone, type HttpReply } from "./transport/port.js";
 type Header = readonly [name: string, value: string];
 type Pieces = AsyncGenerator<Uint8Array>;
 
-/** Waits for the first piece, so that a refusal still gets its status. Later errors cut the connection. */
+/** Waits for the first piece, so that a refusal still gets its status. A later error cuts the connection. */
 export async function startedReply(pieces: Pieces, type: Header): Promise<HttpReply> {
   const first = await pieces.next();
   if (first.done === true) return { status: 200, headers: [type], body: "" };
@@ -15,8 +16,8 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 }
 
 /**
- * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients do not read before they
- * have sent everything. An error after the reply has begun becomes its last line.
+ * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients read nothing
+ * until they have sent everything. An error after the reply has begun becomes its last line.
  */
 export async function heldReply(
   pieces: Pieces,
@@ -36,13 +37,16 @@ export async function heldReply(
   return { status: 200, headers: [type], body };
 }
 
-/** Gives what was held back, then the rest. Closing it closes the rest too, even before anybody has taken the first piece. */
+/**
+ * Yields the held pieces, then the rest. Closing it also closes the rest, even before the first piece has
+ * been taken.
+ */
 class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #held: Uint8Array[];
   readonly #rest: Pieces;
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
-  /** `lastWords` turns an error into a last piece. When it is null, the error is thrown. */
+  /** `lastWords` turns an error into a last piece. If it is null, the error is thrown. */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;
     this.#rest = rest;

@@ -1,6 +1,6 @@
-// What the threads that answer requests count and limit together, in one place: the memory that they share, which the owner makes
-// and which may be handed to a thread in its workerData, and the objects that a thread has over it. Each thread has a number,
-// from 0 on, which no other running one has.
+// The counters and limits that all request threads share: the shared memory, which the owner allocates and
+// passes to threads in their workerData, and each thread's objects over it. Every running thread has a unique
+// number, starting at 0.
 import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js";
 import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
@@ -10,10 +10,10 @@ import type { Services } from "./services.js";
 import { BodyMemory } from "./transport/body-memory.js";
 import { UnsentBytes } from "./transport/unsent.js";
 
-/** Keys and addresses whose rate is counted at a time. */
+/** Maximum number of keys and addresses whose rates are tracked at once. */
 const THROTTLE_BUCKETS = 100_000;
 
-/** Bytes are shared in KiB: they may be more than 31 bits count. */
+/** Bytes are counted in KiB, because their number may exceed 31 bits. */
 const BYTES_UNIT = 1024;
 
 export interface SharedCounts {
@@ -28,7 +28,7 @@ export interface SharedCounts {
 export interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
   readonly usage: MonthCounts;
   readonly queries: QueryLoad;
-  /** Takes back what a thread held that has ended. Only then may another one get its number. */
+  /** Releases everything that an ended thread held. Only then may another thread get its number. */
   forget(thread: number): void;
 }
 

@@ -1,4 +1,4 @@
-// One request on its way through the phases, with what they have found out about it so far.
+// One request on its way through the phases, with everything that they have found out about it.
 import type { AskedOperation } from "../access/audit/operations.js";
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -10,7 +10,10 @@ import { UNMATCHED } from "./router.js";
 import type { SearchServices } from "./services.js";
 import type { HttpRequest } from "./transport/port.js";
 
-/** Handlers get it as the request that their route declares. A member with `!` is set by the phase of its name. */
+/**
+ * Handlers receive it as the request type that their route declares. A member with `!` is set by the phase of
+ * the same name.
+ */
 export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   route: Route<S> = UNMATCHED.route;
   params!: Readonly<Record<string, string>>;
@@ -18,11 +21,11 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   state!: CatalogState;
   record!: IndexRecord;
   body!: never;
-  /** Ends the use of the index; null: it is not used. */
+  /** Ends the use of the index. Null if the index is not in use. */
   end: (() => void) | null = null;
-  /** What the key may do and asked for, if that is audited. */
+  /** The audited operation that the key asked for and may perform, if any. */
   asked: AskedOperation | null = null;
-  /** The client's, in its one spelling; "" unless it was looked up. */
+  /** The client's address in canonical form, or "" before it is looked up. */
   address = "";
 
   constructor(
@@ -31,7 +34,10 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
     readonly id: string,
   ) {}
 
-  /** Looks the address up while the client is there, which may have gone when the address is logged. */
+  /**
+   * Looks up the address while the client is connected, because it may have disconnected when the address is
+   * logged.
+   */
   lookUpAddress(): string {
     const { services, request } = this;
     const forwarded = request.header("x-forwarded-for");

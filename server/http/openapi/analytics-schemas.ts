@@ -1,4 +1,4 @@
-// The OpenAPI shapes of events and reports.
+// The OpenAPI schemas of events and reports.
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { EVENT } from "../../query-log/analytics/event-request.js";
 

@@ -1,4 +1,4 @@
-// The OpenAPI shapes of the coach.
+// The OpenAPI schemas of the coach.
 import { ADVICE_TYPES, CONFIDENCES, RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
 import { ANALYSIS } from "../../coach/coach.js";
 import type { JsonSchema } from "../../ground/input/readers.js";

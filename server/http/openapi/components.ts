@@ -1,18 +1,18 @@
-// Gives nested objects of the OpenAPI schemas names of their own: clients generated from the document then have types
-// with names, and a shape that stands in several schemas is written once.
+// Names the nested objects of the OpenAPI schemas. Clients generated from the document then have named types,
+// and a shape that several schemas share is written once.
 import { isObject } from "../../ground/input/json-value.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
-/** Name by place: the schema and the members that lead to the object. */
+/** Component name by path: the schema and the members that lead to the object. */
 type Names = Readonly<Record<string, string>>;
 
-/** The schemas and the named parts of them, with references in place of the parts. */
+/** Returns the schemas and their named parts, with references in place of the parts. */
 export function withParts(
   schemas: Readonly<Record<string, JsonSchema>>,
   names: Names,
 ): Record<string, JsonSchema> {
   const all = new Map(Object.entries(schemas));
-  /** By the object of the members, which a copy with another description shares. */
+  /** Keyed by the `properties` object, which copies with another description share. */
   const known = new Map<unknown, string>();
   for (const [name, { properties }] of all) if (properties !== undefined) known.set(properties, name);
   for (const [name, schema] of Object.entries(schemas)) {
@@ -27,7 +27,7 @@ export function withParts(
   return Object.fromEntries(Array.from(all, ([name, schema]) => [name, insideOf(schema, known)]));
 }
 
-/** The objects with listed members inside of a schema, outer ones first. */
+/** Yields the objects with `properties` inside a schema, outer ones first. */
 export function* partsOf(
   node: unknown,
   place: string,

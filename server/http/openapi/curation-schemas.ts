@@ -1,5 +1,5 @@
-// The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. The shapes of requests come from the
-// tables with which the server reads them.
+// The OpenAPI schemas of ranking rules, synonym groups, copying and swapping. Request schemas come from the
+// tables that the server reads requests with.
 import { COPY, SWAP } from "../../catalog/copy-swap.js";
 import { RULE, RULE_TYPES } from "../../catalog/records/rule.js";
 import { SYNONYM_TYPES, SYNONYMS } from "../../catalog/records/synonym.js";

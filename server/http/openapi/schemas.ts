@@ -1,5 +1,6 @@
-// The OpenAPI components: the shapes of resources, requests and replies. The shapes of requests come from the tables
-// with which the server reads them; the others are written here. The end-to-end tests check every exchange against them.
+// The OpenAPI components: schemas of resources, requests and replies. Request schemas come from the tables
+// that the server reads requests with; the others are written here. The end-to-end tests validate every
+// exchange against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";
 import { SETTINGS } from "../../catalog/definition/settings.js";
@@ -18,7 +19,7 @@ import { ref, withParts } from "./components.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
 
-/** `required` names the members that must be there; others are optional. */
+/** `required` lists the mandatory members; the others are optional. */
 function object(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
@@ -42,7 +43,7 @@ const NUMBER: JsonSchema = { type: "number" };
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
-/** Lets the client add members of its own. */
+/** Allows the client to add members. */
 const OPEN: JsonSchema = { additionalProperties: true };
 
 const aiContext = object(

@@ -1,4 +1,4 @@
-// Analytics of an index: events in, reports and the log itself out.
+// Analytics of an index: accepts events, returns reports and the query log.
 import {
   readInterval,
   readNamedPerson,

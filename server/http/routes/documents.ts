@@ -11,7 +11,9 @@ import type { IndexRequest, Route } from "../route.js";
 import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
-/** Failures of an import that wait for a client that reads nothing before it has sent all. */
+/**
+ * Bytes of failures that an import holds back for a client that reads nothing until it has sent everything.
+ */
 const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
 
 const BASE = "/v1/indexes/{name}/documents";

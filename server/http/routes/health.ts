@@ -1,6 +1,7 @@
-// GET /health/live: the process answers. GET /health/ready: the start is over and every shard answers. After the start
-// the server opens all indexes one after the other, or earlier when one is needed; `unseen` counts those not yet opened.
-// A damaged index does not make the server unready, because no restart would cure it and all other indexes serve.
+// GET /health/live: the process responds. GET /health/ready: the server has started and every shard responds.
+// After the start the server opens the indexes one by one, or earlier on demand; `unseen` counts those not
+// yet opened. A damaged index leaves the server ready, because a restart would not cure it and all other
+// indexes work.
 import { SkeinError } from "../../ground/errors.js";
 import { dataReply } from "../respond.js";
 import type { Route, RouteRequest } from "../route.js";

@@ -68,7 +68,7 @@ async function create({ services, body, principal }: TenantRequest<unknown>): Pr
   return dataReply(view(services, await services.lifecycle.create(principal.tenant, body, checkName)), 201);
 }
 
-/** Only the indexes that the key covers. */
+/** Lists only the indexes that the key covers. */
 function list({ services, principal }: TenantRequest): HttpReply {
   const records = services.lifecycle.list(principal.tenant);
   const covered = records.filter((record) => anyPatternMatches(principal.indexes, record.name));

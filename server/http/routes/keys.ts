@@ -1,4 +1,5 @@
-// API keys of a tenant. A key with the scope `keys` makes and changes only keys with rights it has itself.
+// API keys of a tenant. A key with the scope `keys` can create and change only keys with no more rights than
+// its own.
 
 import {
   checkBounds,
@@ -110,7 +111,9 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
   return dataReply({ id, deleted: true });
 }
 
-/** Gives the key a new value. Who rotates a key gets to know it, so it may do no more than he. */
+/**
+ * Gives the key a new value. The caller sees that value, so the key may have no more rights than the caller.
+ */
 async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
   const { services, body, principal } = context;
   const { limits } = services.config;
@@ -126,7 +129,7 @@ async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
   return dataReply({ ...keyView(find(context, state)), key: value });
 }
 
-/** The key of the path; another tenant's key does not exist. */
+/** The key in the path. Another tenant's key does not exist. */
 function find({ params, principal }: TenantRequest<unknown>, state: CatalogState): KeyRecord {
   const id = params.id!;
   const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;

@@ -1,4 +1,4 @@
-// Backups of the whole server, for the bootstrap admin key only: they hold every tenant's data.
+// Backups of the whole server, for the bootstrap admin key only, because they contain every tenant's data.
 import type { Backup } from "../../operate/backups/backups.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantRequest } from "../route.js";

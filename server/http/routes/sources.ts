@@ -92,7 +92,7 @@ async function remove({ services, record, params }: IndexRequest): Promise<HttpR
   return dataReply({ id: await services.sources.remove(record, params.id!), deleted: true });
 }
 
-/** 202 for a new run, 200 for one that is queued or running already. */
+/** Replies 202 for a new run, 200 for one that is already queued or running. */
 async function syncNow({ services, state, record, params }: IndexRequest): Promise<HttpReply> {
   const source = findSource(state, record, params.id!);
   const { run: queued, fresh } = await services.runs.queue(source.id, "manual");
@@ -116,7 +116,7 @@ async function cancel({ services, state, record, params }: IndexRequest): Promis
   return dataReply(runView(cancelled));
 }
 
-/** Only those of indexes that the key covers. */
+/** Lists only incidents of indexes that the key covers. */
 function incidents({ services, principal, query }: TenantRequest): HttpReply {
   const { catalog, lifecycle } = services;
   const index = query().get("index");
@@ -140,7 +140,7 @@ function incidents({ services, principal, query }: TenantRequest): HttpReply {
   return dataReply(all.filter((incident) => status === null || incident.status === status));
 }
 
-/** Clamped, as the numbers of all lists are. */
+/** Clamped, like the limit of every list. */
 function limitOf(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return RUNS_LISTED;

@@ -1,5 +1,5 @@
-// Tenants, for the bootstrap admin key only. A new tenant comes with its first key, shown once. What a tenant has used of its
-// plan it may see itself.
+// Tenants, for the bootstrap admin key only. A new tenant comes with its first key, which is shown once. A
+// tenant may read its own usage.
 import { hashKey, keyView, newKeyValue, shownPrefix } from "../../access/tenants/keys.js";
 import { monthEnd } from "../../access/tenants/month-counts.js";
 import { planNamed } from "../../access/tenants/plans.js";
@@ -111,7 +111,7 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
   return dataReply({ id, deleted: true });
 }
 
-/** Of the tenant that asks; of all for the bootstrap key, when it names none. */
+/** Usage of the caller's tenant. For the bootstrap key: of the named tenant, or of all. */
 async function usage({ services, request, state, principal }: TenantRequest): Promise<HttpReply> {
   const { settings } = services;
   const { indexesPerTenantMax } = services.config.limits;
@@ -145,12 +145,12 @@ async function usage({ services, request, state, principal }: TenantRequest): Pr
 interface Taken {
   documents: number;
   indexes: number;
-  /** null: a shard cannot tell at the moment. */
+  /** Null if a shard cannot report its size at the moment. */
   diskBytes: number | null;
   memoryBytes: number | null;
 }
 
-/** What the indexes of each of these tenants take now. */
+/** Returns the current usage of each tenant's indexes. */
 async function takenByTenants(
   { lifecycle, indexes }: Services,
   state: CatalogState,

@@ -1,8 +1,10 @@
-// The memory of request bodies: how much all of them take together, and the block in which one large body is
-// collected. Knows nothing of sockets.
+// Memory of request bodies: the total over all bodies, and the block that collects one large body. Knows
+// nothing of sockets.
 import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
-/** All bodies in memory together, of all threads, so that many large requests at once cannot exhaust it. */
+/**
+ * The bytes of all bodies in memory, over all threads, limited so that many large requests cannot exhaust it.
+ */
 export class BodyMemory {
   readonly #amount: SharedAmount;
 
@@ -13,9 +15,10 @@ export class BodyMemory {
     this.#amount = amount;
   }
 
-  /** False when there is no room. */
+  /** Returns false if the limit would be exceeded. */
   reserve(bytes: number): boolean {
-    this.#amount.add(bytes); // first, so that of two threads that want the last room one sees the other
+    // Added first: of two threads racing for the last room, at least one sees the other.
+    this.#amount.add(bytes);
     if (this.#amount.total <= this.bytesMax) return true;
     this.#amount.add(-bytes);
     return false;
@@ -29,20 +32,23 @@ export class BodyMemory {
 const GROWTH_BYTES = 1024 * 1024;
 
 /**
- * The bytes of one body, one after the other. An ordinary buffer for each piece would come from the C heap, and the C heap
- * keeps the memory of many pieces after they are gone. A resizable buffer is a memory mapping of its own: it grows in
- * place, and `free` gives it back to the system.
+ * The bytes of one body in sequence. Ordinary buffers for the pieces would come from the C heap, which often
+ * keeps their memory after they are freed. A resizable buffer is a separate memory mapping: it grows in
+ * place, and `free` returns it to the system.
  */
 export class BodyBlock {
   readonly #buffer: ArrayBuffer;
   #bytes = 0;
 
-  /** Throws RangeError when the process has no address range left for so many bytes. */
+  /** Throws RangeError if the process has no address range of `bytesMax` left. */
   constructor(bytesMax: number) {
     this.#buffer = new ArrayBuffer(0, { maxByteLength: bytesMax });
   }
 
-  /** Appends a copy of the bytes, unless the body would exceed `bytesMax`. False when the system has no memory left. */
+  /**
+   * Appends a copy of the bytes, unless the body would exceed `bytesMax`. Returns false if the system has no
+   * memory left.
+   */
   append(chunk: Uint8Array): boolean {
     const end = this.#bytes + chunk.byteLength;
     const { byteLength, maxByteLength } = this.#buffer;
@@ -57,7 +63,7 @@ export class BodyBlock {
     return true;
   }
 
-  /** A view of the body, which is empty after `free`. */
+  /** A view of the body. Empty after `free`. */
   bytes(): Uint8Array {
     return new Uint8Array(this.#buffer, 0, this.#bytes);
   }

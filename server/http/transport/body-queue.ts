@@ -1,16 +1,16 @@
-// A request body between the socket that pushes and the route that pulls: collected whole under a limit, or
+// A request body between the socket that pushes and the route that pulls: collected whole up to a limit, or
 // streamed with back-pressure. Both transports feed it. Knows nothing of content types or JSON.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
-/** How many bytes may wait for their reader, who is late or slow, before the socket is paused. */
+/** Bytes that may wait for a slow reader before the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** A body that is larger than this, or whose length is unknown, is collected in a block of its own. */
+/** A body larger than this, or of unknown length, is collected in a block of its own. */
 const PIECES_BYTES_MAX = 256 * 1024;
 
-/** Tells the socket to stop and to go on reading. Calls may repeat. */
+/** Pauses and resumes the socket. Calls may repeat. */
 export interface Flow {
   pause(): void;
   resume(): void;
@@ -33,7 +33,7 @@ export class BodyQueue {
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
 
-  /** `declaredBytes` is the Content-Length, -1 when there is none. */
+  /** `declaredBytes` is the Content-Length, or -1 if there is none. */
   constructor(flow: Flow, declaredBytes: number, limits: Limits, memory: BodyMemory) {
     this.#flow = flow;
     this.#declaredBytes = declaredBytes;
@@ -41,12 +41,12 @@ export class BodyQueue {
     this.#memory = memory;
   }
 
-  /** True when nobody will read what still comes. */
+  /** True if nobody will read the remaining bytes. */
   get discarding(): boolean {
     return this.#discarding;
   }
 
-  /** Copies the bytes, which may change afterwards. */
+  /** Copies the bytes, because the caller may reuse them. */
   push(chunk: Uint8Array): void {
     if (this.#discarding || chunk.byteLength === 0) return;
     if (!this.#memory.reserve(chunk.byteLength)) {
@@ -65,20 +65,20 @@ export class BodyQueue {
     else if (!this.#block.append(chunk)) this.fail(tooManyBodies());
   }
 
-  /** The body is complete. */
+  /** Marks the body as complete. */
   end(): void {
     this.#ended = true;
     this.#wakeUp();
   }
 
-  /** The body breaks off here. Whoever reads it gets the error. */
+  /** Ends the body early. Its reader gets the error. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.discard();
     this.#wakeUp();
   }
 
-  /** Drops the bytes that are here and those that still come. It may be called again. */
+  /** Drops the received bytes and all later ones. May be called again. */
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
@@ -89,13 +89,13 @@ export class BodyQueue {
     this.#resume();
   }
 
-  /** Frees what was collected. To be called once the request is answered, when nobody reads its body any more. */
+  /** Frees the collected bytes. To be called when the request is answered and its body is no longer read. */
   close(): void {
     this.discard();
     this.#block?.free();
   }
 
-  /** The whole body; it is valid until `close`. */
+  /** Returns the whole body, which is valid until `close`. */
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
@@ -147,7 +147,9 @@ export class BodyQueue {
     }
   }
 
-  /** Resolves when bytes, the end or a failure have arrived. When nothing arrives for too long, the body fails. */
+  /**
+   * Resolves when bytes, the end or a failure have arrived. If nothing arrives for too long, the body fails.
+   */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const patience = Math.max(0, Math.min(this.#limits.bodyIdleMsMax, deadline - Date.now()));
@@ -185,7 +187,7 @@ function tooManyBodies(): SkeinError {
   });
 }
 
-/** The Content-Length as a number, -1 when there is none. */
+/** The Content-Length as a number, or -1 if there is none. */
 export function declaredLength(header: string): number {
   return /^\d+$/.test(header) ? Number(header) : -1;
 }

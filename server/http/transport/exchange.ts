@@ -1,5 +1,6 @@
-// What both transports do alike with one request and its reply: the body comes through a queue, a client that goes away
-// ends both, and a streamed reply is sent no faster than the client reads it. Knows neither of the two libraries.
+// What both transports share about a request and its reply: the body passes through a queue, a client that
+// disconnects ends both, and a streamed reply is sent no faster than the client reads it. Knows neither
+// library.
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -12,14 +13,14 @@ export abstract class Exchange implements HttpRequest {
   abstract readonly query: string;
   abstract readonly ip: string;
   protected abstract readonly queue: BodyQueue;
-  /** Called when the client has taken what waited of the reply, or has gone. */
+  /** Called when the client has taken the buffered bytes, or has disconnected. */
   protected wake: (() => void) | null = null;
   #aborted = false;
   #controller: AbortController | null = null;
 
   abstract header(name: ReadHeader): string;
 
-  /** False when the bytes wait in memory; `wake` is called when they have left. */
+  /** Returns false if the bytes are buffered; `wake` is called when they have been sent. */
   protected abstract write(chunk: Uint8Array): boolean;
 
   protected abstract end(): void;
@@ -45,7 +46,7 @@ export abstract class Exchange implements HttpRequest {
     return this.queue.stream();
   }
 
-  /** The client has gone. */
+  /** Called when the client has disconnected. */
   protected abort(): void {
     this.#aborted = true;
     this.queue.fail(new ClientGone());
@@ -54,8 +55,8 @@ export abstract class Exchange implements HttpRequest {
   }
 
   /**
-   * Sends all pieces and ends the reply. A client that reads nothing for `stallMsMax` is cut off. The iterable is closed in
-   * every case. An error of the iterable cuts the connection and is thrown.
+   * Sends all pieces and ends the reply. A client that reads nothing for `stallMsMax` is cut off. The
+   * iterable is always closed. If it throws, the connection is cut and the error is thrown on.
    */
   protected async sendStream(body: AsyncIterable<Uint8Array>, stallMsMax: number): Promise<void> {
     try {
@@ -72,7 +73,7 @@ export abstract class Exchange implements HttpRequest {
     if (!this.aborted) this.end();
   }
 
-  /** Resolves when the waiting bytes have left or the client has gone. */
+  /** Resolves when the buffered bytes have been sent or the client has disconnected. */
   async #drained(stallMsMax: number): Promise<void> {
     const drained = new Promise<void>((resolve) => {
       this.wake = resolve;
@@ -83,7 +84,7 @@ export abstract class Exchange implements HttpRequest {
   }
 }
 
-/** Closes a body that nobody will send, so that what it holds is released. */
+/** Closes a body that will not be sent, so that it releases its resources. */
 export async function closeStream(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }

@@ -1,5 +1,5 @@
-// Chooses the HTTP transport: the current build of uWebSockets.js, else the older one, else node:http. One log line
-// says which, and why the better ones do not load.
+// Chooses the HTTP transport: the current build of uWebSockets.js, else the older one, else node:http. One
+// log line names the choice and says why the preferred ones do not load.
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
@@ -7,7 +7,7 @@ import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";
 import { listenUws } from "./uws-transport.js";
 
-/** The builds of uWebSockets.js that a setting allows. */
+/** Builds of uWebSockets.js that each setting allows. */
 const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
   auto: UWS_BUILDS,
   uws: UWS_BUILDS,
@@ -18,7 +18,7 @@ const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
 
 export type HttpTransport = UwsBuild | "node";
 
-/** Rejects when uWebSockets.js was asked for and does not load. */
+/** Rejects if uWebSockets.js was requested and does not load. */
 export async function chooseTransport(
   { http, limits }: Pick<Config, "http" | "limits">,
   log: Logger,
@@ -34,7 +34,7 @@ export async function chooseTransport(
   return transport;
 }
 
-/** Rejects when the address cannot be used. */
+/** Rejects if the address cannot be used. */
 export async function listen(transport: HttpTransport, options: ListenOptions): Promise<HttpListener> {
   if (transport === "node") return listenNode(options);
   const { loaded, reasons } = await loadUws([transport], options.limits.headerBytesMax);

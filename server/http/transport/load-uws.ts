@@ -1,14 +1,17 @@
-// Loads uWebSockets.js: which builds of it there are, where they are, and why one does not load here. The only file that names
-// their packages. It does not choose (listen.ts) and uses nothing of what it loads (uws-transport.ts).
+// Loads uWebSockets.js: its builds, their places, and why one does not load here. The only file that names
+// their packages. It does not choose (listen.ts) and does not use the library (uws-transport.ts).
 import { createRequire } from "node:module";
 
-/** What the server uses of the library. Both builds have it. */
+/** The part of the library that the server uses. Both builds have it. */
 export type Uws = Pick<
   typeof import("uWebSockets.js"),
   "App" | "SSLApp" | "us_listen_socket_close" | "us_socket_local_port"
 >;
 
-/** The builds, the best first: `uwsjs` is current, one package a platform and Node version; `uws-pack` is older and has all in one. */
+/**
+ * The builds, best first: `uwsjs` is current, with one package per platform and Node version; `uws-pack` is
+ * older and has all platforms in one package.
+ */
 export const UWS_BUILDS = ["uwsjs", "uws-pack"] as const;
 export type UwsBuild = (typeof UWS_BUILDS)[number];
 
@@ -18,9 +21,9 @@ export interface LoadedUws {
 }
 
 export interface UwsSearch {
-  /** null: none of the builds loads. */
+  /** Null if no build loads. */
   readonly loaded: LoadedUws | null;
-  /** Why the builds that were tried before it do not load here. */
+  /** Why the builds that were tried first do not load here. */
   readonly reasons: Readonly<Partial<Record<UwsBuild, string>>>;
 }
 
@@ -34,7 +37,9 @@ const LOADERS: Record<UwsBuild, () => Uws | Promise<Uws>> = {
   "uws-pack": () => import("uWebSockets.js"),
 };
 
-/** The first of the builds that loads. The largest head of a request is settled with the first call of a process. */
+/**
+ * Loads the first build that works. The first call in a process fixes the maximum size of request headers.
+ */
 export async function loadUws(builds: readonly UwsBuild[], headerBytesMax: number): Promise<UwsSearch> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax);
   const reasons: Partial<Record<UwsBuild, string>> = {};
@@ -48,7 +53,7 @@ export async function loadUws(builds: readonly UwsBuild[], headerBytesMax: numbe
   return { loaded: null, reasons };
 }
 
-/** For instance "uwsjs: Cannot find module '@uwsjs/linux-x64-20'; uws-pack: ...". */
+/** For example "uwsjs: Cannot find module '@uwsjs/linux-x64-20'; uws-pack: ...". */
 export function reasonsText(reasons: UwsSearch["reasons"]): string {
   return Object.entries(reasons)
     .map(([build, reason]) => `${build}: ${reason}`)
@@ -56,8 +61,8 @@ export function reasonsText(reasons: UwsSearch["reasons"]): string {
 }
 
 /**
- * What the system's loader or Node said, on one line. Node's list of the files that asked for a missing one follows it; uws-pack
- * puts a general hint, an empty line and the error's name before it.
+ * The message of the system's loader or of Node, on one line. Node appends a list of requiring files;
+ * uws-pack puts a general hint, an empty line and the error's name first.
  */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

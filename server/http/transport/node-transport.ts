@@ -1,5 +1,5 @@
-// HTTP on node:http and node:https, used where uWebSockets.js has no binary for the running Node or libc, and in
-// tests. Slower, otherwise the same.
+// HTTP on node:http and node:https, used if uWebSockets.js has no binary for this Node or libc, and in tests.
+// Slower, otherwise the same.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
@@ -22,21 +22,21 @@ import {
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
-/** Node can listen on one address with several threads since 22.12 and 23.1. */
+/** True if several threads can listen on one address: Node 22.12 and later, and 23.1 and later. */
 export function canShareNodePort(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
 }
 
-/** Starts listening. Rejects when the address cannot be used. */
+/** Starts listening. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
-  // Bodies have timers of their own, because a streamed body may take any time as long as it goes on.
+  // Bodies have separate timers, because a streamed body may take any time as long as it progresses.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,
     requestTimeout: 0,
-    // Node enforces `headersTimeout` only at these intervals.
+    // Node checks `headersTimeout` only at these intervals.
     connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
   };
   const answering = new WeakMap<Duplex, ServerResponse>();
@@ -58,7 +58,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     if (reply === null) socket.destroy();
     else socket.end(reply);
   });
-  // A connection in its TLS handshake is none of HTTP's yet, but the server waits for it when it closes.
+  // A connection in its TLS handshake is not yet an HTTP connection, but closing the server waits for it.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -73,7 +73,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     server.listen({ port, host, reusePort: isShared }, resolve);
   });
   let closed: Promise<void> | null = null;
-  // HTTP's own `close` would also cut the connections that are idle just now.
+  // HTTP's own `close` would also cut connections that are idle at that moment.
   const stop = (): Promise<void> => {
     closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
@@ -96,7 +96,10 @@ function secureContext({ certificate, key }: CertificatePair): SecureContextOpti
   return { cert: certificate, key, minVersion: TLS_VERSION_MIN };
 }
 
-/** The bytes of the reply to what is no HTTP request. Null when the connection has failed, so that nobody would read it. */
+/**
+ * The reply, as bytes, to input that is not an HTTP request. Null if the connection has failed and nobody
+ * would read it.
+ */
 function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
   const why = malformation(error, limits);
   if (why === null) return null;
@@ -193,7 +196,10 @@ class NodeExchange extends Exchange {
     this.#response.end(body);
   }
 
-  /** Resolves when the client has taken the reply or is gone. A client that takes nothing for too long is cut off. */
+  /**
+   * Resolves when the client has taken the reply or disconnected. A client that takes nothing for too long is
+   * cut off.
+   */
   #sendWhole(body: string | Uint8Array, bytes: number): Promise<void> {
     const response = this.#response;
     this.#unsent.add(bytes);

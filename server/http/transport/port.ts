@@ -1,5 +1,5 @@
-// The port between the HTTP transport and the service: what a request offers, what a reply is, what a listener can
-// do. Two implementations: uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Knows neither.
+// The port between the HTTP transport and the service: requests, replies and listeners. Two implementations:
+// uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Knows neither.
 
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { HeaderLines } from "../../access/edge/headers.js";
@@ -8,7 +8,7 @@ import type { Limits } from "../../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
-/** The headers that are read. A transport copies only these. */
+/** The headers that the service reads. A transport copies only these. */
 export const READ_HEADERS = [
   "authorization",
   "content-type",
@@ -29,31 +29,37 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** Address of the peer as text. It may be empty once the client has gone or has the reply. */
+  /** The peer's address as text. May be empty once the client has disconnected or has the reply. */
   readonly ip: string;
-  /** The header's value, "" when absent. */
+  /** The header's value, or "" if absent. */
   header(name: ReadHeader): string;
   /** True once the client has closed the connection. */
   readonly aborted: boolean;
   /** Aborted when the client closes the connection. */
   readonly signal: AbortSignal;
   /**
-   * The whole body. Throws a SkeinError with `tooLarge` as soon as it is known to exceed `bytesMax`, SK-SYS-408
-   * when it does not arrive in time, and ClientGone. A caller may call either body or bodyStream, and only once.
+   * Returns the whole body. Throws a SkeinError with `tooLarge` as soon as the body is known to exceed
+   * `bytesMax`, SK-SYS-408 if it does not arrive in time, and ClientGone. Only one of body and bodyStream may
+   * be called, and only once.
    */
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
-  /** The body piece by piece; reading slowly slows the client down. Throws like `body`. */
+  /** The body piece by piece. Reading slowly slows the client down. Throws like `body`. */
   bodyStream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: HeaderLines;
-  /** The value of the body's member `data`, where the body was made from one. */
+  /** The value of the body's `data` member, if the body was built from a value. */
   readonly data?: unknown;
-  /** A stream is sent in pieces, no faster than the client reads. If it throws, the connection is cut. */
+  /**
+   * A stream is sent piece by piece, no faster than the client reads. If it throws, the connection is cut.
+   */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Called once when the reply has been handed over or the client has gone; `failure` is why a stream was cut. */
+  /**
+   * Called once, when the reply has been handed over or the client has disconnected. `failure` is why a
+   * stream was cut.
+   */
   readonly onFinished?: (failure: unknown) => void;
 }
 
@@ -64,10 +70,10 @@ export interface TextReply extends HttpReply {
 /** Must not throw and must not reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-/** The reply to bytes that are no request, so that the handler never sees them. Must not throw. */
+/** Returns the reply to bytes that are not a request, which the handler never sees. Must not throw. */
 export type MalformedHandler = (why: SkeinError) => TextReply;
 
-/** What all exchanges of a listener share. */
+/** State that all exchanges of a listener share. */
 export interface ExchangeContext {
   readonly limits: Limits;
   readonly memory: BodyMemory;
@@ -77,7 +83,10 @@ export interface ExchangeContext {
 export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
-  /** Other threads of this process listen on the same address, and the system spreads the connections over them. */
+  /**
+   * True if other threads of this process listen on the same address and the system distributes the
+   * connections.
+   */
   readonly isShared: boolean;
   /** null: plain HTTP. */
   readonly certificate: CertificatePair | null;
@@ -88,17 +97,17 @@ export interface ListenOptions extends ExchangeContext {
 export interface HttpListener {
   readonly port: number;
   /**
-   * New connections get this certificate; open ones go on with theirs. Throws or rejects when the library cannot use it, and then the
-   * one before stays in use. Requires a listener that was started with a certificate.
+   * Uses this certificate for new connections; open ones keep theirs. Throws or rejects if the library cannot
+   * use it, and the previous one stays in use. Requires a listener that was started with a certificate.
    */
   useCertificate(pair: CertificatePair): void | Promise<void>;
-  /** No new connections; requests on open ones still arrive. */
+  /** Accepts no more connections. Requests on open ones still arrive. */
   stopAccepting(): void;
   /** Cuts all connections. */
   close(): Promise<void>;
 }
 
-/** The client closed the connection before the request was done; nobody is left to answer. */
+/** The client closed the connection before its request was finished, so no reply can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super("the client closed the connection");

@@ -1,8 +1,8 @@
-// Bytes of replies that are finished but not yet taken by their clients, of all connections of all threads together. While there
-// are too many the service takes no more requests: clients that ask and do not read must not fill the memory.
+// Bytes of finished replies that their clients have not taken, over all connections of all threads. Above a
+// limit the service refuses requests, so that clients that never read cannot fill the memory.
 import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
-/** Smaller replies are not counted, because the buffers of the operating system usually hold them. */
+/** Smaller replies are not counted, because the operating system's buffers usually hold them. */
 export const HELD_REPLY_BYTES = 64 * 1024;
 
 export class UnsentBytes {

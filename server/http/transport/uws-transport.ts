@@ -1,6 +1,7 @@
-// HTTP on uWebSockets.js, the only file that uses it (load-uws.ts loads it). Its rules, kept here: a request can
-// only be read inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
-// response must not be touched after it was aborted or ended, and writes belong inside cork.
+// HTTP on uWebSockets.js. The only file that uses the library (load-uws.ts loads it) and the place that keeps
+// its rules: a request can be read only inside its callback, so everything is copied first; body chunks are
+// valid only inside theirs; a response must not be touched after it was aborted or ended; writes belong
+// inside cork.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -22,28 +23,28 @@ import {
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
-/** Whether others may listen on the same port (LIBUS_LISTEN_DEFAULT, LIBUS_LISTEN_EXCLUSIVE_PORT). */
+/** Whether other sockets may listen on the same port (LIBUS_LISTEN_DEFAULT, LIBUS_LISTEN_EXCLUSIVE_PORT). */
 const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
-/** Of a streamed reply. The system takes so much at once when the library says that there is room. */
+/** Maximum piece of a streamed reply. The system takes this much at once when the library reports room. */
 const PIECE_BYTES_MAX = 64 * 1024;
 
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
-/** What the typings leave out. */
+/** Members that the typings leave out. */
 interface UntypedApp {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
-  /** Stands for the app in the two calls below. */
+  /** Identifies the app in the two calls below. */
   getDescriptor(): unknown;
-  /** From now on the connections that this app accepts are those of the other one. */
+  /** Hands the connections that this app accepts from now on to the other app. */
   addChildAppDescriptor(descriptor: unknown): void;
   removeChildAppDescriptor(descriptor: unknown): void;
 }
 type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
 
-/** Starts listening. Rejects when the address cannot be used. */
+/** Starts listening. Rejects if the address cannot be used. */
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
   const apps = new Apps(uws, options);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
@@ -61,21 +62,21 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await nextTurn(); // a reply leaves at the end of the turn in which it was given
+    await nextTurn(); // a reply leaves at the end of the event loop's turn
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
 }
 
 /**
- * An app has one certificate for ever, so a new certificate is a new app. The first app goes on accepting connections and
- * hands them to the newest one; no connection is refused meanwhile, and open ones stay with the app that they began with.
+ * An app's certificate cannot change, so a new certificate needs a new app. The first app continues to accept
+ * connections and hands them to the newest one. No connection is refused, and open ones stay with their app.
  */
 class Apps {
   readonly acceptor: App;
   readonly #uws: Uws;
   readonly #options: ListenOptions;
-  /** All that may have connections, the newest last. */
+  /** All apps that may have connections, the newest last. */
   readonly #all: App[];
   #certificate: CertificatePair | null;
 
@@ -87,7 +88,7 @@ class Apps {
     this.#all = [this.acceptor];
   }
 
-  /** Throws when the library cannot use the certificate. */
+  /** Throws if the library cannot use the certificate. */
   use(pair: CertificatePair): void {
     const { certificate, key } = this.#certificate ?? {};
     if (pair.certificate === certificate && pair.key === key) return;
@@ -104,7 +105,7 @@ class Apps {
     for (const app of this.#all) app.close();
   }
 
-  /** Over TLS the library takes TLS 1.2 and later only. It reads the files by itself. */
+  /** The library reads the files itself and accepts only TLS 1.2 and later. */
   #make(pair: CertificatePair | null): App {
     const app =
       pair === null
@@ -129,10 +130,10 @@ class UwsExchange extends Exchange implements Flow {
   protected readonly queue: BodyQueue;
   #ended = false;
   #paused = false;
-  /** The whole body has arrived. */
+  /** True once the whole body has arrived. */
   #received = false;
   #cutAfterReply = false;
-  /** The end of a piece that waits in the library. */
+  /** Last byte of a piece that the library is buffering. */
   #lastByte: Uint8Array | null = null;
 
   constructor(
@@ -158,16 +159,17 @@ class UwsExchange extends Exchange implements Flow {
       if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.#received = true;
-      // A front-end may be interrupted in its work, which the library would not survive inside of its own call.
+      // A front-end may be interrupted while it works, which the library would not survive inside its own
+      // callback.
       if (isShared) setImmediate(() => this.queue.end());
       else this.queue.end();
     });
   }
 
   /**
-   * Copies the headers; when one is given twice, the first counts, but X-Forwarded-For is a list, which each proxy may
-   * continue with a line of its own. Returns the number of Content-Length headers, because
-   * nobody can tell where the body ends when there are two.
+   * Copies the headers. If one is repeated, the first counts; only X-Forwarded-For is a list, to which each
+   * proxy may add a line. Returns the number of Content-Length headers, because the end of the body is
+   * ambiguous with two.
    */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
@@ -181,7 +183,7 @@ class UwsExchange extends Exchange implements Flow {
     return lengths;
   }
 
-  /** A call of the system, which few requests need. */
+  /** A system call that few requests need. */
   get ip(): string {
     if (this.aborted || this.#ended) return "";
     return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
@@ -210,29 +212,29 @@ class UwsExchange extends Exchange implements Flow {
     if (this.aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
-    // A pause inside onData leaves the idle timer running, which would cut the connection. A second pause after onData has
-    // returned stops the timer.
+    // A pause inside onData leaves the idle timer running, which would cut the connection. A second pause
+    // after onData has returned stops the timer.
     setImmediate(() => {
       if (this.#paused && !this.aborted && !this.#ended) this.#response.pause();
     });
   }
 
   /**
-   * Does nothing once the whole body has arrived: resuming starts the idle timer, which only the end of a body stops, so it
-   * would cut the connection of a request that takes longer than ten seconds.
+   * Does nothing once the whole body has arrived. Resuming starts the idle timer, which only the end of a
+   * body stops, so it would cut a request that takes longer than ten seconds.
    */
   resume(): void {
     if (!this.#received) this.#readNext();
   }
 
-  /** A paused socket would never read the connection's next request. */
+  /** Resumes the socket, because a paused one would never read the connection's next request. */
   #readNext(): void {
     if (!this.#paused) return;
     this.#paused = false;
     if (!this.aborted && !this.#ended) this.#response.resume();
   }
 
-  /** Resolves when the reply is handed over. A small reply is handed over at once, and then there is no promise. */
+  /** Resolves when the reply is handed over. A small reply is handed over at once, without a promise. */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
@@ -255,8 +257,8 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Resolves when the client has taken the reply or is gone. uWebSockets.js cuts off a client that takes nothing for some
-   * ten seconds.
+   * Resolves when the client has taken the reply or disconnected. uWebSockets.js cuts off a client that takes
+   * nothing for about ten seconds.
    */
   #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
     const response = this.#response;
@@ -293,8 +295,9 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * The library says when there is room again, but what waits in it is sent only with the next write. So the last byte of a piece
-   * that waits is kept for that, or else the rest of a reply would still be here when its request is over.
+   * The library reports when there is room again, but sends its buffer only with the next write. The last
+   * byte of a buffered piece is therefore kept back for that write. Without it, the rest of a reply could
+   * still be unsent when its request is over.
    */
   protected write(piece: Uint8Array): boolean {
     let accepted = true;
@@ -332,7 +335,7 @@ class UwsExchange extends Exchange implements Flow {
   }
 }
 
-/** Of large pieces more would come into the library at each turn than leaves it. */
+/** Splits large pieces; otherwise the library would buffer more per turn than it sends. */
 async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     for (let at = 0; at < chunk.byteLength; at += PIECE_BYTES_MAX)
