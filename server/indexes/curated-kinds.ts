@@ -1,5 +1,6 @@
-// The table of the records with which a shop curates the answers of an index. Making and changing them (curation.ts),
-// their routes and their OpenAPI paths follow it. What they do to a query is decided in server/question.
+// The record kinds with which a shop curates an index's results. Their creation and change (curation.ts),
+// their routes and their OpenAPI paths are all driven by this table. Their effect on a query is decided in
+// server/question.
 import type { OwnedRecords } from "../catalog/kinds.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { type RuleTexts, readRule } from "../catalog/records/rule.js";
@@ -15,30 +16,32 @@ import { parseFilter } from "../question/filter/filter-parser.js";
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
 
-/** What reading and showing records takes. */
+/** Dependencies for reading and showing records. */
 export interface CurationTools {
   readonly analyserOf: AnalyserOf;
   readonly limits: Limits;
 }
 
 interface CuratedEntry<K extends CuratedKind> {
-  /** For people; the plural adds an s. */
+  /** Name shown to people; the plural adds an s. */
   readonly noun: string;
-  /** Last part of the path of all records of an index. */
+  /** Last path segment of the collection, e.g. "synonyms". */
   readonly path: string;
-  /** Name of the record's OpenAPI schema; those of bodies add Input and Change. */
+  /** Name of the record's OpenAPI schema; the body schemas append Input and Change. */
   readonly schema: string;
-  /** Ends of the operation ids that concern one record and all of them. */
+  /** Operation id suffixes: `one` for a single record, `all` for the collection. */
   readonly one: string;
   readonly all: string;
   readonly invalid: ErrorCode;
   readonly missing: ErrorCode;
   readonly countMax: LimitName;
-  /** Of all records of an index as JSON. */
+  /** Limit on the total JSON bytes of the index's records. */
   readonly bytesMax: LimitName;
   /** Reads a create body, or with `current` a PATCH body, for an index with these texts. Throws `invalid`. */
   read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
-  /** What clients see. */
+  /**
+   * Reads a create body or, if `current` is given, a PATCH body, using the index's `texts`. Throws `invalid`.
+   */
   shown(record: Curated<K>, index: IndexRecord, tools: CurationTools): object;
 }
 
@@ -57,7 +60,7 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
     countMax: "rulesPerIndexMax",
     bytesMax: "rulesBytesMax",
     read: readRule,
-    /** With the reason why a rule is skipped whose filter no longer fits the schema. */
+    /** Adds a `problem` if the rule's filter no longer fits the schema, in which case the rule is skipped. */
     shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
       const filter = ruleFilter(shown.effect, viewOf(record), analyserOf(record), limits);
       return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };

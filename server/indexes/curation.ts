@@ -1,5 +1,5 @@
-// Curated records between HTTP and catalog: makes, changes and deletes them as single commands, checked against the index
-// as it is when the command runs. The table of kinds is in curated-kinds.ts.
+// Curated records between HTTP and catalog: creates, changes and deletes each one with a single command,
+// checked against the state of the index when the command runs. The table of kinds is in curated-kinds.ts.
 import type { Catalog } from "../catalog/catalog.js";
 import { KINDS } from "../catalog/kinds.js";
 import { type OwnedCommand, ownedBy } from "../catalog/owned-records.js";
@@ -17,7 +17,7 @@ export class Curation {
     this.#tools = tools;
   }
 
-  /** Throws the kind's code for bad bodies, SK-IX-404. */
+  /** Throws the kind's code if the body is invalid, SK-IX-404 if the index is gone. */
   async create<K extends CuratedKind>(kind: K, index: IndexRecord, body: unknown): Promise<Curated<K>> {
     let made: Curated<K> | undefined;
     await this.#catalog.change((state) => {
@@ -27,7 +27,7 @@ export class Curation {
     return made!;
   }
 
-  /** The record that a body describes, to be put into this state. Throws as `create` does. */
+  /** The record described by a body, ready to be put into this state. Throws as `create` does. */
   made<K extends CuratedKind>(kind: K, state: CatalogState, index: IndexRecord, body: unknown): Curated<K> {
     const { limits, analyserOf } = this.#tools;
     const { noun, invalid, countMax, read } = CURATED[kind];
@@ -43,7 +43,7 @@ export class Curation {
     return made;
   }
 
-  /** Throws the kind's codes for bad bodies and for a record that is missing. */
+  /** Throws the kind's codes if the body is invalid or the record is missing. */
   async change<K extends CuratedKind>(
     kind: K,
     index: IndexRecord,
@@ -63,7 +63,7 @@ export class Curation {
     return changed!;
   }
 
-  /** Returns the id of what was deleted. Throws the kind's code for a record that is missing. */
+  /** Returns the id of the deleted record. Throws the kind's code if the record is missing. */
   async remove(kind: CuratedKind, index: IndexRecord, id: string): Promise<number> {
     let removed = 0;
     await this.#catalog.change((state) => {
@@ -82,14 +82,14 @@ export class Curation {
   }
 }
 
-/** The compiler does not see that kind and record belong together. */
+/** The compiler cannot see that kind and record belong together. */
 function put<K extends CuratedKind>(kind: K, record: Curated<K>): OwnedCommand {
   return { type: "record.put", kind, record } as OwnedCommand;
 }
 
 type AnyCurated = Curated<CuratedKind>;
 
-/** Bytes of the records as JSON. Records never change, so one map serves the whole thread. */
+/** JSON bytes per record. Records never change, so one map serves the whole thread. */
 const knownBytes = new WeakMap<AnyCurated, number>();
 
 function bytesOf(record: AnyCurated): number {
@@ -98,7 +98,10 @@ function bytesOf(record: AnyCurated): number {
   return bytes;
 }
 
-/** True if the records exceed `bytesMax` once `changed` is among them. A change that makes one smaller is always allowed. */
+/**
+ * True if the records exceed `bytesMax` once `changed` is among them. A change that shrinks a record is
+ * always allowed.
+ */
 function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax: number): boolean {
   const before = records.find(({ id }) => id === changed.id);
   if (before !== undefined && bytesOf(changed) <= bytesOf(before)) return false;
@@ -106,7 +109,7 @@ function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax
   return others + bytesOf(changed) > bytesMax;
 }
 
-/** The index's record with the id of a path. Throws the kind's code if it is missing. */
+/** The index's record with the id from the path. Throws the kind's code if it is missing. */
 export function findCurated<K extends CuratedKind>(
   kind: K,
   state: CatalogState,

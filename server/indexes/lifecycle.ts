@@ -1,6 +1,6 @@
-// The life of an index between catalog and fleet, in an order that survives a crash at any point: created
-// in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
-// One change at a time per index.
+// Coordinates catalog and fleet over the life of an index, in an order that survives a crash at any point: an
+// index is created in the catalog first and deleted from the catalog first; data without a record is dropped
+// at the next start. One change at a time per index.
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "../catalog/copy-swap.js";
@@ -30,14 +30,14 @@ export interface LifecycleOptions {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly analyserOf: AnalyserOf;
-  /** For the settings of a tenant. */
+  /** Model servers for the settings of a tenant. */
   readonly serversOf: (tenant: number) => ModelServers;
   readonly planOf: (tenant: number) => Plan;
   readonly limits: Limits;
   readonly log: Logger;
 }
 
-/** What could not be removed is tried again so soon. */
+/** Delay before a failed removal is tried again. */
 const REPEAT_MS = 1_000;
 
 export class Lifecycle {
@@ -51,7 +51,7 @@ export class Lifecycle {
   readonly #log: Logger;
   #begun = false;
   readonly #jobs: Jobs;
-  /** Requests that read or write documents, by the uid they began with. */
+  /** Requests that read or write documents, by the uid they started with. */
   readonly uses = new Uses();
 
   constructor({
@@ -76,7 +76,10 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** Takes interrupted creations back, finishes interrupted deletions and learns where every index stands. None is opened. */
+  /**
+   * Rolls back interrupted creations, finishes interrupted deletions and loads the counters of every index,
+   * without opening any.
+   */
   async begin(): Promise<void> {
     const records = [...this.#catalog.state.indexes.values()];
     for (const record of records) if (!isMade(record)) await this.#takeBack(record.uid);
@@ -88,24 +91,24 @@ export class Lifecycle {
     this.#begun = true;
   }
 
-  /** Indexes can be used. */
+  /** True once indexes can be used. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** The tenant's index of this name, undefined when there is none. */
+  /** The tenant's index of this name, undefined if there is none. */
   find(tenant: number, name: string): IndexRecord | undefined {
     return indexNamed(this.#catalog.state, tenant, name);
   }
 
-  /** By name. */
+  /** The tenant's indexes, sorted by name. */
   list(tenant: number): IndexRecord[] {
     return [...this.#catalog.state.indexes.values()]
       .filter((record) => record.tenant === tenant && isMade(record))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** "error": it did not open when it was last needed, or damage was met in it. */
+  /** "error": it failed to open when it was last needed, or damage was found in it. */
   status(record: IndexRecord): IndexStatus {
     if (this.#indexes.isFailing(record.uid)) return "error";
     return this.#indexes.isRebuilding(record.uid) ? "rebuilding" : "active";
@@ -116,7 +119,7 @@ export class Lifecycle {
     return this.#indexes.documents(record.uid);
   }
 
-  /** Throws SK-SE-503 for an index that is known not to open. */
+  /** Throws SK-SE-503 if the index is known to fail to open. */
   checkOpen(record: IndexRecord): void {
     const reason = this.#indexes.unopenable(record.uid);
     if (reason !== undefined) {
@@ -131,7 +134,10 @@ export class Lifecycle {
     return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
   }
 
-  /** `checkName` may refuse the name. A backup has the index everywhere or nowhere. Throws SK-IX-400, SK-IX-409. */
+  /**
+   * `checkName` may reject the name. A backup contains the index in all its parts or not at all. Throws
+   * SK-IX-400, SK-IX-409.
+   */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
     return this.#writes.asOne(() => this.#create(tenant, body, checkName));
   }
@@ -178,7 +184,7 @@ export class Lifecycle {
     }
   }
 
-  /** Removes an index whose creation has not come to its end, as soon as the catalog takes that. */
+  /** Removes an index whose creation did not finish; retries until the catalog accepts it. */
   async #takeBack(uid: number): Promise<void> {
     try {
       await this.#catalog.change(() => ({ type: "index.delete", uid }));
@@ -205,7 +211,7 @@ export class Lifecycle {
     return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits, servers));
   }
 
-  /** When this resolves the record is gone for good and its data has been dropped, or will be soon. */
+  /** When this resolves, the record is gone for good and its data has been dropped or will be soon. */
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
@@ -218,7 +224,7 @@ export class Lifecycle {
   }
 
   /**
-   * Takes settings, rules and synonyms over from another index of the tenant, all at once. Throws SK-IX-400,
+   * Copies settings, rules and synonyms from another index of the tenant, all at once. Throws SK-IX-400,
    * SK-IX-404, SK-RR-400.
    */
   copyFrom(record: IndexRecord, { sourceIndex, parts }: CopyRequest): Promise<CopyCommand> {
@@ -242,10 +248,10 @@ export class Lifecycle {
   }
 
   /**
-   * Exchanges the data behind two names of a tenant in one durable step: every request finds either all of the
-   * old or all of the new state, and one that has begun keeps the index it began with. With `dropSource` the
-   * displaced index goes with that step; its data is dropped once the requests that use it are answered, or
-   * after the longest time a query may take. Throws SK-IX-404, SK-SE-503 when the target did not open.
+   * Exchanges the data behind two names of a tenant in one durable step: every request sees either the old or
+   * the new state, and a running request keeps the index it started with. With `dropSource` the same step
+   * deletes the displaced index; its data is dropped once the requests that use it have ended, or after the
+   * longest time a query may take. Throws SK-IX-404, and SK-SE-503 if the target did not open.
    */
   async swap(tenant: number, name: string, { targetIndex, dropSource }: SwapRequest): Promise<void> {
     let displaced = 0;
@@ -267,11 +273,11 @@ export class Lifecycle {
         this.uses.ended(displaced, searchMsMax, signal),
         this.#indexes.unusedElsewhere(displaced, searchMsMax, signal),
       ]);
-      if (!signal.aborted) await this.#drop(displaced); // after a stop the next start drops it
+      if (!signal.aborted) await this.#drop(displaced); // after a stop, the next start drops it
     });
   }
 
-  /** Copied filters must fit the schema they come to; throws SK-RR-400 with the rule's name. */
+  /** Copied filters must fit the target's schema. Throws SK-RR-400 with the rule's name. */
   #checkRules({ record, owned }: CopyCommand): void {
     const texts = ruleTexts(this.#analyserOf, this.#limits, record);
     for (const { effect, name } of owned.rule ?? []) {
@@ -296,26 +302,29 @@ export class Lifecycle {
     });
   }
 
-  /** Tells the shards what concerns them. */
+  /** Sends the shards the parts of the change that concern them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);
   }
 
-  /** The vectors may come from elsewhere. No query is compared with those of before once this resolves. */
+  /**
+   * The vectors may now come from another source. Once this resolves, no query is compared with the old
+   * vectors.
+   */
   async #applySource(record: IndexRecord): Promise<void> {
-    this.#indexes.state(record.uid).record = record; // whatever opens the index from now on says so
+    this.#indexes.state(record.uid).record = record; // used by every later open
     const use = await this.#indexes.useLoaded(record.uid);
     if (use === undefined) return;
     try {
       await this.#indexes.messages.changeSource(record, use.state.newest);
-      use.state.forget(); // meanwhile queries may have been compared with them
+      use.state.forget(); // until now, queries may have been compared with the old vectors
     } finally {
       use.end();
     }
   }
 
-  /** A drop that fails stays on the list and is tried again, at the next start at the latest. */
+  /** A failed drop stays on the list and is retried soon, at the latest at the next start. */
   async #drop(uid: number, again = false): Promise<void> {
     try {
       await this.#indexes.drop(uid);
@@ -332,13 +341,16 @@ export class Lifecycle {
     }
   }
 
-  /** Runs the work when all earlier work on the same index is done. */
+  /** Runs `work` after all earlier work on the same index. */
   #exclusively<T>(name: string, uid: number, work: () => Promise<T>): Promise<T> {
     return this.#jobs.run({ name, subject: indexSubject(uid) }, work);
   }
 }
 
-/** The record as it is now. Throws SK-IX-404; SK-IX-409 when another index has its name since the request began. */
+/**
+ * The current record. Throws SK-IX-404, or SK-IX-409 if its name has gone to another index since the request
+ * began.
+ */
 function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
   const present = state.indexes.get(uid);
   if (present === undefined) throw notFound(name);

@@ -1,24 +1,25 @@
-// The API keys of settings at rest. A sealed key opens for its tenant and for the server that it was given for, no other: so a
-// copy of the settings in another index of the tenant works, and a changed URL leads no key away.
+// The API keys in settings, sealed at rest. A sealed key opens only for the tenant and the server it was
+// given for: settings copied to another index of the tenant keep working, but changing the URL cannot send
+// the key to another server.
 
 import { type KeyedSetting, type ModelServers, serverOf } from "../catalog/definition/model-servers.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Secrets } from "../ground/data-dir/secrets.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 
-/** What holds for the servers that the tenant's settings name. */
+/** Address rules and key sealing for the servers named in the tenant's settings. */
 export function modelServers(secrets: Secrets, addresses: AddressRules, tenant: number): ModelServers {
   return { addresses, seal: (apiKey, url) => secrets.seal(apiKey, subject(tenant, url)) };
 }
 
-/** Null when the setting has none. Throws UnreadableSecretError. */
+/** Returns null if the setting has no key. Throws UnreadableSecretError. */
 export function openApiKey(secrets: Secrets, record: IndexRecord, setting: KeyedSetting): string | null {
   const sealed = record.sealedKeys?.[setting];
   const { url } = record.settings[setting];
   return sealed === undefined || url === null ? null : secrets.open(sealed, subject(record.tenant, url));
 }
 
-/** The record with the setting's key sealed anew. Throws UnreadableSecretError. */
+/** The record with the setting's key sealed again, with the secrets `to`. Throws UnreadableSecretError. */
 export function withResealedKey(
   record: IndexRecord,
   setting: KeyedSetting,

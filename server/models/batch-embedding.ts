@@ -1,7 +1,7 @@
-// The vectors of one batch of texts: failures that may pass are tried again after growing pauses, and of a batch that fails for
-// the sake of one text this text is found. It is found by halving: the batch, then the text itself, which is mostly too long for
-// the model. A text that is refused alone and short counts as refused only if the server takes a harmless one right afterwards:
-// a server that refuses everything has failed. Knows nothing of where texts come from.
+// The vectors of one batch of texts. Passing failures are retried with growing pauses; if a single text makes
+// a batch fail, that text is found by halving the batch, and then the text, which is usually too long for the
+// model. A short text that is refused on its own counts as refused only if the server accepts a harmless text
+// right afterwards: a server that refuses everything has failed. Knows nothing of where texts come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
@@ -12,17 +12,23 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError, UnreachableError } from "./model-server.js";
 import { lateFailure } from "./query-embeddings.js";
 
-/** Before each try after the first. */
+/** Delays before the retries, in order. */
 const PAUSES_MS = [500, 2_000, 8_000, 30_000];
-/** A server that wants to be left alone for longer is given up; the circuit waits as long as it says. */
+/**
+ * Longest pause a server may demand before the batch fails; the circuit then waits as long as the server
+ * demands.
+ */
 const AWAITED_PAUSE_MS_MAX = 60_000;
-/** What servers answer with to a text that they cannot take. Other refusals are about the key, the address or the load. */
+/** Statuses with which servers refuse a text. Other refusals concern the key, the address or the load. */
 const REFUSALS = new Set([400, 413, 422]);
-/** Some servers answer so, too. It may also pass, so it counts only when it comes again. */
+/**
+ * Some servers refuse a text with this status. It may also be a passing failure, so it counts only from the
+ * second time.
+ */
 const BROKEN = 500;
-/** A text that is refused although it is as short as this is not refused for its length. */
+/** A refused text of at most this length was not refused for its length. */
 const SHORTENED_CHARACTERS_MIN = 200;
-/** Every model can embed it, and no policy forbids it. */
+/** A text that every model can embed and no policy forbids. */
 const HARMLESS = ["test"];
 
 export interface BatchEmbeddingOptions {
@@ -33,25 +39,25 @@ export interface BatchEmbeddingOptions {
   readonly limits: Limits;
 }
 
-/** Null: the server refuses this text, and takes others. */
+/** Null: the server refuses this text but accepts others. */
 export type TextVector = Float32Array | null;
 
 export class BatchEmbedding {
   readonly #options: BatchEmbeddingOptions;
   readonly #refused: (refusal: EndpointError) => void;
-  /** The server has taken a harmless text since it began to refuse others. */
+  /** True if the server has accepted a harmless text since it began to refuse others. */
   #takesOthers = false;
 
-  /** `refused` hears why a text got null. */
+  /** `refused` is called with the reason for each null. */
   constructor(options: BatchEmbeddingOptions, refused: (refusal: EndpointError) => void) {
     this.#options = options;
     this.#refused = refused;
   }
 
   /**
-   * For each text its vector, which may be that of its beginning, or null. Throws EndpointError when the server fails for
-   * another reason than a text, or the signal's reason. One bad text among n takes about 2 log n requests more, and one for
-   * each time that it is shortened.
+   * Returns a vector for each text (possibly of its beginning only) or null. Throws the signal's reason, or
+   * EndpointError if the server fails for a reason other than a text. One bad text among n costs about 2 log
+   * n extra requests, plus one for each time it is shortened.
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<TextVector[]> {
     const { clock, random } = this.#options;
@@ -74,7 +80,7 @@ export class BatchEmbedding {
     }
   }
 
-  /** Of texts that the server has refused together. */
+  /** Embeds texts that the server refused as a batch. */
   async #embedLess(
     texts: readonly string[],
     refusal: EndpointError,
@@ -87,7 +93,7 @@ export class BatchEmbedding {
     }
     const [text] = texts as [string];
     if (text.length > SHORTENED_CHARACTERS_MIN) return this.embed([cutText(text, text.length >> 1)], signal);
-    // Asked for each text: the server may have begun to refuse everything meanwhile.
+    // Checked for each text: the server may have begun to refuse everything in the meantime.
     this.#takesOthers = await this.#takesHarmless(signal);
     if (!this.#takesOthers) throw refusal;
     this.#refused(refusal);
@@ -112,7 +118,10 @@ export class BatchEmbedding {
   }
 }
 
-/** An answer that is none may be so because of one text, too: its vector is zeros, or cannot be written as JSON. */
+/**
+ * An invalid answer may also be due to a single text, e.g. one whose vector is all zeros or cannot be written
+ * as JSON.
+ */
 function mayBeOfOneText(failure: EndpointError, tries: number): boolean {
   const { status, isPassing } = failure;
   if (status === null) return !isPassing && !(failure instanceof UnreachableError);
@@ -123,7 +132,7 @@ export function asFailure(error: unknown): EndpointError {
   return error instanceof EndpointError ? error : lateFailure(error);
 }
 
-/** What stands for the vector of a text that has none. */
+/** Placeholder for the vector of a text that has none. */
 export function noVector(): Float32Array {
   return new Float32Array(FIXED_LIMITS.vectorNumbers);
 }

@@ -1,5 +1,5 @@
-// One question to a language model behind an OpenAI-compatible server (POST .../chat/completions), with an answer in JSON. Tries
-// nothing twice. Knows nothing of what is asked.
+// Asks a language model behind an OpenAI-compatible server (POST .../chat/completions) one question, answered
+// in JSON. Never retries. Knows nothing of what is asked.
 import { isObject } from "../ground/input/json-value.js";
 import type { JsonSchema } from "../ground/input/readers.js";
 import { withDeadline } from "../ground/jobs/deadline.js";
@@ -15,7 +15,7 @@ export interface ModelQuestion {
   /** Sent as JSON text. */
   readonly input: unknown;
   readonly schemaName: string;
-  /** Of the answer. The model is told of it; the caller checks whether it was heeded. */
+  /** Schema of the answer. It is sent to the model; the caller checks whether the answer matches. */
   readonly schema: JsonSchema;
 }
 
@@ -23,7 +23,7 @@ export class ChatEndpoint {
   readonly #settings: EndpointSettings;
   readonly #server: ModelServer;
 
-  /** `addresses`: those that the server may have; any when the operator has chosen it. */
+  /** `addresses`: the addresses that the server may have; any if the operator chose the server. */
   constructor(settings: EndpointSettings, addresses: AddressRules = ANY_ADDRESS, network?: Network) {
     this.#settings = settings;
     const { url, apiKey } = settings;
@@ -38,12 +38,12 @@ export class ChatEndpoint {
     });
   }
 
-  /** One piece of work, however many questions it takes, that ends when the time is over. */
+  /** Runs `work`, which may ask any number of questions, and aborts it when the time is up. */
   inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withDeadline(signal, this.#settings.msMax, work);
   }
 
-  /** The JSON that the model has answered. Throws EndpointError, also when the signal ends the wait. */
+  /** Returns the model's JSON answer. Throws EndpointError, also if the signal aborts. */
   async ask(
     { instructions, input, schemaName, schema }: ModelQuestion,
     signal: AbortSignal,
@@ -69,7 +69,7 @@ export class ChatEndpoint {
     }
   }
 
-  /** Ends the connections that are kept. */
+  /** Closes the connections that are kept alive. */
   close(): void {
     this.#server.close();
   }

@@ -1,4 +1,4 @@
-// The text of a document that is embedded: the values of some fields of its JSON, one below the other. Knows nothing of models.
+// The text of a document to embed: the values of some of its fields, one per line. Knows nothing of models.
 
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { viewOf } from "../catalog/schema/index-view.js";
@@ -10,8 +10,9 @@ export function embeddedFields(record: IndexRecord): readonly string[] {
 }
 
 /**
- * The texts of the fields in their order, and of a list in its own, joined by line breaks and cut. `json` is the document as
- * stored. Values that are no texts, which a field may have from before its type was changed, are left out.
+ * The texts of the fields in the given order, lists in their own order, joined by line breaks and truncated.
+ * `json` is the document as stored. Values that are not text are skipped; a field may still have some from
+ * before its type was changed.
  */
 export function documentText(json: Uint8Array, fields: readonly string[], charactersMax: number): string {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
@@ -31,7 +32,7 @@ export function documentText(json: Uint8Array, fields: readonly string[], charac
   return cutText(texts.join("\n"), charactersMax);
 }
 
-/** The beginning of the text, with no half of a character at its end. Characters count as JavaScript counts them. */
+/** The beginning of the text, without splitting a surrogate pair. Characters are UTF-16 code units. */
 export function cutText(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const last = text.charCodeAt(charactersMax - 1);
@@ -39,7 +40,10 @@ export function cutText(text: string, charactersMax: number): string {
   return text.slice(0, isHalf ? charactersMax - 1 : charactersMax);
 }
 
-/** A text without blanks around it and without NUL, at which some servers end it. All texts are well-formed when they come in. */
+/**
+ * The text without surrounding whitespace and without NUL, which ends the text for some servers. All texts
+ * were checked to be well-formed when they came in.
+ */
 export function sendableText(text: string): string {
   return text.replaceAll("\0", " ").trim();
 }

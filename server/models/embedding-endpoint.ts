@@ -1,5 +1,5 @@
-// A server that makes the vectors of an index, as its users see it. Queries get a vector soon or not at all; documents get
-// theirs or an error, and are sent again later. Keeps nothing on disk.
+// An embedding server as seen by its users. Queries get a vector soon or not at all; documents get theirs or
+// an error, and are sent again later. Keeps nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";
@@ -11,7 +11,9 @@ import { EndpointError } from "./model-server.js";
 import { QueryEmbeddings } from "./query-embeddings.js";
 import type { CachedVectors } from "./vector-cache.js";
 
-/** A query's request may fail for its own sake, so one failure says little. */
+/**
+ * Failed query requests that open the circuit. A single failure may be due to the query, so it proves little.
+ */
 const QUERY_FAILURES_MAX = 3;
 
 export interface EmbeddingEndpointOptions {
@@ -20,14 +22,14 @@ export interface EmbeddingEndpointOptions {
   readonly limits: Limits;
   readonly meters: EmbeddingMeters;
   readonly clock?: Clock;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
 }
 
 export interface EndpointState {
-  /** "down": it has failed, and is asked again after a pause. */
+  /** "down": requests failed; it is tried again after a pause. */
   readonly status: "up" | "down";
-  /** The last failure, also when it is over. */
+  /** The last failure, even if the endpoint has recovered. */
   readonly lastError: string | null;
   /** ISO 8601 UTC. */
   readonly lastErrorAt: string | null;
@@ -53,7 +55,7 @@ export class EmbeddingEndpoint {
     this.#clock = clock;
     const common = { model, clock, signal: this.#closing.signal, told: this.#told };
     const queryCircuit = new Circuit(QUERY_FAILURES_MAX, clock, random);
-    // Documents are given up only after several tries, so one failure is enough.
+    // Document requests fail only after several tries, so one failure is enough.
     const documentCircuit = new Circuit(1, clock, random);
     this.#circuits = [queryCircuit, documentCircuit];
     this.#queries = new QueryEmbeddings({
@@ -73,17 +75,19 @@ export class EmbeddingEndpoint {
   }
 
   /**
-   * The vector of a query's text, of any length but 0; it is shared and must stay as it is. Null when the text is blank, the
-   * endpoint is down or too slow, or the signal ends the wait: the search runs without. Never rejects.
+   * The vector of a query's text, of any length but 0; it is shared, so the caller must not change it. Null
+   * if the text is blank, the endpoint is down or too slow, or the signal aborts: the search then runs
+   * without a vector. Never rejects.
    */
   embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array | null> {
     return this.#queries.embed(cutText(sendableText(text), this.#limits.embeddingTextCharactersMax), signal);
   }
 
   /**
-   * The vectors of texts of documents, in their order; a blank text has zeros. So has a text that the endpoint refuses while it
-   * takes others: then `refused` is called with the reason. Throws EndpointError when it is given up after several tries, or at
-   * once while the endpoint is down (`afterMs` says for how long); throws the signal's reason.
+   * The vectors of document texts, in order. A blank text gets zeros; so does a text that the endpoint
+   * refuses while it accepts others, and `refused` is then called with the reason. Throws the signal's
+   * reason, or EndpointError after several failed tries, or at once while the endpoint is down (`afterMs`
+   * says for how long).
    */
   embedDocuments(
     texts: readonly string[],
@@ -102,7 +106,7 @@ export class EmbeddingEndpoint {
     };
   }
 
-  /** What is under way fails, and connections end. */
+  /** Pending requests fail and connections are closed. */
   close(): void {
     this.#closing.abort(new EndpointError("the endpoint is not used any more"));
     this.#model.server.close();

@@ -1,5 +1,6 @@
-// The endpoints that settings of indexes name. Indexes of a tenant with the same server, model and key share one, with its
-// connections and its remembered vectors; one that no index names any more is closed.
+// The endpoints named in the settings of indexes. A tenant's indexes with the same server, model and key
+// share one, along with its connections and cached vectors. An endpoint that no index names any longer is
+// closed.
 import type { Catalog } from "../catalog/catalog.js";
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -21,14 +22,14 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export interface EmbeddingEndpointsOptions {
   readonly catalog: Pick<Catalog, "state" | "watch">;
   readonly secrets: Secrets;
-  /** Those that the servers may have. */
+  /** Addresses that the servers may have. */
   readonly addresses: AddressRules;
   readonly limits: Limits;
   readonly recorder: Pick<Recorder, "embeddings" | "embeddingCache">;
   readonly network?: Network;
 }
 
-/** What an index was given, for the state of its record. */
+/** The endpoint given to an index, and the record it was derived from. */
 interface Known {
   readonly record: IndexRecord;
   readonly name: string;
@@ -38,7 +39,7 @@ export class EmbeddingEndpoints {
   readonly #options: EmbeddingEndpointsOptions;
   readonly #cache: VectorCache;
   readonly #endpoints = new Map<string, EmbeddingEndpoint>();
-  /** By uid. */
+  /** By index uid. */
   readonly #known = new Map<number, Known>();
 
   constructor(options: EmbeddingEndpointsOptions) {
@@ -47,7 +48,7 @@ export class EmbeddingEndpoints {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** The endpoint of an index by its present settings. Null when its vectors come from elsewhere. */
+  /** The endpoint in an index's current settings. Null if its vectors come from elsewhere. */
   of({ uid }: Pick<IndexRecord, "uid">): EmbeddingEndpoint | null {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return null;
@@ -55,7 +56,7 @@ export class EmbeddingEndpoints {
     return known?.record === record ? this.#endpoints.get(known.name)! : this.#learn(record);
   }
 
-  /** Everything under way fails. */
+  /** All pending requests fail. */
   close(): void {
     for (const endpoint of this.#endpoints.values()) endpoint.close();
     this.#endpoints.clear();
@@ -117,7 +118,7 @@ export class EmbeddingEndpoints {
     });
   }
 
-  /** Null when it has none, undefined when it cannot be read. */
+  /** Null if it has none, undefined if it cannot be read. */
   #apiKeyOf(record: IndexRecord): string | null | undefined {
     try {
       return openApiKey(this.#options.secrets, record, "embedder");
@@ -128,7 +129,7 @@ export class EmbeddingEndpoints {
   }
 }
 
-/** What stands for a server whose key cannot be read: nothing is sent. */
+/** Stands in for a server whose key cannot be read: nothing is sent. */
 const UNREADABLE_KEY: EmbeddingModel["server"] = {
   post: () =>
     Promise.reject(new EndpointError("the stored API key cannot be read; set embedder.api_key again")),

@@ -1,4 +1,5 @@
-// One request to a model's server for the vectors of some texts, and the check of its answer. Tries nothing twice.
+// One request to a model's server for the vectors of some texts, with validation of the answer. Never
+// retries.
 import { FIXED_LIMITS } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import { badAnswer, type EmbeddingWire } from "./embedding-wires.js";
@@ -6,14 +7,17 @@ import type { ModelServer } from "./model-server.js";
 
 const { vectorNumbers: NUMBERS } = FIXED_LIMITS;
 
-/** The server and the model to ask, and in which format. */
+/** The server, the model and the request format. */
 export interface EmbeddingModel {
   readonly wire: Pick<EmbeddingWire, "body" | "vectors">;
   readonly server: Pick<ModelServer, "post" | "close">;
   readonly name: string;
 }
 
-/** One vector for each text, as the model gave it: of any length, but not 0. Throws EndpointError, or the signal's reason. */
+/**
+ * Returns one vector per text, as the model gave it: of any length but 0. Throws EndpointError, or the
+ * signal's reason.
+ */
 export async function requestVectors(
   { wire, server, name }: EmbeddingModel,
   texts: readonly string[],

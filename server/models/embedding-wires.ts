@@ -1,14 +1,17 @@
-// The formats in which servers are asked for vectors. A wire knows paths, bodies and answers of one kind of server; when to
-// ask, what a failure means and which vectors are good is the same for all (embedding-request.ts).
+// The request formats of embedding servers. A wire knows the paths, bodies and answers of one kind of server;
+// when to ask, how to treat failures and which vectors are valid is the same for all (embedding-request.ts).
 import type { WireName } from "../catalog/definition/embedder-sources.js";
 import { isObject } from "../ground/input/json-value.js";
 import { FIXED_LIMITS } from "../ground/limits.js";
 import { EndpointError, type InterfacePath } from "./model-server.js";
 
 export interface EmbeddingWire extends InterfacePath {
-  /** The JSON that asks for a vector of each text. */
+  /** The JSON body that requests a vector for each text. */
   body(model: string, texts: readonly string[]): unknown;
-  /** What the answer has as vectors, in the order of the texts. Throws EndpointError if it is no answer to `count` texts. */
+  /**
+   * The vectors in the answer, unchecked, in the order of the texts. Throws EndpointError if it is not an
+   * answer to `count` texts.
+   */
   vectors(answer: unknown, count: number): readonly unknown[];
 }
 

@@ -1,6 +1,7 @@
-// One server of a model to which JSON is posted, and what a failure there is called. Its address is checked when a
-// connection is made, as that of a feed, because a tenant may have named it. Connections are kept for the next request: all
-// go to the one name that they were checked for. No redirect is followed. Knows nothing of what is asked.
+// A model's server that takes JSON in POST requests, and the classification of its failures. A tenant may
+// have named it, so its address is checked at every connect, as for a feed. Connections are kept alive and
+// reused: all of them go to the one host name they were checked for. No redirect is followed. Knows nothing
+// of what is asked.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressRules } from "../ground/outbound/addresses.js";
@@ -9,16 +10,16 @@ import { connectionFailure, PassingError } from "../ground/outbound/failures.js"
 import { retryAfterMs } from "../ground/outbound/patience.js";
 
 const CONNECT_MS_MAX = 10_000;
-/** A connection that nobody uses is closed after so long, before most servers close it. */
+/** Idle time after which a connection is closed: shorter than the timeout of most servers. */
 const IDLE_MS_MAX = 4_000;
-/** The server cannot be reached, is too slow, or did not answer as it was asked to. */
+/** The server is unreachable, too slow, or gave an invalid answer. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
-  /** The status of the answer, null when there was none or it was 200. */
+  /** HTTP status of the answer, null if there was no answer or it was 200. */
   readonly status: number | null;
-  /** It may be gone when the request is sent again. */
+  /** True if the same request may succeed later. */
   readonly isPassing: boolean;
-  /** How long the server is to be left alone; null when nobody says. */
+  /** Time (ms) for which the server must not be asked; null if unknown. */
   readonly afterMs: number | null;
 
   constructor(
@@ -39,28 +40,30 @@ interface EndpointErrorMembers {
   readonly afterMs?: number | null;
 }
 
-/** No connection, or one that broke. The sentence names the host. */
+/** No connection, or one that broke. The message names the host. */
 export class UnreachableError extends EndpointError {}
 
-/** Where a server is asked: at `path` below the path of its URL, or below `root` if the URL has none. */
+/**
+ * Location of an interface: `path` below the path of the server's URL, or below `root` if the URL has none.
+ */
 export interface InterfacePath {
-  /** Such as "/v1". */
+  /** E.g. "/v1". */
   readonly root: string;
-  /** Such as "/embeddings". */
+  /** E.g. "/embeddings". */
   readonly path: string;
 }
 
 export interface ModelServerOptions extends InterfacePath {
-  /** Of the server's interface, with or without `path` at its end. */
+  /** URL of the server's interface, with or without `path` at its end. */
   readonly url: URL;
-  /** Null: the server asks for none. */
+  /** Null if the server requires none. */
   readonly apiKey: string | null;
   readonly addresses: AddressRules;
   readonly network?: Network;
   readonly answerBytesMax: number;
 }
 
-/** An address that the operator has chosen may be any. */
+/** A server chosen by the operator may have any address. */
 export const ANY_ADDRESS: AddressRules = { allowPrivate: true, allowHosts: [] };
 
 export class ModelServer {
@@ -87,7 +90,7 @@ export class ModelServer {
     this.#agent = new CheckedAgent(() => connectTo(this.#url, route));
   }
 
-  /** The JSON that the server answers with. Throws EndpointError, or the signal's reason. */
+  /** Returns the server's JSON answer. Throws EndpointError, or the signal's reason. */
   async post(body: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const text = JSON.stringify(body);
@@ -104,13 +107,16 @@ export class ModelServer {
     }
   }
 
-  /** Ends connections that nobody uses; requests under way fail. */
+  /** Closes idle connections; pending requests fail. */
   close(): void {
     this.#closing.abort(new EndpointError("the endpoint is not used any more"));
     this.#agent.destroy();
   }
 
-  /** `again`: a connection that was kept may have been closed by the server meanwhile; then another one is tried at once. */
+  /**
+   * `again`: the server may already have closed a reused connection; if so, the request is repeated once on
+   * another one.
+   */
   async #exchange(body: string, signal: AbortSignal, again: boolean): Promise<string> {
     const request = this.#request(body, signal);
     try {
@@ -144,7 +150,7 @@ export class ModelServer {
     return request;
   }
 
-  /** Read to its end, so that the connection can be used again. */
+  /** Reads to the end, so that the connection can be reused. */
   async #bodyOf(response: IncomingMessage): Promise<string> {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -157,7 +163,7 @@ export class ModelServer {
   }
 }
 
-/** An agent whose connections are made by `connect`, whatever the request says. */
+/** An agent that opens every connection with `connect`, whatever the request says. */
 class CheckedAgent extends Agent {
   readonly #connect: () => Promise<Duplex>;
 
@@ -185,18 +191,18 @@ function pathOf({ pathname }: URL, { root, path }: InterfacePath): string {
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
-    // Stays for the errors that come when nobody waits for one any more.
+    // Stays attached for errors that arrive after the promise has settled.
     request.on("error", reject);
-    // An answer that switches to another protocol closes the request and is no error.
+    // An answer that switches protocols closes the request without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
   });
 }
 
 const BUSY = new Set([408, 425, 429]);
-/** No server shuts us out for longer. */
+/** Upper bound on the pause that a server may demand. */
 const LEFT_ALONE_MS_MAX = 600_000;
 
-/** The body of a refusal is not shown: some servers repeat the key in it. */
+/** The body of a refusal is not shown: some servers echo the key in it. */
 function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (status === 200) return;
   const isPassing = BUSY.has(status) || status >= 500;

@@ -1,5 +1,6 @@
-// Makes the vectors of indexes come about: tells the shards where they come from, trains models, hands them to the shards and
-// waits until every document has its vector. Looks at an index when it was opened or changed, and when writes have paused.
+// Produces the vectors of indexes: sets their source in the shards, trains models, distributes them to the
+// shards and waits until every document has its vector. Checks an index after it was opened or changed, and
+// when writes pause.
 import { setTimeout as sleep } from "node:timers/promises";
 import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../../shards/protocol/control.js";
@@ -27,18 +28,18 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly jobs: Jobs;
 }
 
-/** What is being done for the vectors of an index. */
+/** Progress of an index's vectors. */
 export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
 
 const QUIET_MS = 1_000;
-/** Writes without a pause delay a look by so much at most. */
+/** Maximum delay of a check while writes keep coming. */
 const DELAY_MS_MAX = 60_000;
 const POLL_MS = 200;
-/** A model is trained again when the index has so many times the documents. */
+/** A model is retrained once the index has this many times the documents it was trained for. */
 const GROWTH = 2;
-/** An endpoint that has given up is asked again so soon. */
+/** Delay before an endpoint that gave up is tried again. */
 const ENDPOINT_RETRY_MS = 30_000;
-/** A look that has failed for another reason is repeated so soon. */
+/** Delay before a check that failed for any other reason is repeated. */
 const RETRY_MS = 30_000;
 const TERMS_MAX = 50_000;
 const MODEL_NUMBER_MAX = 2 ** 31 - 1;
@@ -46,11 +47,11 @@ const MODEL_NUMBER_MAX = 2 ** 31 - 1;
 export class Embedders {
   readonly #options: EmbeddersOptions;
   readonly #states = new Map<number, EmbedderState>();
-  /** By uid: the records as they were looked at. */
+  /** By uid: the record as of the last check. */
   readonly #seen = new Map<number, IndexRecord>();
-  /** The indexes with documents that wait for an endpoint which has given up for now. */
+  /** Indexes whose documents wait for an endpoint that has given up for now. */
   readonly #owed = new Set<number>();
-  /** By uid: since when a look is due. */
+  /** By uid: the time since when a check has been due. */
   readonly #dueMs = new Map<number, number>();
 
   constructor(options: EmbeddersOptions) {
@@ -59,8 +60,9 @@ export class Embedders {
   }
 
   /**
-   * Of an index that is to have vectors. Where the last look found none, or there was none yet, its shards know better: with a
-   * model, or with a vector, documents of which none is pending have what they get.
+   * State of an index that should have vectors. If there was no check yet, or the last one found nothing to
+   * do, the shards' counters decide: with a model or a vector present and no document pending, the index is
+   * ready.
    */
   stateOf(
     uid: number,
@@ -73,7 +75,7 @@ export class Embedders {
     return state === "none" ? "waiting" : state;
   }
 
-  /** The index was opened; its shards know where its vectors come from. */
+  /** Called when an index was opened; its shards already know where its vectors come from. */
   opened(uid: number): void {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return;
@@ -81,7 +83,7 @@ export class Embedders {
     if (vectorPolicy(record, this.#options.indexes.documents(uid)).source !== "none") this.#lookIn(0, uid);
   }
 
-  /** Documents were written. */
+  /** Called after documents were written. */
   written(uid: number): void {
     const now = Date.now();
     const since = this.#dueMs.get(uid) ?? now;
@@ -97,10 +99,10 @@ export class Embedders {
         this.#options.jobs.cancel(vectorsSubject(uid));
         for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
       } else if (now.isHome !== record.isHome) {
-        this.#seen.set(uid, now); // it was spread, with its model and vectors
+        this.#seen.set(uid, now); // spread over all shards, with its model and vectors
         this.written(uid);
       } else {
-        this.#states.set(uid, "none"); // what shards have may be of another source
+        this.#states.set(uid, "none"); // the shards' vectors may come from another source
         this.#lookIn(0, uid);
       }
     }
@@ -111,24 +113,25 @@ export class Embedders {
     this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
   }
 
-  /** An index that is not open is looked at when somebody opens it, unless an endpoint owes it vectors. */
+  /** An index that is not open is skipped until something opens it, unless an endpoint owes it vectors. */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
     const dueMs = this.#dueMs.get(uid) ?? 0;
     if (Date.now() < dueMs + DELAY_MS_MAX && indexes.find(uid)?.writing.busy) {
-      this.written(uid); // the writes have not paused, each takes longer than that
+      this.written(uid); // writes have not paused: each takes longer than the quiet time
       return;
     }
     this.#dueMs.delete(uid);
     const use =
       (await indexes.useLoaded(uid)) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
-    const record = catalog.state.indexes.get(uid); // it may have changed while the index was being opened
+    const record = catalog.state.indexes.get(uid); // may have changed while the index was being opened
     if (record !== undefined) this.#seen.set(uid, record);
     if (use === undefined) return;
     const { state, end } = use;
     if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
-      if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now); // otherwise the next look says
+      // Otherwise left to the next check.
+      if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now);
     };
     try {
       became(await this.#bring(state, record, signal));
@@ -141,34 +144,35 @@ export class Embedders {
     }
   }
 
-  /** Does what the vectors of the index need. */
+  /** Runs the steps that the index's vectors need. */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
     const { indexes, catalog } = this.#options;
     const policy = vectorPolicy(record, state.documents);
     await indexes.messages.changeSource(record, state.newest);
     if (policy.source === "none") return "none";
     for (;;) {
-      // Documents may have come, and a shard may have lost its model, since the last time.
+      // Since the last round documents may have arrived, or a shard may have lost its model.
       if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
         return "waiting";
-      // Again and again: a shard finds out little by little which of its documents wait.
+      // Asked in every round: a shard discovers its waiting documents gradually.
       if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
         return "failed";
       const shards = await indexes.statsByShard(record.uid);
       if (pendingOf(shards) === 0) {
-        // Answers from before may have been found by other vectors, or by none.
+        // Cached results may have been found with other vectors, or with none.
         if (this.#states.get(record.uid) !== "ready") state.forget();
-        // Documents may be done without a vector: those of few words, or those that brought none.
+        // A document may stay without a vector: one with too few words, or one that should bring its own but
+        // brought none.
         return shards.some(({ liveDocs }) => liveDocs > 0) ? "ready" : "waiting";
       }
       this.#states.set(record.uid, "embedding");
       await sleep(POLL_MS, undefined, { ref: false, signal });
       if (indexes.find(record.uid) !== state || catalog.state.indexes.get(record.uid) !== record)
-        return "waiting"; // the next look goes on
+        return "waiting"; // the next check continues
     }
   }
 
-  /** False when the endpoint has given up; it is asked again later. */
+  /** Returns false if the endpoint gave up; it is tried again later. */
   async #askEndpoint(
     state: IndexState,
     record: IndexRecord,
@@ -193,7 +197,10 @@ export class Embedders {
     }
   }
 
-  /** Every shard has the newest model afterwards, and it is new enough. False when there is nothing to learn from. */
+  /**
+   * Ensures that every shard has the newest model and that it is recent enough. Returns false if there is
+   * nothing to learn from.
+   */
   async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
     if (documents === 0) return false;
     const { vectors, indexes } = this.#options;
@@ -212,7 +219,7 @@ export class Embedders {
     return true;
   }
 
-  /** False when there is nothing to learn from. */
+  /** Returns false if there is nothing to learn from. */
   async #train(
     record: IndexRecord,
     documents: number,
@@ -234,7 +241,7 @@ export class Embedders {
             shards.findIndex(({ modelNumber }) => modelNumber === newest),
           );
     const sample = await sampleDocuments(reads, vectors, uid, names, signal);
-    const { length: sampled } = sample.ends; // the trainer's thread takes them away
+    const { length: sampled } = sample.ends; // the buffers are transferred to the trainer's thread
     if (sampled === 0) return false;
     const number = (newest % MODEL_NUMBER_MAX) + 1;
     const bytes = await trainer.train(

@@ -1,5 +1,6 @@
-// Documents that wait for a vector of an endpoint: asks the shards which ones they are, the endpoint for their vectors, and
-// gives these to the shards. The shards know what waits, so nothing is lost by a stop in between.
+// Documents that wait for a vector from an endpoint: gets them from the shards, requests their vectors from
+// the endpoint and writes these back to the shards. The shards record which documents wait, so a stop in
+// between loses nothing.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -21,9 +22,10 @@ export interface EndpointQueueOptions {
 }
 
 /**
- * Until no document of the index waits in a shard. `origin` is that of the vectors, `stored` is called after each step. A document
- * that the endpoint refuses is stored as one that has no vector, so that the others get theirs: it is asked for again when it
- * is written again, or for another origin. Throws EndpointError when the endpoint gives up.
+ * Runs until no document of the index waits in any shard. `origin` identifies the source of the vectors;
+ * `stored` is called after each step. A document that the endpoint refuses is stored as one without a vector,
+ * so that it does not block the others; it is requested again when it is rewritten or the origin changes.
+ * Throws EndpointError if the endpoint gives up.
  */
 export async function embedWaiting(
   { vectors, workbench, limits, log }: EndpointQueueOptions,
@@ -47,7 +49,7 @@ export async function embedWaiting(
       const records = new Uint8Array(waiting.length * VECTOR_BYTES);
       for (const [i, vector] of made.entries()) {
         const one = workbench.vectorOf(vector);
-        if (one !== null) records.set(one, i * VECTOR_BYTES); // without text, or refused
+        if (one !== null) records.set(one, i * VECTOR_BYTES); // null: blank text, or refused
       }
       const seqs = waiting.map(({ seq }) => seq);
       await vectors.putVectors(shard, shards, { uid, origin, seqs, vectors: records });

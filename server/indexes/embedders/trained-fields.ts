@@ -1,4 +1,4 @@
-// Which fields of an index its model learns, with what weight. Pure.
+// Selects the fields that an index's model learns from, and their weights. Pure.
 import { crc32 } from "node:zlib";
 import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
@@ -6,15 +6,15 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
 
-/** Words of fields that weigh more than the mean count twice. */
+/** Weight of words in a field whose weight is above the mean. */
 const HEAVY = 2;
 
 export interface Trained {
   readonly names: readonly string[];
   readonly fields: readonly TrainedSlot[];
-  /** What a segment of samples is built with. */
+  /** Schema of the segments built from samples. */
   readonly schema: BuildSchema;
-  /** Another number for other fields, weights or ways of analysing. */
+  /** Differs if the fields, their weights or their analysis differ. */
   readonly fingerprint: number;
 }
 

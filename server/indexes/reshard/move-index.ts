@@ -1,5 +1,6 @@
-// Copies the documents of an index from some shards to others, in the order of the sequence numbers, which stay as they are, with
-// their vectors. Nobody may write to the index meanwhile. What the targets have counts for nothing until somebody decides so.
+// Copies an index's documents and their vectors from some shards to others, in the order of their sequence
+// numbers, which are kept. Nothing may write to the index during the copy. The copy is not used until the
+// caller commits it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js";
 import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/move.js";
@@ -18,12 +19,12 @@ export interface Move {
   readonly record: IndexRecord;
   readonly workbench: Workbench;
   readonly source: Side;
-  /** Shards without anything of the index. */
+  /** Shards without any data of the index. */
   readonly target: Side;
-  /** From which the documents are visible; that of the source when it is not given. */
+  /** Generation from which the documents are visible; by default that of the source. */
   readonly generation?: number;
   readonly onMoved?: () => void;
-  /** Ends it, with what it says as the error. */
+  /** Cancels the move; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
@@ -32,7 +33,10 @@ export interface Side {
   readonly location: Location;
 }
 
-/** How many documents were copied; the targets are open and durable then. Throws SkeinError, and an Error when documents are missing. */
+/**
+ * Returns the number of copied documents; by then the targets are open and durable. Throws SkeinError, and
+ * Error if documents are missing.
+ */
 export async function moveIndex({
   record,
   workbench,
@@ -49,7 +53,7 @@ export async function moveIndex({
   const vectors = vectorPolicy(record, expected);
   const { shardSchema: schema } = viewOf(record);
   await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
-  // Vectors travel with their documents, and those of a model count only where it is in force.
+  // Vectors travel with their documents, but a model's vectors are valid only where that model is set.
   const model = vectors.source === "documents" ? await newestModel(source) : null;
   if (model !== null) await each(ask, places, () => encodeModel(data, model), decodeEmptyReply);
   const { maxSeq } = stream;
@@ -70,7 +74,7 @@ export async function moveIndex({
   return read;
 }
 
-/** Asks each of the shards. */
+/** Sends a request to each of the shards. */
 export async function each<T>(
   ask: AskShard,
   places: Places,
@@ -80,7 +84,7 @@ export async function each<T>(
   await Promise.all(places.map(async (shard) => decodeReply(await ask(shard, encode()), decode)));
 }
 
-/** The newest embedded model that a shard has; null when none can be read. */
+/** The newest model that any shard has stored, null if none can be read. */
 async function newestModel({ ask, location }: Side): Promise<NumberedModel | null> {
   let newest: NumberedModel | null = null;
   for (const shard of location.places) {

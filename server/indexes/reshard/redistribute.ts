@@ -1,7 +1,7 @@
-// Moves every document to the shard that owns it under another number of shards. It copies from the old databases to new
-// ones, index by index, in the order of the sequence numbers, which stay as they are. It runs at a start, before anybody
-// is served. The new databases count for nothing until the catalog has the new number, so the work may end anywhere and
-// go on at a later start.
+// Moves every document to the shard that owns it under a new number of shards. Copies from the old databases
+// to new ones, index by index, in the order of the sequence numbers, which are kept. Runs at startup, before
+// any request is served. The new databases are not used until the catalog has the new number, so the work may
+// be interrupted anywhere and continue at a later start.
 import { join } from "node:path";
 import { type EngineKind, loadEngine } from "../../../engine-wasm/host/instance/engine-files.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -30,7 +30,10 @@ export interface RedistributeOptions {
   readonly log: Logger;
 }
 
-/** When this resolves the new databases are complete and durable. Returns the uids of the indexes that are at home in them. */
+/**
+ * When this resolves, the new databases are complete and durable. Returns the uids of the indexes that are at
+ * home in them.
+ */
 export async function redistribute(options: RedistributeOptions): Promise<ReadonlySet<number>> {
   const { dataDir, from, to, indexes, log } = options;
   let plan = await beginPlan(dataDir, from, to);
@@ -82,7 +85,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   return new Set(plan.home);
 }
 
-/** What an earlier start may have left of an index. */
+/** Drops what an earlier start may have left of an index. */
 async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))
@@ -93,7 +96,10 @@ function askOf(pool: ShardPool): AskShard {
   return (shard, request) => pool.ask(shard, request);
 }
 
-/** Throws when a shard's database is missing. Opening it would make an empty one, and its documents would be lost silently. */
+/**
+ * Throws if a shard's database is missing: opening it would create an empty one and silently lose its
+ * documents.
+ */
 function checkSource(shardsDir: string, shards: number): void {
   for (let shard = 0; shard < shards; shard++) {
     const location = join(shardsDir, String(shard));
@@ -124,7 +130,7 @@ function pool(
     checkPing: decodeEmptyReply,
     limits,
     log,
-    // A thread that ended has lost its open index. The requests to it fail, and the next start goes on.
+    // A thread that died has lost its open index. Its requests fail, and the next start continues.
     recover: async () => undefined,
   });
 }

@@ -1,6 +1,7 @@
-// Spreads an index that has grown over all shards while it is in use: its documents are copied from its home, under another number
-// and a generation that nobody reads yet. Its writes wait for that, some seconds at most; reads go on. The step that decides is the
-// record in the catalog. Reads of older generations ask the home, which is dropped when there are none left.
+// Spreads an index that has outgrown its home over all shards while it is in use: copies its documents from
+// the home under another data number and a generation that nothing reads yet. Its writes wait for the copy,
+// at most a few seconds; reads continue. The record in the catalog commits the move. Reads of older
+// generations use the home, which is dropped after the last of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { OpenReply } from "../../../shards/protocol/control.js";
@@ -31,21 +32,21 @@ export interface SpreadingOptions {
   readonly jobs: Jobs;
   readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax">;
   readonly log: Logger;
-  /** The index lies in other shards now. */
+  /** Called once the index lives in its new shards. */
   readonly onSpread: (uid: number) => void;
 }
 
 const TURNS = "spreading of indexes";
-/** What failed or has to wait is tried again after the first of these, and what fails again after twice as long each time. */
+/** Initial retry delay; doubles after each failure. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
-/** Indexes at home that are written are asked for their bytes no more often than this. */
+/** Minimum interval between size requests for an index at home that is being written. */
 const MEASURE_MS = 1_000;
-/** The copy and its merges need room for so many times the bytes at home. */
+/** Room that the copy and its merges need, as a multiple of the bytes at home. */
 const COPY_BYTES_FACTOR = 2;
 
-/** How large an index at home was found to be, and performance.now() of that. */
+/** Size of an index at home, and the performance.now() of its measurement. */
 interface Measured {
   readonly atMs: number;
   readonly bytes: number;
@@ -55,10 +56,10 @@ const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
 
 export class Spreading {
   readonly #options: SpreadingOptions;
-  /** Reports damage, and what was asked has an end then. */
+  /** Reports damage, and throws if the shard replied with an error. */
   readonly #askHome: AskShard;
   readonly #measured = new WeakMap<IndexState, Measured>();
-  /** Of indexes that could not be spread yet, by uid: how long the last pause was. */
+  /** Last retry delay of each index that could not be spread yet, by uid. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {
@@ -70,7 +71,10 @@ export class Spreading {
     };
   }
 
-  /** In the background, if the index has grown, one index after the other. To be called when it was opened or written. */
+  /**
+   * Spreads the index in the background if it has grown, one index at a time. Called after an index was
+   * opened or written.
+   */
   look(uid: number): void {
     if (this.#paused.has(uid)) return;
     if (this.#hasGrown(uid)) this.#lookNow(uid);
@@ -96,7 +100,7 @@ export class Spreading {
     return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
   }
 
-  /** In the background; looks again when there are too many bytes. */
+  /** Runs in the background; starts the spreading if there are too many bytes. */
   #measure(uid: number): void {
     const { indexes, limits, log, jobs } = this.#options;
     const state = indexes.find(uid);
@@ -110,7 +114,8 @@ export class Spreading {
         this.#measured.set(state, { atMs, bytes: await this.#homeBytes(state) });
         if (this.#hasGrown(uid)) this.#lookNow(uid);
       } catch (error) {
-        log.debug({ err: error, uid }, "a shard could not be asked how large an index is"); // the next write asks again
+        // The next write asks again.
+        log.debug({ err: error, uid }, "a shard could not be asked how large an index is");
       }
     });
   }
@@ -120,7 +125,7 @@ export class Spreading {
     return size!.diskBytes;
   }
 
-  /** A swap may have deleted it, and its data is dropped when the spreading is over. */
+  /** False if a swap deleted the index; its data is dropped when the spreading is over. */
   #isThere(state: IndexState): boolean {
     const { catalog, indexes } = this.#options;
     const { uid } = state.record;
@@ -129,7 +134,8 @@ export class Spreading {
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, headroom, log } = this.#options;
-    if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
+    // Things changed while it was queued.
+    if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid);
     const startedMs = performance.now();
     try {
       const { state, end } = await indexes.use(uid);
@@ -166,7 +172,7 @@ export class Spreading {
     this.#options.jobs.after(ms, job, async () => this.#lookNow(uid));
   }
 
-  /** Nobody writes to the index meanwhile. */
+  /** Nothing writes to the index while this runs. */
   async #move(state: IndexState, signal: AbortSignal): Promise<true> {
     const { indexes, jobs, onSpread } = this.#options;
     const { record, generations } = state;
@@ -181,7 +187,7 @@ export class Spreading {
       generations.finish(generation);
       if (!mayBeDecided) {
         state.isMoving = false;
-        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt does
+        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt drops them
       }
     }
     onSpread(record.uid);
@@ -190,7 +196,7 @@ export class Spreading {
     return true;
   }
 
-  /** What each shard tells of its part of the copy, which is open and whole. */
+  /** Returns each shard's reply for its part of the copy, which is open and complete. */
   async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
     const { calls, indexes, workbench } = this.#options;
     const { record, home, spread } = state;
@@ -199,16 +205,18 @@ export class Spreading {
     fault("spread.before-copy");
     const moved = await moveIndex({ record, workbench, source, target, generation, signal });
     fault("spread.after-copy");
-    state.isMoving = true; // a shard that is restarted from now on opens the copy
-    const told = await indexes.messages.open(record, spread); // and one that was has lost it
+    state.isMoving = true; // a shard that restarts from now on opens the copy
+    // A shard that restarted earlier has lost it, so open it again.
+    const told = await indexes.messages.open(record, spread);
     const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
     if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
     return told;
   }
 
   /**
-   * A refusal may have stored it all the same, so nobody writes to the home before it is clear that it is stored. A backup between two
-   * attempts has the home and the copy, and either may count.
+   * Commits the move. A failed change may still have been stored, so writes to the home stay blocked until it
+   * is certain. A backup between two attempts contains both the home and the copy, and either may be the
+   * valid one.
    */
   async #decide(state: IndexState, signal: AbortSignal): Promise<IndexRecord> {
     const { catalog, indexes, writes, log } = this.#options;
@@ -226,7 +234,7 @@ export class Spreading {
       } catch (error) {
         if (!this.#isThere(state)) throw error;
         if (signal.aborted) {
-          indexes.forget(uid); // the next start knows where it lies
+          indexes.forget(uid); // the next start knows where it lives
           throw error;
         }
         log.warn({ err: error, uid }, "the catalog does not take that an index is spread; trying again");
@@ -235,7 +243,7 @@ export class Spreading {
     }
   }
 
-  /** Once no read of an older generation is left. The next start does it, too. */
+  /** Drops the home once no read of an older generation is left. The next start would also drop it. */
   async #dropHome(state: IndexState, generation: number, signal: AbortSignal): Promise<void> {
     const { catalog, indexes, log } = this.#options;
     const { home, record } = state;
