@@ -1,5 +1,5 @@
-// GET /metrics from the inside: measures shards, the largest indexes and the disk, bounded in number and in
-// time, and prints them with what was counted. Scrapes that come at once share one.
+// Builds GET /metrics: measures shards, the largest indexes and the disk, bounded in number and time, and
+// prints them with the counters. Concurrent scrapes share one result.
 import { statfs } from "node:fs/promises";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -14,7 +14,7 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { RecorderValues } from "../ground/metrics/recorder-values.js";
 import type { Lifecycle } from "../indexes/lifecycle.js";
 
-/** However often somebody asks, the shards are not asked more often. */
+/** The shards are measured at most once per this interval. */
 const SHARED_MS = 250;
 
 interface Measured {
@@ -29,11 +29,11 @@ export interface ScrapeOptions {
   readonly lifecycle: Lifecycle;
   readonly sources: Pick<Sources, "overdue">;
   readonly dataDir: string;
-  /** Replies that clients have not taken. */
+  /** Bytes of replies that clients have not taken. */
   readonly unsent: { readonly bytes: number };
   readonly limits: Limits;
   readonly recorder: Recorder;
-  /** What recorders of other threads have counted, also of threads that have ended (ToldValues); absent: there are none. */
+  /** Counts of recorders in other threads, including ended ones (ToldValues). Absent if there are none. */
   readonly others?: () => Promise<readonly RecorderValues[]>;
 }
 
@@ -61,7 +61,7 @@ export class Scrape {
       this.#sharedUntilMs = performance.now() + ms;
     };
     text.then(share(SHARED_MS), share(0));
-    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // as long as it is being taken
+    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // until it is complete
     return text;
   }
 
@@ -100,7 +100,7 @@ export class Scrape {
     };
   }
 
-  /** One pass over the catalog: the indexes with the most documents, and sums over the others. */
+  /** One pass over the catalog: the indexes with the most documents, and sums over the rest. */
   #overview(count: number) {
     const statuses = new Map<string, number>();
     const largest: Measured[] = [];
@@ -123,7 +123,7 @@ export class Scrape {
   }
 }
 
-/** Null when the system does not tell, or not in time. */
+/** Null if the system does not report it, or not in time. */
 async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
   const asked = statfs(path).then(
     ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),

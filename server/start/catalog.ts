@@ -1,4 +1,5 @@
-// The catalog at a start: opened, or why it cannot be in one line, and with the tenant that every server has.
+// Opens the catalog at the start, or explains in one line why it cannot. Adds the tenant that every server
+// has.
 import { join } from "node:path";
 import { EnvelopeError, OtherVersionError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError } from "../../shards/storage/store.js";
@@ -7,7 +8,7 @@ import { Catalog } from "../catalog/catalog.js";
 import { finishRestore } from "../operate/backups/restore.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** Finishes a restore first that was cut short. Throws ConfigError. */
+/** Completes an interrupted restore first. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {
   try {
     await finishRestore(dataDir);

@@ -1,4 +1,4 @@
-// The coach, with a thread of its own and searches of its own: they are not suggested, logged or billed.
+// The coach, with its own thread and its own searches, which are not suggested, logged or billed.
 import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";
 import { IndexShop } from "../coach/index-shop.js";

@@ -1,4 +1,4 @@
-// The data directory before anything in it is opened: made, locked, and closed to other users.
+// The data directory before anything in it is opened: created, locked and closed to other users.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DataDirLockedError, lockDataDir } from "../ground/data-dir/data-lock.js";
@@ -6,7 +6,10 @@ import { takeFromOthers } from "../ground/data-dir/private-files.js";
 import type { Logger } from "../ground/log.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** Resolves with what gives the directory back. Throws ConfigError when it cannot be made, or another process has it. */
+/**
+ * Resolves with a function that releases the directory. Throws ConfigError if it cannot be created or another
+ * process holds it.
+ */
 export async function takeDataDir(dataDir: string, log: Logger): Promise<() => Promise<void>> {
   const unlock = await lock(dataDir);
   closeToOthers(dataDir, log);
@@ -29,7 +32,7 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
   }
 }
 
-/** A directory of somebody else (a volume of a container) stays as it is. */
+/** Leaves a directory of another user (a container's volume) as it is. */
 function closeToOthers(dataDir: string, log: Logger): void {
   try {
     takeFromOthers(dataDir);
@@ -39,7 +42,10 @@ function closeToOthers(dataDir: string, log: Logger): void {
   }
 }
 
-/** With its parents. Node's own recursive mkdir never returns where the system says that an existing parent does not exist (/proc). */
+/**
+ * Creates parents too. Node's recursive mkdir never returns if the system reports that an existing parent
+ * does not exist (/proc).
+ */
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path);

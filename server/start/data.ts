@@ -1,4 +1,4 @@
-// The data directory and what lies in it beside the shards: the catalog, the audit log, secrets, the admin key.
+// The data directory and its contents beside the shards: the catalog, the audit log, secrets, the admin key.
 import { AuditLog } from "../access/audit/audit-log.js";
 import { findAdminKey } from "../access/tenants/admin-key.js";
 import { type Plan, planOfTenant } from "../access/tenants/plans.js";
@@ -11,8 +11,8 @@ import type { Ground } from "./ground.js";
 import { checkShardDatabases, fixedShards } from "./shards.js";
 
 /**
- * Locks the data directory first, so that a second server, or a command that works on it, does not start. Moves the
- * documents if the number of shards is to change. Throws ConfigError.
+ * Locks the data directory first, so that a second server or an offline command cannot start. Moves the
+ * documents if the number of shards changes. Throws ConfigError.
  */
 export async function openData(ground: Ground) {
   const { config, settings, limits, log, recorder, teardown } = ground;

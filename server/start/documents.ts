@@ -1,4 +1,4 @@
-// How documents come in: the intake of large bodies, quotas, feeds.
+// The write path: the intake of large bodies, quotas, feeds.
 import { AtOnce } from "../access/tenants/at-once.js";
 import { ByteQuotas } from "../access/tenants/byte-quota.js";
 import { DocumentQuotas } from "../access/tenants/document-quota.js";
@@ -54,7 +54,7 @@ export function makeDocuments(below: IndexesFloor) {
     intake,
     documentQuotas,
     byteQuotas,
-    /** Imports that tenants have under way. */
+    /** Running imports per tenant. */
     imports: new AtOnce("imports"),
     runs,
     sources: new Sources({ catalog, runs, secrets, settings: feeds, limits, jobs, log }),

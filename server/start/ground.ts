@@ -1,4 +1,4 @@
-// What every floor of a server stands on, and how the server is taken apart again.
+// What every floor of a server needs, and how the server is taken apart.
 import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
@@ -17,7 +17,7 @@ export interface Ground {
   readonly teardown: Teardown;
 }
 
-/** The steps that take a server apart. Whoever makes a part adds the step that undoes it. */
+/** The steps that take a server apart. The code that creates a part adds the step that undoes it. */
 export class Teardown {
   readonly #steps: (() => Promise<void> | void)[] = [];
 
@@ -25,13 +25,13 @@ export class Teardown {
     this.#steps.push(step);
   }
 
-  /** Runs the steps, the last one first. Rejects with the first failure; the steps below it are not run. */
+  /** Runs the steps, last added first. Rejects with the first failure, and then skips the remaining steps. */
   async run(): Promise<void> {
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step();
   }
 }
 
-/** Turns a failure into the ConfigError that the person who starts the server reads. */
+/** Turns a failure into a ConfigError for the person who starts the server. */
 export async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

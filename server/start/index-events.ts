@@ -1,8 +1,9 @@
-// Tells the parts that look after indexes that one was opened or written. The shards, which notice it, are made before these parts.
+// Notifies the parts that maintain indexes when one was opened or written. The shards, which report these
+// events, are created before those parts.
 
 export interface IndexWatcher {
   opened(uid: number): void;
-  /** Documents of it were written, or it was spread over other shards. */
+  /** Called after documents of the index were written, or after it was spread over other shards. */
   written(uid: number): void;
 }
 

@@ -1,4 +1,4 @@
-// What takes requests: the main thread, or front-ends that pass it what they do not answer.
+// Takes requests: in the main thread, or in front-ends that forward what they cannot answer.
 import type { CertificatePair } from "../access/edge/certificate.js";
 import { freePort } from "../http/frontends/free-port.js";
 import { ownerAnswers } from "../http/frontends/owner-answers.js";
@@ -11,7 +11,7 @@ import type { HttpListener } from "../http/transport/port.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
 
-/** Listens on the server's address. The service answers health checks only until it is told to serve. */
+/** Listens on the server's address. The service answers only health checks until `serve` is called. */
 export async function startListener(parts: OperationsFloor, certificate: CertificatePair | null) {
   const services: Services = { ...parts, ...parts.counts };
   const service = new HttpService(services, ROUTES);

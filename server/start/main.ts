@@ -1,5 +1,5 @@
-// Puts a server together, floor by floor, and takes it apart in the opposite order. A floor gets all that is below
-// it and adds its own parts.
+// Builds a server floor by floor and takes it apart in reverse order. A floor receives all floors below it
+// and adds its own parts.
 import { readCertificate } from "../access/edge/certificate.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger } from "../ground/log.js";
@@ -22,15 +22,18 @@ export interface RunningServer {
   readonly url: string;
   /** The bootstrap admin key in force. */
   readonly adminKey: string;
-  /** Reads the files again that may change while the server runs: the configuration by `read`, and the certificate. */
+  /**
+   * Reloads the files that may change while the server runs: the configuration, by `read`, and the
+   * certificate.
+   */
   reload(read: () => Config): void;
   /** Answers running requests, then closes the storage. May be called more than once. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a server and resolves when it answers; indexes are opened from then on. Throws ConfigError, one line for a
- * person, when the configuration and the machine do not fit.
+ * Starts a server. Resolves when it answers requests; indexes are opened from then on. Throws ConfigError,
+ * one line for a person, if the configuration and the machine do not fit.
  */
 export async function startServer(config: Config): Promise<RunningServer> {
   const recorder = new Recorder();
@@ -60,7 +63,7 @@ async function start(ground: Ground): Promise<RunningServer> {
   const documents = makeDocuments(indexes);
   const coach = makeCoach(documents);
   const parts = await makeOperations(coach);
-  teardown.add(() => jobs.drain()); // jobs work with all floors, so they end first
+  teardown.add(() => jobs.drain()); // jobs use all floors, so they end first
   const { service, listener } = await startListener(parts, certificate);
 
   const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey } = parts;

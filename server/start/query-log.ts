@@ -1,4 +1,4 @@
-// The query log: its thread, what writes to it, and what reads it.
+// The query log: its thread, its writers and its readers.
 import { join } from "node:path";
 import { Analytics } from "../query-log/analytics/analytics.js";
 import { AnalyticsPool } from "../query-log/analytics/analytics-pool.js";

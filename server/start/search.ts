@@ -1,4 +1,4 @@
-// What the main thread answers searches with.
+// The parts with which the main thread answers searches.
 import { searchParts } from "../http/search-parts.js";
 import type { QueryLogFloor } from "./query-log.js";
 

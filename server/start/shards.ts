@@ -1,4 +1,5 @@
-// The shards' databases before somebody is served: how many there are, whether all are there, and the move to another number.
+// The shards' databases before the server answers: their number, whether all exist, and the move to another
+// number.
 import { join } from "node:path";
 import { SHARD_DAMAGED, ShardError } from "../../shards/protocol/errors.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
@@ -13,7 +14,7 @@ import { redistribute } from "../indexes/reshard/redistribute.js";
 import { type Config, defaultShards } from "../operate/config/config.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** A shard's database that is gone would come back empty, without its documents. */
+/** A missing database would be created again, empty, and its documents would be lost silently. */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   const { shards, indexes } = catalog.state;
   if (indexes.size === 0) return;
@@ -33,7 +34,10 @@ export async function startShards(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** The first start decides the number of shards; another number later moves the documents before the start goes on. */
+/**
+ * The first start fixes the number of shards. A different number later moves the documents before the start
+ * continues.
+ */
 export async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
   const { dataDir, shards: wanted, limits, engine } = config;
   const kept = catalog.state.shards;
@@ -65,7 +69,8 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       ...indexes.map(
         (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
       ),
-      // What waited to be dropped was not moved. An index that comes home may have its number there again.
+      // Indexes waiting to be dropped were not moved. An index that returns may get its old number in this
+      // shard.
       ...Array.from(catalog.state.toDrop, (uid): Command => ({ type: "index.dropped", uid })),
     ],
   }));

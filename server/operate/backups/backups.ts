@@ -27,13 +27,13 @@ import {
   writeManifest,
 } from "./manifest.js";
 
-/** How long writes in flight when a backup begins may take, while later ones wait. */
+/** How long a new backup waits for running writes while later ones are held back. */
 const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
-/** An unfinished backup's directory; the next start removes it. */
+/** Suffix of an unfinished backup's directory. The next start removes it. */
 const UNFINISHED = ".partial";
-/** One at a time. */
+/** One backup at a time. */
 const JOB = { name: "write a backup", subject: "backups" } as const;
 
 export type BackupStatus = "running" | "complete" | "damaged" | "failed";
@@ -42,14 +42,14 @@ export interface Backup {
   readonly id: string;
   readonly createdAt: string;
   readonly status: BackupStatus;
-  /** 0 until it is complete. */
+  /** 0 until the backup is complete. */
   readonly bytes: number;
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** Where it is, or will be, on the server's machine. */
+  /** Its present or future path on the server's machine. */
   readonly path: string;
-  /** Why it failed or cannot be used. */
+  /** Why it failed or cannot be used, if so. */
   readonly error: string | null;
 }
 
@@ -66,14 +66,14 @@ interface Services {
 
 export class Backups {
   readonly #services: Services;
-  /** Those of this run that are not on disk: the running one and failed ones. */
+  /** Backups of this run that are not on disk: the running one and failed ones. */
   readonly #unfinished = new Map<string, Backup>();
 
   constructor(services: Services) {
     this.#services = services;
   }
 
-  /** Removes what a killed server left unfinished. */
+  /** Removes unfinished backups of a killed server. */
   async clean(): Promise<void> {
     for (const name of await this.#names()) {
       if (ID.test(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
@@ -82,8 +82,8 @@ export class Backups {
   }
 
   /**
-   * Resolves when the moment is taken; all writes acknowledged before are in, none of a later one. Writing goes
-   * on in the background. Throws SK-SYS-409 while another one is written, SK-SYS-503.
+   * Resolves when the moment is fixed: the backup holds every write acknowledged before it and none after.
+   * Writing continues in the background. Throws SK-SYS-409 if another backup is running, and SK-SYS-503.
    */
   async create(): Promise<Backup> {
     const { jobs } = this.#services;
@@ -100,10 +100,12 @@ export class Backups {
 
   /** Oldest first. */
   async list(): Promise<Backup[]> {
-    const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
+    // Read before the directory, so that a backup that finishes now appears in one of them.
+    const unfinished = [...this.#unfinished.values()];
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
-    // The one that is written has its directory a moment before its job ends; until then the next one is refused.
+    // The running backup gets its directory shortly before its job ends, and the next one is refused until
+    // the job has ended.
     const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
     const known = new Set(ids);
     const others = unfinished.filter(({ id }) => running.has(id) || !known.has(id));
@@ -123,7 +125,8 @@ export class Backups {
     const entry = await this.get(id);
     if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
     this.#unfinished.delete(id);
-    // Without its manifest's directory name it is no backup any more, wherever the removal stops.
+    // Renaming the directory first means that it no longer counts as a backup, even if the removal stops
+    // halfway.
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
     if (entry.status !== "failed") await renameDurably(join(directory, id), going);
@@ -174,12 +177,12 @@ export class Backups {
     return taken;
   }
 
-  /** Never rejects: a failure is kept in the list. When `signal` ends it, the backup is lost. */
+  /** Never rejects; a failure is kept in the list. If `signal` ends it, the backup is lost. */
   async #write(entry: Backup, catalog: StoreSnapshot, signal: AbortSignal): Promise<void> {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
-    const giveUp = (): void => void moments.drop(id); // the shards' part of the writing ends
+    const giveUp = (): void => void moments.drop(id); // ends the shards' part of the writing
     signal.addEventListener("abort", giveUp);
     try {
       signal.throwIfAborted();

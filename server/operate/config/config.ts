@@ -1,5 +1,5 @@
-// The configuration of a server: flags over environment over skein.config.json over defaults. A wrong value is a
-// ConfigError with one line that names the option; nothing is guessed. Opens and starts nothing.
+// The configuration of a server: flags over environment over skein.config.json over defaults. A wrong value
+// is a ConfigError with one line that names the option; nothing is guessed. Opens and starts nothing.
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { CertificateFiles } from "../../access/edge/certificate.js";
@@ -18,8 +18,8 @@ export interface Config
 const FILE_NAME = "skein.config.json";
 
 /**
- * Puts the configuration together. `flags` holds the values of options by name, undefined when not given, and
- * `config` for another path of the file. Throws ConfigError.
+ * Assembles the configuration. `flags` holds option values by name, undefined if not given; its member
+ * `config` is the path of another file. Throws ConfigError.
  */
 export function loadConfig(
   flags: Readonly<Record<string, string | undefined>>,
@@ -45,7 +45,7 @@ export function loadConfig(
   };
 }
 
-/** The data directory of commands that read no configuration file. Throws ConfigError. */
+/** The data directory, for commands that read no configuration file. Throws ConfigError. */
 export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   const { dataDir } = OPTIONS;
   return dataDir.read(
@@ -53,7 +53,7 @@ export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): s
   );
 }
 
-/** Shards of a new data directory when nobody says otherwise. */
+/** Default number of shards of a new data directory. */
 export function defaultShards(): number {
   return Math.max(1, availableParallelism() - 1);
 }

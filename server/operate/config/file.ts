@@ -14,11 +14,11 @@ import { CONFIG_OPTIONS } from "./options.js";
 import { ConfigError } from "./values.js";
 
 export interface FileMembers {
-  /** Origins that browsers may call from; "*" for all; null sends no CORS headers. */
+  /** Origins that browsers may call from. "*" allows all; null sends no CORS headers. */
   readonly cors: readonly string[] | null;
-  /** Whose X-Forwarded-For names the client. */
+  /** The proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: ProxyTrust;
-  /** Routes without a key that answer as if there were no such path. */
+  /** Routes without a key that answer as if they did not exist. */
   readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
@@ -32,7 +32,7 @@ const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai
 /** The routes without a key that may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 
-/** `name`: what it is called in messages. */
+/** `name` is the file's name in messages. */
 export function readConfigFile(path: string, name: string, required: boolean): JsonObject {
   let content: string;
   try {
@@ -58,7 +58,7 @@ export function readConfigFile(path: string, name: string, required: boolean): J
   return parsed;
 }
 
-/** The readers of request bodies read the file, too; their refusals become one line about it. */
+/** The request body readers also read the file; this turns their refusals into one line about it. */
 function inFile<T>(name: string, read: () => T): T {
   try {
     return read();

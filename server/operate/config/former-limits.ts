@@ -1,5 +1,5 @@
-// Limits that the configuration file could once set and that are now the same on every server. A file that still names
-// one is read as if it did not, so that the server starts after an upgrade; the log names it.
+// Limits that the configuration file could once set and that are now fixed. They are ignored, so that the
+// server starts after an upgrade, and logged.
 import { isObject, type JsonObject } from "../../ground/input/json-value.js";
 
 const FORMER_LIMITS: ReadonlySet<string> = new Set([
@@ -64,7 +64,7 @@ const FORMER_LIMITS: ReadonlySet<string> = new Set([
   "waitingBatchesMax",
 ]);
 
-/** The limits of a configuration file as they are to be read, and the names of those that are left out. */
+/** Returns the limits to read from a configuration file, and the names of the ignored ones. */
 export function splitLimits({ limits = {} }: JsonObject): { current: unknown; former: string[] } {
   if (!isObject(limits)) return { current: limits, former: [] };
   const isFormer = ([name]: [string, unknown]): boolean => FORMER_LIMITS.has(name);

@@ -1,5 +1,5 @@
-// The options that exist as a flag, an environment variable and a member of the configuration file. An option is one
-// entry here: its names, its help and its reader. Where the values come from, and what overrides what, stands here, too.
+// The options that exist as a flag, an environment variable and a member of the configuration file. One entry
+// defines an option: its names, help and reader. The order of precedence is also here.
 import { availableParallelism } from "node:os";
 import type { JsonObject } from "../../ground/input/json-value.js";
 import { LOG_LEVELS } from "../../ground/log-levels.js";
@@ -26,39 +26,45 @@ function option<T>(name: string, argument: string, description: string, read: Re
   return { name, env: `SKEIN_${name.toUpperCase()}`, argument, description, read };
 }
 
-/** auto: the best that loads here; uws: either build of uWebSockets.js; the others: that one and nothing else. */
+/**
+ * auto: the best that loads here. uws: either build of uWebSockets.js. Any other choice allows no
+ * alternative.
+ */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
-/** Each reads in the memories of the shards, which have READERS_MAX places (engine-wasm/host/instance/board.ts). */
+/**
+ * Each front-end reads in the shards' memories, which have READERS_MAX slots
+ * (engine-wasm/host/instance/board.ts).
+ */
 const FRONT_ENDS_MAX = 64;
 
-/** By the member of Config. */
+/** By member of Config. */
 export const OPTIONS = {
   host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
-  /** 0: any free port. */
+  /** 0 for any free port. */
   port: option("port", "<number>", "port, 0 for any free one (8800)", wholeNumberOr(8800, 0, 65535)),
   dataDir: option("data_dir", "<directory>", "where everything is kept (./data)", textOr("./data")),
-  /** null: what the data directory was made with, else one less than the cores. */
+  /** Null: the number that the data directory has; for a new one, one less than the cores. */
   shards: option(
     "shards",
     "<number>",
     "worker threads (cores - 1); another number than before moves all documents at the start",
     wholeNumberOr(null, 1, 256),
   ),
-  /** Threads that take requests; 1: the main thread does. */
+  /** Threads that take requests. If 1, the main thread takes them. */
   frontEnds: option(
     "frontends",
     "<number>",
     `threads that take requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
     wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
   ),
-  /** Where snapshots are kept; null: in the data directory. */
+  /** Directory of snapshots. Null: inside the data directory. */
   snapshotDir: option(
     "snapshot_dir",
     "<directory>",
     "where snapshots are kept (snapshots in the data directory)",
     textOr(null),
   ),
-  /** null: the one kept in the data directory, made at the first start. */
+  /** Null: the key in the data directory, created at the first start. */
   adminKey: option("admin_key", "<key>", "bootstrap admin key (made at the first start)", keyIfAny),
   durability: option(
     "durability",
@@ -73,7 +79,7 @@ export const OPTIONS = {
     memorySizeIfAny,
   ),
   logLevel: option("log_level", "<level>", `${LOG_LEVELS.join(", ")} (info)`, choiceOr("info", LOG_LEVELS)),
-  /** Queries that take this long are logged; 0: none. */
+  /** Queries that take at least this long are logged. 0 logs none. */
   slowQueryMs: option(
     "slow_query_ms",
     "<number>",
@@ -87,7 +93,7 @@ export const OPTIONS = {
     namedFile,
   ),
   tlsKey: option("tls_key", "<file>", "its private key in PEM form", namedFile),
-  /** What GET /metrics asks for; null: no key. */
+  /** Key that GET /metrics requires. Null: none. */
   metricsKey: option("metrics_key", "<key>", "key that GET /metrics asks for (none: it is open)", keyIfAny),
   http: option(
     "http",
@@ -95,7 +101,7 @@ export const OPTIONS = {
     "HTTP transport (auto)",
     choiceOr("auto", HTTP_CHOICES),
   ),
-  /** checked: with assertions, for tests and for looking into a fault. */
+  /** checked: with assertions, for tests and for diagnosing a fault. */
   engine: option(
     "engine",
     "<release|checked>",
@@ -104,17 +110,17 @@ export const OPTIONS = {
   ),
 };
 
-/** In the order of the help. */
+/** In the order of the help text. */
 export const CONFIG_OPTIONS: readonly ConfigOption[] = Object.values(OPTIONS);
 
-/** The values of all options, read. */
+/** The parsed values of all options. */
 export type OptionValues = {
   readonly [K in keyof typeof OPTIONS]: ReturnType<(typeof OPTIONS)[K]["read"]>;
 };
 
-/** Where values may come from: a flag counts before the environment, and that before the file. */
+/** Sources of values. A flag overrides the environment, which overrides the file. */
 export interface Origins {
-  /** By the name of the option. */
+  /** By option name. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: NodeJS.ProcessEnv;
   readonly file: { readonly name: string; readonly content: JsonObject };
@@ -137,7 +143,7 @@ function defaultFrontEnds(): number {
   return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
-/** With the name that a refusal of the pair uses; "" if there is none. */
+/** Returns the file and the name by which a refusal of the pair mentions it, or "" if it was not given. */
 function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
   return { label: value.label, file: textOr("")(value) };
 }

@@ -1,7 +1,7 @@
-// One value of the configuration as it was given, and the readers that take it or refuse it.
+// A configuration value as given, and the readers that accept or refuse it.
 import { ADMIN_KEY_TEXT } from "../../access/tenants/admin-key.js";
 
-/** A start that cannot be; the message is one line for the person at the terminal. Exit code 2. */
+/** The server cannot start with this configuration. The message is one line for the terminal. Exit code 2. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A raw value and the name under which it was given. The value is undefined if it was not. */
+/** A raw value and the name under which it was given. The value is undefined if it was not given. */
 export interface GivenValue {
   readonly label: string;
   readonly value: unknown;
@@ -51,7 +51,7 @@ export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: 
   };
 }
 
-/** A wrong value may be a mistyped key, so the refusal does not show it. */
+/** A wrong value may be a mistyped key, so the error does not show it. */
 export const keyIfAny: ReadValue<string | null> = (given) => {
   const { label, value } = given;
   if (value === undefined) return null;
@@ -70,7 +70,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   tb: 1024 ** 4,
 };
 
-/** In bytes; null if there is none. */
+/** Returns bytes, or null if not given. */
 export const memorySizeIfAny: ReadValue<number | null> = (given) => {
   if (given.value === undefined) return null;
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());

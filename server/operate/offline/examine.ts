@@ -1,5 +1,5 @@
-// Checks or repairs the data directory of a stopped server: the catalog here, each shard's database in a process of
-// its own, one after the other. Holds the lock meanwhile. Prints nothing.
+// Checks or repairs the data directory of a stopped server: the catalog in this process, each shard's
+// database in its own process, one after the other. Holds the directory's lock throughout. Prints nothing.
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,28 +20,34 @@ import { unfinishedRotation } from "./rotate-secrets.js";
 export interface Examination {
   readonly task: "check" | "repair";
   readonly dataDir: string;
-  /** The name of the only index to look at, or null for all. If several tenants have an index of that name, all of these. */
+  /**
+   * Name of the only index to examine, or null for all. If several tenants have an index of this name, all of
+   * them are examined.
+   */
   readonly index: string | null;
   readonly dryRun: boolean;
 }
 
 export interface Findings {
-  /** What an unfinished restore, change of the number of shards or of the key of secrets, or creation of an index has left. It is not damage. */
+  /**
+   * Leftovers of an interrupted restore, reshard, secrets key rotation or index creation. They are not
+   * damage.
+   */
   readonly unfinished: readonly string[];
-  /** What is wrong with the catalog. When it cannot be read at all, nothing else was looked at. */
+  /** Faults of the catalog. If it cannot be read at all, nothing else was examined. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
-  /** What is wrong with the files of the query logs' database. Repair leaves it alone. */
+  /** Faults in the files of the query log's database. Repair does not change them. */
   readonly queryLogs: readonly string[];
-  /** Sequence numbers that stand in two shards, one sentence each. */
+  /** Sequence numbers that exist in two shards, one sentence each. */
   readonly across: readonly string[];
-  /** The names of indexes by uid. */
+  /** Index names by uid. */
   readonly names: ReadonlyMap<number, string>;
 }
 
 /**
- * Throws DataDirLockedError, StoreLockedError, and an Error for a directory or an index that is not there, for a
- * catalog of another version, and while an unfinished restore or change of the number of shards leaves open which databases count.
+ * Throws DataDirLockedError, StoreLockedError, and an Error for a missing directory or index, for a catalog
+ * of another version, or if an interrupted restore or reshard leaves open which databases count.
  */
 export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
   const restore = unfinishedRestore(dataDir);
@@ -132,7 +138,10 @@ function shardJob(
   return { indexes, only: only === null ? null : [...only], dropping };
 }
 
-/** Examines a shard in its own process. If the process ends by itself that is reported as damage, because LevelDB aborts on some damage. */
+/**
+ * Examines a shard in its own process. If that process dies, the shard is reported as damaged, because
+ * LevelDB aborts on some kinds of damage.
+ */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {
     const child = fork(builtFile("shards/offline/process.js"), {

@@ -1,9 +1,11 @@
-// A new key for secrets.key: everything that is sealed with the old one is sealed anew. The data directory of a stopped server
-// has three durable steps, and whatever moment the process ends at, one of the two keys opens everything:
+// Rotates secrets.key: everything sealed with the old key is sealed with a new one. The data directory must
+// belong to a stopped server. There are three durable steps, and after a crash at any point one of the two
+// keys opens everything:
 //   1  secrets.key.next holds the new key
 //   2  one batch of the catalog replaces all sealed secrets
 //   3  secrets.key.next becomes secrets.key
-// A start, or the next change, that finds secrets.key.next makes step 3 when step 2 was made, else takes step 1 back.
+// A start or a later rotation that finds secrets.key.next performs step 3 if step 2 is done, and otherwise
+// undoes step 1.
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,15 +28,19 @@ import { withResealedKey } from "../../models/api-keys.js";
 import { unfinishedRestore } from "../backups/restore.js";
 
 export interface Rotation {
-  /** Secrets that were sealed anew. */
+  /** Number of secrets sealed with the new key. */
   readonly resealed: number;
-  /** Whose secrets the old key does not open, one name each. They stay as they are: whoever has them gives them again. */
+  /**
+   * Names of the owners whose secrets the old key does not open. Those secrets are left unchanged and must be
+   * entered again.
+   */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Throws DataDirLockedError, StoreLockedError, what `Catalog.open` throws, and an Error for a directory without secrets, while a
- * restore is unfinished, and when the catalog has damaged records, whose secrets would be lost.
+ * Throws DataDirLockedError, StoreLockedError, the errors of `Catalog.open`, and an Error if the directory
+ * has no secrets, if a restore is unfinished, or if the catalog has damaged records, whose secrets would be
+ * lost.
  */
 export async function rotateSecrets(dataDir: string): Promise<Rotation> {
   if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
@@ -75,7 +81,7 @@ async function rotate(dataDir: string, catalog: Catalog): Promise<Rotation> {
   return { resealed, unreadable };
 }
 
-/** Ends a change of the key that was cut short; to be called before anything is opened or sealed. */
+/** Completes an interrupted rotation. To be called before anything is opened or sealed. */
 export async function finishRotation(dataDir: string, state: CatalogState): Promise<void> {
   const nextFile = join(dataDir, NEXT_SECRETS_FILE);
   if (!existsSync(nextFile)) return;
@@ -87,7 +93,7 @@ export async function finishRotation(dataDir: string, state: CatalogState): Prom
   }
 }
 
-/** What an unfinished change of the key has left, a sentence each. */
+/** Leftovers of an interrupted rotation, one sentence each. */
 export function unfinishedRotation(dataDir: string): string[] {
   if (!existsSync(join(dataDir, NEXT_SECRETS_FILE))) return [];
   return ["a change of the key of secrets was cut short; the next start, or skein rotate-secrets, ends it"];
@@ -101,7 +107,7 @@ function resealing(
   const commands: Command[] = [];
   const unreadable: string[] = [];
   let resealed = 0;
-  /** What `reseal` makes of a record that has a secret; the record itself when it cannot be opened. */
+  /** Returns the resealed record, or the record itself if its secret cannot be opened. */
   const attempt = <T>(record: T, name: string, reseal: (record: T) => T): T => {
     try {
       const changed = reseal(record);

@@ -1,12 +1,12 @@
-// The settings in force, of which some may change while the server runs: SIGHUP has the configuration read again.
-// Whoever asks for one of these asks here each time and keeps no copy; `FixedConfig` has none of them.
+// The current settings, some of which may change while the server runs: SIGHUP reloads the configuration.
+// Callers read a live setting here each time and keep no copy; `FixedConfig` has none of them.
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.js";
 
 const LIVE_MEMBERS = ["plans", "cors", "trustProxy", "closedRoutes", "metricsKey", "formerLimits"] as const;
 type LiveMember = (typeof LIVE_MEMBERS)[number];
 
-/** What holds from the start to the end of the server. */
+/** Settings that stay the same from start to shutdown. */
 export type FixedConfig = Omit<Config, LiveMember>;
 
 export class LiveSettings {
@@ -22,7 +22,10 @@ export class LiveSettings {
     return this.#now;
   }
 
-  /** Puts the live settings of `config` in force. Returns the members of which the start had other values: these wait for a restart. */
+  /**
+   * Applies the live settings of `config`. Returns the other members whose values have changed; these take
+   * effect at the next start.
+   */
   take(config: Config): string[] {
     this.#now = config;
     const names = Object.keys(config) as (keyof Config)[];

@@ -1,5 +1,5 @@
-// What a running server does when it is told to read its files again (SIGHUP): the configuration, then the certificate.
-// Each is taken as a whole or not at all; what is wrong costs one line in the log, and what is in force stays so.
+// What a running server does on SIGHUP: it reads the configuration again, then the certificate. Each is
+// applied as a whole or not at all. An invalid one costs one log line and leaves the current one in force.
 import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../config/config.js";
@@ -10,12 +10,12 @@ interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly listener: { useCertificate(pair: CertificatePair): void | Promise<void> };
-  /** Other threads with settings of their own. */
+  /** Threads that keep their own copies of settings. */
   readonly frontEnds: { settings(config: Config): Promise<void> };
   readonly log: Logger;
 }
 
-/** `read` puts the configuration together as the start did. Any error but ConfigError is thrown. */
+/** `read` assembles the configuration as at the start. Errors other than ConfigError are thrown. */
 export async function reload(
   { config, settings, listener, frontEnds, log }: Reloading,
   read: () => Config,
