@@ -1,5 +1,6 @@
-// The catalog on disk: loads the state at start, runs commands one after the other, each durable before its
-// state becomes visible. Its database is also the lock on the data directory. Knows no record's meaning.
+// The catalog on disk. Loads the state at start and runs commands one at a time; each is durable before its
+// new state becomes visible. The catalog's database is also the lock on the data directory. Knows nothing of
+// what the records mean.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";
@@ -35,7 +36,7 @@ import { apply, type CatalogState, type Command, EMPTY_STATE, type Meta, metaOf 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;
 const STORAGE_RETRY_SECONDS = 5;
-/** Keys are "<kind>/<id>"; one more holds the counters. ON DISK. */
+/** Records have keys of the form "<kind>/<id>"; this key holds the counters. ON DISK. */
 const META_KEY = "meta";
 
 export interface CatalogDamage {
@@ -43,22 +44,25 @@ export interface CatalogDamage {
   indexes: number;
 }
 
-/** Whether a shard's database exists. The catalog is made before any shard. */
+/** Returns whether any shard has a database. The catalog is created before the shards. */
 function hasShards(dataDir: string): boolean {
   const folder = join(dataDir, "shards");
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
 }
 
-/** Resolves when the other copies of the state have applied the command. */
+/** Sends a command to the other copies of the state. Resolves when they have applied it. */
 type Follow = (command: Command) => Promise<void>;
 
 const nobody: Follow = async () => undefined;
 
 export class Catalog {
-  /** Records that are damaged, one sentence each, and how many of them are of indexes. They stay stored as they are. */
+  /**
+   * A sentence for each damaged record, and the number of damaged index records. Damaged records stay on disk
+   * unchanged.
+   */
   readonly damage: CatalogDamage;
   readonly #store: Store;
-  /** Changes, and work that keeps them waiting. */
+  /** Runs one task at a time: changes, and work that must block them. */
   readonly #lane = new Lane();
   #state: CatalogState;
   readonly #watchers: ((state: CatalogState) => void)[] = [];
@@ -71,15 +75,15 @@ export class Catalog {
   }
 
   /**
-   * Opens or creates the catalog of a data directory. Throws StoreLockedError while another process has it,
-   * StoreDamagedError for damaged files, EnvelopeError when records that all others depend on (the counters, tenants)
-   * are damaged, or any is of another version.
+   * Opens or creates the catalog of a data directory. Throws StoreLockedError if another process has it open,
+   * StoreDamagedError if files are damaged, and EnvelopeError if a record on which all others depend (the
+   * counters, a tenant) is damaged or any record has another version.
    */
   static async open(dataDir: string): Promise<Catalog> {
     const location = join(dataDir, "catalog");
     const [damage] = levelDamage(location, true);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
-    // A new catalog would know no index, and its new indexes would get the documents of the old ones.
+    // A new catalog would have no indexes, and indexes created in it would get the documents of the old ones.
     if (!hasDatabase(location) && hasShards(dataDir)) {
       throw new StoreDamagedError(location, "it is missing, and the shards are there");
     }
@@ -90,7 +94,7 @@ export class Catalog {
     return Catalog.on(store);
   }
 
-  /** A catalog on an open store, which it owns from now on. */
+  /** Opens the catalog on an open store and takes ownership of the store. */
   static async on(store: Store): Promise<Catalog> {
     try {
       const damage = { found: [] as string[], indexes: 0 };
@@ -101,38 +105,38 @@ export class Catalog {
     }
   }
 
-  /** The present state; a later change does not alter what was returned. */
+  /** The current state. It is immutable: a later change creates a new one. */
   get state(): CatalogState {
     return this.#state;
   }
 
   /**
-   * Runs one change when all earlier ones are done: `decide` sees the state the command will apply to, and may
-   * throw to change nothing. Resolves with the new state once it is on disk.
+   * Runs a change after all earlier ones. `decide` receives the state to which the command will apply; if it
+   * throws, nothing changes. Resolves with the new state once it is on disk.
    */
   change(decide: (state: CatalogState) => Command): Promise<CatalogState> {
     return this.#lane.run(() => this.#run(decide));
   }
 
-  /** Calls the watcher with each new state, once it is on disk. */
+  /** Calls the watcher with each new state once that state is on disk. */
   watch(watcher: (state: CatalogState) => void): void {
     this.#watchers.push(watcher);
   }
 
-  /** Hands each command to `follow` once it is on disk. Its change is done when `follow` is. */
+  /** Passes each command to `follow` once it is on disk. A change completes when `follow` resolves. */
   followBy(follow: Follow): void {
     this.#follow = follow;
   }
 
   /**
-   * Runs the work when all earlier changes are done; later changes wait until it is over. `view` gives the catalog as
-   * stored. The caller closes it.
+   * Runs `work` after all earlier changes and delays later ones until it ends. `view` opens a snapshot of the
+   * stored catalog; the caller closes it.
    */
   frozen<T>(work: (state: CatalogState, view: () => StoreSnapshot) => Promise<T>): Promise<T> {
     return this.#lane.run(() => work(this.#state, () => this.#store.view()));
   }
 
-  /** Waits for running changes and closes the database. */
+  /** Waits for running changes, then closes the database. */
   async close(): Promise<void> {
     await this.#lane.idle();
     await this.#store.close();
@@ -168,7 +172,7 @@ function put(key: string, record: object): StoreOp {
   return { type: "put", key: Buffer.from(key), value: seal(ENVELOPE_CATALOG, RECORD_VERSION, pack(record)) };
 }
 
-/** Reads a record. Null for a damaged one that other records do not depend on. */
+/** Reads a record. Returns null if it is damaged and no other record depends on it. */
 function read(key: string, vital: boolean, value: Uint8Array, damage: CatalogDamage): unknown {
   try {
     return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));

@@ -1,5 +1,5 @@
-// copy-settings-from and swap-with: reads their bodies and makes the one command that each of them becomes.
-// Knows names and records. The callers check rights, move data and decide the order of steps.
+// copy-settings-from and swap-with: reads their bodies and builds the command for a copy. Knows names and
+// records. The callers check rights, move data and decide the order of steps.
 import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../ground/input/object-reader.js";
@@ -13,7 +13,10 @@ import { ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { CatalogState, Command } from "./state.js";
 
-/** What can be copied: each kind of an index's records by its name for clients, and the settings. */
+/**
+ * The parts that can be copied: the settings, and each copyable kind of record under the name that clients
+ * use.
+ */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
 const COPY_PARTS: readonly CopyPart[] = [
   ...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs).filter((part) => part !== null),
@@ -62,8 +65,8 @@ export function readSwapRequest(body: unknown, index: string, limits: Limits): S
 }
 
 /**
- * The command by which `target` takes the parts over from `source`. Copied rules and synonyms replace the target's own and
- * get new ids. Throws SK-IX-400 when the settings do not fit the target's schema.
+ * The command that copies the parts from `source` to `target`. Copied rules and synonyms replace the target's
+ * own and get new ids. Throws SK-IX-400 if the settings do not fit the target's schema.
  */
 export function copyCommand(
   state: CatalogState,
@@ -110,7 +113,7 @@ function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexReco
     if (!(error instanceof SkeinError)) throw error;
     throw invalidIndex(`the settings of ${describe(source.name)} do not fit: ${error.message}`);
   }
-  return withSettings(target, source); // a sealed key opens for all indexes of its tenant
+  return withSettings(target, source); // a sealed key can be opened for any index of its tenant
 }
 
 function namedFields(settings: IndexSettings): readonly string[] {

@@ -1,10 +1,10 @@
-// All that a query needs to know of an index: its record, its rules and its synonyms.
+// Everything a query needs to know about an index: its record, its rules and its synonyms.
 import { type OwnedState, ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { RankingRule } from "./records/rule.js";
 import type { SynonymGroup } from "./records/synonym.js";
 
-/** As of one state of the catalog. */
+/** All members come from the same catalog state. */
 export interface IndexContents {
   readonly record: IndexRecord;
   readonly rules: readonly RankingRule[];

@@ -1,6 +1,6 @@
-// Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A field whose
-// type or flags change gets a new slot, so that an old segment never answers for the new definition. Pure functions; the
-// catalog stores what they return.
+// Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
+// field whose type or flags change gets a new slot, so that an old segment never answers for the new
+// definition. Pure functions; the catalog stores the results.
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
 import { type InputRules, refuse, text } from "../ground/input/readers.js";
@@ -41,7 +41,7 @@ export const INDEX_CHANGE = object(
   { unknown: "ignored" },
 );
 
-/** The members of a field's definition on which the bytes of segments depend. */
+/** Members of a field's definition that determine the bytes in segments. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
 /** A record without the numbers and times that the catalog assigns. */
@@ -66,9 +66,9 @@ export function readNewIndex(body: unknown, limits: Limits, servers: ModelServer
 }
 
 /**
- * The record after a PATCH body {schema: {fields?, default_sorting_field?}}: listed fields are added, changed
- * or (drop: true) removed, others stay. `hasRecords`: documents exist, so no field may become required.
- * Throws SK-IX-400.
+ * The record after a PATCH body {schema: {fields?, default_sorting_field?}}. Listed fields are added, changed
+ * or (drop: true) removed; others stay. `hasRecords`: the index has documents, so no field may become
+ * required. Throws SK-IX-400.
  */
 export function readChangedIndex(
   record: IndexRecord,
@@ -80,7 +80,7 @@ export function readChangedIndex(
   const { name, schema } = INDEX_CHANGE.read(body, "", rules, {
     schema: { default_sorting_field: record.defaultSortingField },
   });
-  // A change of nothing would rather be one whose schema stands in the wrong place.
+  // A body without `schema` is more likely a mistake than an empty change.
   if (isObject(body) && !Object.hasOwn(body, "schema"))
     refuse("schema", "is missing; expected an object", rules);
   if (name !== undefined && name !== record.name)
@@ -108,7 +108,10 @@ export function readChangedSettings(
   return withSettings(record, changedSettings(record, body, record.fields, limits, servers));
 }
 
-/** The record with other settings, which must fit its schema. The schema version rises if documents must be analysed anew. */
+/**
+ * The record with other settings, which must fit its schema. Increments the schema version if documents must
+ * be analysed again.
+ */
 export function withSettings(
   { sealedKeys: _replaced, ...record }: IndexRecord,
   { settings, sealedKeys }: SettingsOf,
@@ -164,7 +167,10 @@ function changedFields(
   return { fields: [...fields.values()], nextSlot, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
 }
 
-/** The old definition with the new members put over it. A new type has its own defaults instead of the old members. */
+/**
+ * Merges the new members into the old definition. If the type changes, sort, facet, infix and language are
+ * not kept, so the defaults of the new type apply.
+ */
 function merged(
   before: FieldDefinition | undefined,
   given: Readonly<Record<string, unknown>>,

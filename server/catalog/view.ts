@@ -1,4 +1,5 @@
-// What clients see of an index record: the specification's shape, without slots and versions.
+// The client's view of an index record, in the form that the specification defines, without slots and
+// versions.
 import { fieldView } from "./definition/schema.js";
 import type { IndexRecord } from "./records/index-record.js";
 

@@ -1,4 +1,4 @@
-// The coach as the routes see it: an analysis of an index's log, and what is done with its recommendations.
+// The coach's interface for the routes: analyses an index's log, and applies or dismisses recommendations.
 import type { MonthlyCounter } from "../access/tenants/limiter.js";
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
@@ -44,7 +44,7 @@ interface CoachOptions {
   readonly usage: MonthlyCounter;
   readonly jobs: Jobs;
   readonly limits: Limits;
-  /** Words the recommendations; null: the miners do. */
+  /** Words the recommendations; if null, they keep the miners' wording. */
   readonly endpoint: ChatEndpoint | null;
 }
 
@@ -55,7 +55,7 @@ export interface AnalysisReport {
   readonly recommendations: readonly Recommendation[];
 }
 
-/** A recommendation somebody has decided about, and what that has made. */
+/** A recommendation after a decision about it, and its index. */
 export interface Decided {
   readonly recommendation: Recommendation;
   readonly index: IndexRecord;
@@ -69,7 +69,10 @@ export class Coach {
     this.#options = options;
   }
 
-  /** Throws SK-AI-400, SK-AI-429, SK-AI-503 and what the index or its log throws; the plan then counts nothing. */
+  /**
+   * Throws SK-AI-400, SK-AI-429, SK-AI-503, and any error of the index or its log. A failed analysis does not
+   * count towards the plan's quota.
+   */
   async analyse(index: IndexRecord, body: unknown, plan: Plan, now: Date): Promise<AnalysisReport> {
     const { usage, limits, jobs } = this.#options;
     const { days } = ANALYSIS.read(body, "", { limits, code: "SK-AI-400" });
@@ -89,7 +92,10 @@ export class Coach {
     }
   }
 
-  /** Makes the synonym or the rule, in one step with the mark that it is made. Throws SK-AI-404, SK-AI-409 and as curation does. */
+  /**
+   * Creates the synonym or the rule and marks the recommendation as applied, in one command. Throws
+   * SK-AI-404, SK-AI-409, and the errors of curation.
+   */
   apply(indexes: readonly IndexRecord[], id: string, now: Date): Promise<Decided> {
     return this.#decide(indexes, id, "applied", now, (state, { recommendation, index }) =>
       this.#creation(state, recommendation, index),
@@ -140,7 +146,7 @@ export class Coach {
     return analytics.run({ kind: "words", log, dictionary: question.kind, numbers: question.numbers });
   }
 
-  /** What applying makes: nothing for a synonym that exists by now. */
+  /** What applying the recommendation creates. No command if an enabled synonym already covers it. */
   #creation(
     state: CatalogState,
     recommendation: Recommendation,
@@ -170,7 +176,7 @@ export class Coach {
     return { created: null, commands: [] };
   }
 
-  /** Deciding the same again changes nothing. */
+  /** Repeating a decision changes nothing. */
   async #decide(
     indexes: readonly IndexRecord[],
     id: string,
@@ -201,7 +207,7 @@ export class Coach {
   }
 }
 
-/** The index that has the log now: a swap gives it to another one. Throws SK-IX-404. */
+/** Returns the index that has the log now; a swap moves the log to another index. Throws SK-IX-404. */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
   throw new SkeinError("SK-IX-404", "the index does not exist any more");

@@ -1,6 +1,6 @@
-// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet.
-// Words alone find, since the coach is about words: what only vectors would find is still missing. They are
-// not logged, not counted and not remembered.
+// Runs the coach's searches on an index, optionally with a rule that is only proposed. Shoppers do not see
+// these searches: they are not logged, counted or cached. They use keywords only, because the coach looks for
+// missing words: a document that only its vector would find counts as missing.
 
 import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
@@ -17,12 +17,12 @@ import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
 const NOTHING_FOUND: ShopAnswer = { found: 0, hits: [], corrections: [] };
-/** The proposed rule wins against none that exists. */
+/** Larger than any real id, so a proposed rule never takes precedence over an existing one. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 interface ShopSearching extends QuerySearching {
   readonly catalog: Catalog;
-  /** Its own one: rules that are tried must not reach other queries. */
+  /** Used only by the coach, so that proposed rules cannot affect other queries. */
   readonly queriedIndexes: QueriedIndexes;
 }
 
@@ -50,7 +50,7 @@ export class IndexShop {
       fields: facets.map(({ name }) => name),
       ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),
     };
-    // Not understood: what is tried is how the words themselves are found.
+    // Query understanding is off: the coach tests what the words themselves find.
     const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
     const { found, hits, suggestions } = await find(this.#searching, index, body, bounds, new QueryTrace());
     return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
@@ -58,13 +58,13 @@ export class IndexShop {
 }
 
 /**
- * Null: what the settings say. Where they name no field, people's queries name fields of their own, so all
- * that have text are searched. Empty for an index without text.
+ * The fields to search. Null: the fields in the settings. If the settings name none, real queries name their
+ * own fields, so all indexed text fields are searched. Empty if the index has none.
  */
 function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;
   const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
-  return texts.filter((name) => !name.includes(",")); // query_by cannot name others
+  return texts.filter((name) => !name.includes(",")); // query_by cannot contain such a name
 }
 
 function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {

@@ -1,4 +1,4 @@
-// The parameters of GET /v1/audit.
+// Reads the parameters of GET /v1/audit.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import { isoTime } from "../../ground/input/time-reader.js";
@@ -27,7 +27,7 @@ export function readAuditFilter(query: URLSearchParams, limits: Limits): AuditFi
   };
 }
 
-/** Clamped, as the numbers of all lists are. Throws SK-SYS-400. */
+/** Clamped to the allowed range, like the limit of every list. Throws SK-SYS-400. */
 export function readAuditLimit(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return LIMIT;

@@ -1,16 +1,17 @@
-// Which operations of the route table are written to the audit log, and as what. A test compares this table with the route
-// table: whoever adds a route that changes something decides here. Not in the log are writes of documents and events, which
-// are data in any number, and operations that ask without changing anything that lasts.
+// Which operations of the route table are written to the audit log, and under which action. A test compares
+// this table with the route table, so every new route that is not a GET needs a decision here. Not logged:
+// documents and events that clients write, because there can be any number of them, and queries, previews and
+// analyses.
 import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 
 interface AuditedOperation {
   readonly action: string;
-  /** Which parameter of the path, or else member of the answer's data, says what was changed. */
+  /** Path parameter that identifies the changed object; if there is none, the member of the reply's data. */
   readonly target: string;
 }
 
-/** By operationId: all that are not GET. */
+/** Every operation except GETs, by operationId. Null: not logged. */
 export const OPERATIONS: Readonly<Record<string, AuditedOperation | null>> = {
   createIndex: { action: "index.create", target: "name" },
   updateIndex: { action: "index.update", target: "name" },
@@ -61,13 +62,13 @@ export function isAudited(operation: string): boolean {
   return (OPERATIONS[operation] ?? null) !== null;
 }
 
-/** A client may send a path of any length. */
+/** Longer values are cut: a client may send a path of any length. */
 const SHOWN_CHARACTERS_MAX = 200;
 
-/** A request that a key had the right to make. */
+/** A request whose key was allowed to make it. */
 export interface AskedOperation {
   readonly operation: string;
-  /** Of the path. */
+  /** Path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly tenant: string | null;
   readonly tenantId: number;
@@ -78,13 +79,14 @@ interface Outcome {
   readonly requestId: string;
   readonly address: string;
   readonly status: number;
-  /** What was answered. */
+  /** Data of the reply. */
   readonly data: unknown;
 }
 
 /**
- * What the log says of an answered request. Null for an operation that is not audited, and for a refusal (4xx), which changed
- * nothing: with lines for these, whoever has a key for anything could push the lines of changes out of the log.
+ * The log entry for an answered request. Null for an operation that is not audited, and for a refusal (4xx),
+ * which changed nothing: otherwise anyone with any key could flood the log with refusals until the real
+ * changes are rotated out.
  */
 export function entryOf(
   asked: AskedOperation,

@@ -1,4 +1,5 @@
-// API keys: making values, reading key bodies, what is shown. A value is kept as SHA-256 only.
+// API keys: creates values, reads request bodies and builds the client's view. Only the SHA-256 of a value is
+// stored.
 import { hash, randomBytes } from "node:crypto";
 import { type KeyRecord, SCOPES, type Scope } from "../../catalog/records/key.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -34,7 +35,7 @@ export const KEY = object(
   { unknown: "refused" },
 );
 
-/** The body of a rotation. */
+/** The body of a rotation request. */
 export const ROTATION = object(
   {
     grace_s: defaultsTo(
@@ -46,7 +47,7 @@ export const ROTATION = object(
   { unknown: "refused" },
 );
 
-/** A fresh value with 256 random bits. */
+/** Returns a new value with 256 random bits. */
 export function newKeyValue(): string {
   return `sk_${randomBytes(32).toString("base64url")}`;
 }
@@ -59,10 +60,10 @@ export function shownPrefix(value: string): string {
   return value.slice(0, SHOWN_PREFIX_LENGTH);
 }
 
-/** The members of a key that a client decides. */
+/** The members of a key that the client sets. */
 export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit">;
 
-/** Who makes or changes a key; nobody can give away more than he has. */
+/** The rights and limits of whoever creates or changes a key. No one can grant more than they have. */
 export interface Grantor {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
@@ -71,8 +72,8 @@ export interface Grantor {
 }
 
 /**
- * A create body, or with `current` a PATCH body. Throws SK-SYS-400, and SK-SYS-403 for a key that could do more, would live
- * longer or be limited less than the grantor.
+ * Reads the body of a create request, or of a PATCH if `current` is given. Throws SK-SYS-400, and SK-SYS-403
+ * if the key would have more rights, a later expiry or a higher rate limit than the grantor.
  */
 export function readKey(
   body: unknown,
@@ -97,7 +98,7 @@ export function readKey(
   return draft;
 }
 
-/** Refuses rights that the grantor does not have. */
+/** Throws SK-SYS-403 if the grantor lacks one of the rights. */
 export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, grantor: Grantor): void {
   const scope = rights.scopes.find((wanted) => !grantable(grantor.scopes).includes(wanted));
   if (scope !== undefined) {
@@ -112,7 +113,10 @@ export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, granto
   }
 }
 
-/** What a rotation makes of a key. Its present value, and no earlier one, is good for `graceS` more seconds. */
+/**
+ * The key after a rotation. The current value stays valid for `graceS` more seconds; an earlier one stops
+ * working at once.
+ */
 export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: Date): KeyRecord {
   const { previous: _earlier, ...rest } = key;
   const { hash, prefix } = key;
@@ -121,7 +125,7 @@ export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: D
   return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
 }
 
-/** Refuses a longer life or a higher rate than the grantor's own. */
+/** Throws SK-SYS-403 if the expiry is later or the rate limit higher than the grantor's own. */
 export function checkBounds(
   { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
   grantor: Grantor,
@@ -142,7 +146,7 @@ export function checkBounds(
   }
 }
 
-/** What clients see; the hash stays inside. */
+/** The client's view of a key, without its hash. */
 export function keyView(key: KeyRecord): Record<string, unknown> {
   return {
     id: key.id,

@@ -1,4 +1,5 @@
-// Plans: what a tenant may use. They come from the configuration; a tenant names one. Counts nothing itself.
+// Plans: what a tenant may use. The configuration defines them, and each tenant has the name of one. This
+// file counts no usage.
 import type { CatalogState } from "../../catalog/state.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, text } from "../../ground/input/readers.js";
@@ -7,7 +8,7 @@ import type { ByteLimits } from "./byte-quota.js";
 
 export interface Plan {
   readonly name: string;
-  /** null: unlimited, here and below. */
+  /** Null means unlimited, here and below. */
   readonly searches_per_month: number | null;
   readonly documents: number | null;
   readonly indexes: number | null;
@@ -50,14 +51,14 @@ const PLAN = object(
   { unknown: "refused" },
 );
 
-/** The plan of this name; a plan that the configuration no longer has counts as the default one. */
+/** Returns the plan with this name, or the default plan if the configuration no longer has it. */
 export function planNamed(plans: readonly Plan[], name: string): Plan {
   return (
     plans.find((plan) => plan.name === name) ?? plans.find((plan) => plan.name === "default") ?? DEFAULT_PLAN
   );
 }
 
-/** The plan of a tenant. */
+/** Returns the tenant's plan. */
 export function planOfTenant(
   plans: readonly Plan[],
   { tenants }: Pick<CatalogState, "tenants">,
@@ -70,7 +71,7 @@ export function byteLimits({ disk_bytes, memory_bytes }: Plan): ByteLimits {
   return { diskBytes: disk_bytes, memoryBytes: memory_bytes };
 }
 
-/** One entry of "plans" in the configuration file. Throws a SkeinError that names the member. */
+/** Reads an entry of "plans" in the configuration file. Throws a SkeinError that names the invalid member. */
 export function readPlan(value: unknown, path: string, rules: InputRules): Plan {
   return PLAN.read(value, path, rules);
 }

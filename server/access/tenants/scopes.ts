@@ -1,4 +1,4 @@
-// Scopes and index patterns of a key: what it allows, and whether one key may hand its rights to another.
+// Scopes and index patterns of a key: what the key allows, and which rights it may grant to another key.
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
@@ -15,14 +15,15 @@ export function allows(scopes: readonly Scope[], wanted: Scope): boolean {
   return scopes.includes(wanted) || scopes.includes("admin");
 }
 
-/** The scopes that a holder of `scopes` may give away. */
+/** Returns the scopes that a holder of `scopes` may grant. */
 export function grantable(scopes: readonly Scope[]): readonly Scope[] {
   return scopes.includes("admin") ? SCOPES : scopes;
 }
 
 /**
- * Whether the pattern matches the text, `*` standing for any characters. A pattern as the text asks whether
- * the first covers the second: its `*` is only matched by a `*`. Linear in both but for backtracking to the last `*`.
+ * Returns whether the pattern matches the text; `*` matches any characters. If the text is a pattern too, the
+ * result says whether the first pattern covers the second: a `*` in the text is matched only by a `*`. Takes
+ * linear time, except for backtracking to the last `*`.
  */
 export function patternMatches(pattern: string, text: string): boolean {
   let p = 0;

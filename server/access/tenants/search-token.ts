@@ -1,8 +1,8 @@
-// Search tokens: made by a shop's own server of a search key, without asking Skein, for one visitor or group of visitors. A
-// token can only narrow what its key may do.
+// Search tokens: a shop's own server signs them with a search key, without calling Skein, for one visitor or
+// group of visitors. A token can only narrow the rights of its key.
 //   skt_<the key's prefix>.<base64url of the JSON of its members>.<base64url of the signature>
-// The signature is HMAC-SHA256 over all before the last dot (RFC 2104). Its key is the SHA-256 of the search key, which is
-// what the server keeps of it.
+// The signature is HMAC-SHA256 (RFC 2104) over everything before the last dot. The HMAC key is the SHA-256 of
+// the search key, because that hash is all that the server stores.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { SkeinError } from "../../ground/errors.js";
 import { object, optional } from "../../ground/input/object-reader.js";
@@ -32,9 +32,9 @@ const TOKEN = object(
   { unknown: "refused", nulls: "refused" },
 );
 
-/** What a token keeps its holder to; null: as its key. */
+/** The restrictions of a token. Null means the same as its key. */
 export interface SearchToken {
-  /** Names one token for its rate limit. */
+  /** Identifies the token for its rate limit. */
   readonly signature: string;
   readonly filterBy: string | null;
   readonly indexes: readonly string[] | null;
@@ -43,9 +43,9 @@ export interface SearchToken {
   readonly rateLimit: number | null;
 }
 
-/** A token as it came: nothing in it is believed before `opened`. */
+/** A token as received. Nothing in it is trusted until `isSignedBy` has verified the signature. */
 export interface SentToken {
-  /** Of the key that it says it was made of. */
+  /** Prefix of the key that the token claims as its signer. */
   readonly prefix: string;
   readonly signed: string;
   readonly payload: string;
@@ -56,7 +56,7 @@ export function isToken(value: string): boolean {
   return value.startsWith(MARK);
 }
 
-/** Null for what has not the form of a token. */
+/** Returns null if the value does not have the form of a token. */
 export function sentToken(value: string): SentToken | null {
   const [, prefix, payload, signature] = FORM.exec(value) ?? [];
   if (prefix === undefined || payload === undefined || signature === undefined) return null;
@@ -68,12 +68,15 @@ export function sentToken(value: string): SentToken | null {
   };
 }
 
-/** Whether the key with this hash (hexadecimal) has signed the token. Takes as long for a right as for a wrong signature. */
+/**
+ * Returns whether the key with this hash (hexadecimal) signed the token. Takes the same time for a valid and
+ * an invalid signature.
+ */
 export function isSignedBy({ signed, signature }: SentToken, keyHash: string): boolean {
   return timingSafeEqual(signatureOf(signed, Buffer.from(keyHash, "hex")), signature);
 }
 
-/** The members of a token that its key has signed. Throws SK-SYS-401: a token that cannot be understood opens nothing. */
+/** Reads the members of a token whose signature is verified. Throws SK-SYS-401 if they cannot be read. */
 export function openToken({ payload, signature }: SentToken, limits: Limits): SearchToken {
   const json = Buffer.from(payload, "base64url").toString("utf8");
   const given = TOKEN.read(parsed(json), "token", { limits, code: "SK-SYS-401" });
@@ -87,7 +90,7 @@ export function openToken({ payload, signature }: SentToken, limits: Limits): Se
   };
 }
 
-/** A token of this key with these members, as they stand in its JSON. */
+/** Creates a token of this key whose JSON has these members. */
 export function makeToken(key: string, prefix: string, members: Readonly<Record<string, unknown>>): string {
   const signed = `${MARK}${prefix}.${Buffer.from(JSON.stringify(members)).toString("base64url")}`;
   const secret = createHash("sha256").update(key).digest();

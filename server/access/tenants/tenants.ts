@@ -1,4 +1,4 @@
-// Tenants: reading their bodies and what is shown. Only the bootstrap admin key manages them.
+// Tenants: reads request bodies and builds the client's view. Only the bootstrap admin key manages tenants.
 import type { TenantRecord } from "../../catalog/records/tenant.js";
 import { describe } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";
@@ -26,7 +26,7 @@ export const TENANT = object(
   { unknown: "refused" },
 );
 
-/** A create body, or with `current` a PATCH body. Throws SK-SYS-400. */
+/** Reads the body of a create request, or of a PATCH if `current` is given. Throws SK-SYS-400. */
 export function readTenant(
   body: unknown,
   current: TenantDraft | null,

@@ -1,5 +1,5 @@
-// The settings of semantic search: where the vectors of an index come from, and how much they count. Reads the members and
-// checks that they fit each other and the schema. Knows nothing of how a vector is made.
+// Settings of semantic search: the source of an index's vectors and how vectors affect the results. Reads the
+// members and checks that they fit each other and the schema. Does not know how vectors are computed.
 import { isTextType } from "../../ground/field-types.js";
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
@@ -23,13 +23,13 @@ import type { FieldDefinition } from "./schema.js";
 export interface SemanticSettings {
   /** The mode "auto" is hybrid if fewer documents than this match all words. */
   readonly auto_max_full_matches: number;
-  /** Of a hit that has none of the query's words. */
+  /** Minimum similarity of a hit without any of the query's words. */
   readonly min_similarity: number;
-  /** How many nearest documents a query takes. */
+  /** Number of nearest documents that a query considers. */
   readonly candidates: number;
 }
 
-/** All vectors have as many numbers. */
+/** All vectors have the same number of dimensions. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },
@@ -71,7 +71,7 @@ const EMBEDDER = object(MEMBERS, { unknown: "refused" });
 
 type GivenEmbedder = ValuesOf<typeof MEMBERS>;
 
-/** The reader of `embedder`. A change to a source that asks no server removes the server's members. */
+/** Reads `embedder`. A change to a source without a server removes the server's members. */
 const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
   ...EMBEDDER,
   read(value, path, rules, present) {
@@ -100,7 +100,7 @@ const SEMANTIC = object(
   { unknown: "refused" },
 );
 
-/** The members of the settings, by name. */
+/** The semantic members of the index settings, by name. */
 export const SEMANTIC_SETTINGS = {
   embedder: defaultsTo(EMBEDDER.defaults, EMBEDDER_CHANGE),
   semantic: defaultsTo(SEMANTIC.defaults, SEMANTIC),
@@ -127,7 +127,7 @@ function checkMembers(
   }
 }
 
-/** Checks that the fields to embed can be embedded. `wrong` refuses. */
+/** Checks that the fields listed in `embedder` can be embedded. `wrong` throws the error. */
 export function checkEmbedderFields(
   { source, fields: names }: EmbedderSettings,
   fields: readonly FieldDefinition[],
@@ -139,7 +139,7 @@ export function checkEmbedderFields(
     if (field === undefined) wrong(`names ${describe(name)}, which is not a field of the schema`);
     else if (!isTextType(field.type))
       wrong(`names ${describe(name)}, which is not a string or string[] field`);
-    // The index's own vectors are made of the words that the index has.
+    // Learned vectors are trained on the index's words.
     else if (!field.index && EMBEDDER_SOURCES[source].vectors === "learned")
       wrong(`names ${describe(name)}, which is not indexed, so nothing can be learned from it`);
   }

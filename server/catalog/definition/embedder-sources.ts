@@ -1,15 +1,16 @@
-// The table of embedder sources: where the vectors of an index come from. Readers, the shards' policy, queries and the
-// OpenAPI document follow it. Names are stored and never change.
+// The table of embedder sources, which say where the vectors of an index come from. Readers, the shards'
+// vector policy, queries and the OpenAPI document all use it. The names are stored on disk, so they must
+// never change.
 import { crc32 } from "node:zlib";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 
 /** Where the vectors of an index come from. */
 export interface EmbedderSettings {
   readonly source: EmbedderSource;
-  /** Of the model's server. Set if and only if the source asks a server; so is the model. */
+  /** URL of the model's server. `url` and `model` are set if and only if the source uses a server. */
   readonly url: string | null;
   readonly model: string | null;
-  /** Always null: the record keeps the key sealed. */
+  /** Always null here; the index record keeps the key sealed. */
   readonly api_key: null;
   /** The fields of a document that are embedded. Null means the searchable fields. */
   readonly fields: readonly string[] | null;
@@ -17,32 +18,40 @@ export interface EmbedderSettings {
 }
 
 interface SourceEntry {
-  /** For the OpenAPI document; null if the name says it. */
+  /** For the OpenAPI document; null if the name is clear enough. */
   readonly description: string | null;
   /**
-   * "learned": by a model that is trained on the index's own documents, so their words must be indexed. "outside": by a
-   * client or another server, so a query may bring its own vector.
+   * "learned": by a model trained on the index's own documents, so their words must be indexed. "outside": by
+   * a client or another server, so a query may bring its own vector.
    */
   readonly vectors: "learned" | "outside" | "none";
-  /** The format in which a server is asked (server/models/embedding-wires.ts). Null: no server is asked. */
+  /**
+   * Wire format of the model's server (server/models/embedding-wires.ts). Null: the source uses no server.
+   */
   readonly wire: string | null;
-  /** What the shards of an index with this many documents are told. */
+  /** The vector policy for the shards of an index with this many documents. */
   readonly policy: (settings: Endpoint, documents: number) => VectorPolicy;
 }
 
 type Endpoint = Pick<EmbedderSettings, "url" | "model" | "fields">;
 
-/** "auto" learns if the index has this many documents: fewer say too little, and training on more takes an explicit setting. */
+/**
+ * With "auto", only indexes in this range learn vectors. Fewer documents are too few to learn from; training
+ * on more requires an explicit setting.
+ */
 const AUTO_DOCUMENTS_MIN = 200;
 const AUTO_DOCUMENTS_MAX = 200_000;
 
-/** Least origin of vectors from outside. Models have smaller numbers. */
+/** Smallest origin number of outside vectors. Learned models have smaller numbers. */
 const OUTSIDE = 0x80000000;
 
 const LEARNED: VectorPolicy = { source: "documents", origin: 0 };
 const NONE: VectorPolicy = { source: "none", origin: 0 };
 
-/** The shards wait for vectors from a server. Vectors of different origins are never compared. */
+/**
+ * With this policy, the shards wait for vectors from a server. Vectors of different origins are never
+ * compared.
+ */
 function served({ url, model, fields }: Endpoint): VectorPolicy {
   return { source: "endpoint", origin: (crc32(JSON.stringify([url, model, fields])) | OUTSIDE) >>> 0 };
 }
@@ -79,15 +88,15 @@ export const EMBEDDER_SOURCES = {
 export type EmbedderSource = keyof typeof EMBEDDER_SOURCES;
 export type WireName = Exclude<(typeof EMBEDDER_SOURCES)[EmbedderSource]["wire"], null>;
 
-/** In the order of the table. */
+/** In table order. */
 export const SOURCE_NAMES = Object.keys(EMBEDDER_SOURCES) as readonly EmbedderSource[];
 
-/** The sources with a property, for sentences: "endpoint or pushed". */
+/** Lists the sources that satisfy `holds`, for use in a sentence: "endpoint or pushed". */
 export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
   return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
 }
 
-/** What the shards of an index with this many documents are told about its vectors. */
+/** The vector policy for the shards of an index with this many documents. */
 export function vectorPolicy(
   { settings: { embedder } }: { readonly settings: { readonly embedder: EmbedderSettings } },
   documents: number,

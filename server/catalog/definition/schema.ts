@@ -1,5 +1,5 @@
-// The definition of an index: names, fields with their flags, the default sorting field. Turns an untrusted
-// body into checked definitions with all defaults filled in. Knows nothing of stored data.
+// The definition of an index: its name, its fields with their flags, and the default sorting field. Turns an
+// untrusted body into checked definitions with all defaults filled in. Knows nothing of stored data.
 import { languageCodes } from "../../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../../ground/errors.js";
 import {
@@ -30,7 +30,7 @@ import {
 } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 
-/** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
+/** A field of a schema with all defaults filled in. Unknown properties are kept and returned to clients. */
 export interface FieldDefinition {
   readonly name: string;
   readonly type: FieldType;
@@ -40,7 +40,7 @@ export interface FieldDefinition {
   readonly sort: boolean;
   readonly infix: boolean;
   readonly language?: string;
-  /** Permanent number of the field in its index, never reused and not shown to clients. */
+  /** Permanent number of the field in its index. Never reused and not shown to clients. */
   readonly slot: number;
   readonly [extension: string]: unknown;
 }
@@ -53,7 +53,7 @@ export function invalidIndex(message: string): SkeinError {
   return new SkeinError("SK-IX-400", message);
 }
 
-/** The rules of everything that a client says about an index. */
+/** Rules for reading everything that a client sends about an index. */
 export function indexRules(limits: Limits): InputRules {
   return { limits, code: "SK-IX-400" };
 }
@@ -65,7 +65,7 @@ export const INDEX_NAME: ValueReader<string> = checked(
   { pattern: "^[a-z0-9_-]+$" },
 );
 
-/** A language that has a stemmer. */
+/** A language for which there is a stemmer. */
 export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageBytesMax), (language) => {
   const known = languageCodes();
   return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
@@ -102,7 +102,7 @@ export const SCHEMA = object(
   { unknown: "kept" },
 );
 
-/** Fields come as they were given, because each is merged with its old definition before it is read. */
+/** Fields are kept as given, because each is merged with its old definition before it is read. */
 export const SCHEMA_CHANGE = object(
   {
     fields: optional(
@@ -130,7 +130,7 @@ function fieldNameProblem(name: string): string | null {
   return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
-/** Refuses a schema, or a change of one, in which a name stands twice. */
+/** Throws if a schema, or a change of one, names a field twice. */
 export function refuseDuplicates(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
@@ -139,7 +139,7 @@ export function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-/** The definition that a field's entry stands for. Unknown properties are kept. Throws SK-IX-400. */
+/** Builds the definition of a field from its entry. Unknown properties are kept. Throws SK-IX-400. */
 export function fieldDefinition(
   given: ValuesOf<typeof FIELD_MEMBERS>,
   path: string,
@@ -171,7 +171,7 @@ export function fieldDefinition(
   };
 }
 
-/** Properties that we do not know are kept and echoed, up to a size. */
+/** Unknown properties, which are kept and returned to clients. Throws if they are too large. */
 export function extensions(
   others: Readonly<Record<string, unknown>>,
   path: string,
@@ -184,7 +184,7 @@ export function extensions(
   return others;
 }
 
-/** The default sorting field of a schema, null when there is none. Throws SK-IX-400. */
+/** Returns the default sorting field of a schema, or null if it has none. Throws SK-IX-400. */
 export function checkDefaultSortingField(
   name: string | null,
   fields: readonly FieldDefinition[],
@@ -202,7 +202,7 @@ export function checkDefaultSortingField(
   return field.sort ? name : refuse(path, `names ${describe(name)}, which has sort: false`, rules);
 }
 
-/** What clients see of a field. */
+/** The client's view of a field. */
 export function fieldView(field: FieldDefinition): JsonObject {
   const { slot: _slot, ...shown } = field;
   return shown;

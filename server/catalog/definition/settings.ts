@@ -1,5 +1,5 @@
-// Search settings of an index: defaults, and the check of a change against the schema. Most settings change only what
-// queries do. Those on which the terms of documents depend make stored segments stale.
+// Search settings of an index: the defaults, and the check of a change against the schema. Most settings
+// affect queries only. A change to a setting that affects the terms of documents makes stored segments stale.
 
 import { isTextType } from "../../ground/field-types.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -25,7 +25,7 @@ import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.
 import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 interface HighlightSettings {
-  /** Tokens shown in a snippet of a long field. */
+  /** Tokens in a snippet of a long field. */
   readonly snippet_tokens: number;
   readonly start_tag: string;
   readonly end_tag: string;
@@ -35,7 +35,7 @@ interface HighlightSettings {
 export interface IndexSettings {
   /** Null means all string and string[] fields in schema order. */
   readonly searchable_attributes: readonly string[] | null;
-  /** In the order of the searchable attributes. Null means weights that fall in that order. */
+  /** One weight per searchable attribute, in the same order. Null means descending weights. */
   readonly weights: readonly number[] | null;
   readonly num_typos: number;
   readonly prefix: boolean;
@@ -56,12 +56,12 @@ export interface IndexSettings {
   readonly ai: AiSetting;
 }
 
-/** The part of an index record that settings decide. */
+/** The part of an index record that comes from the settings. */
 export interface SettingsOf extends SealedKeys {
   readonly settings: IndexSettings;
 }
 
-/** Single characters, each once. */
+/** A list of single characters. Duplicates are removed. */
 const CHARACTERS: ValueReader<readonly string[]> = once(
   list(
     checked(text(FIXED_LIMITS.settingsCharacterBytesMax), (character) =>
@@ -122,7 +122,10 @@ export type GivenSettings = typeof SETTINGS.defaults;
 
 export const DEFAULT_SETTINGS: IndexSettings = withoutKeys(SETTINGS.defaults);
 
-/** The settings after a change. Given members replace the old ones, null restores a default, others stay. Throws SK-IX-400. */
+/**
+ * The settings after a change. Given members replace the old ones, null restores the default, and all others
+ * stay. Throws SK-IX-400.
+ */
 export function changedSettings(
   current: SettingsOf,
   body: unknown,
@@ -135,7 +138,7 @@ export function changedSettings(
   return settingsOf(given, current, fields, "", servers, rules);
 }
 
-/** Settings as they were given, checked, with their keys apart. `before` is null for a new index. Throws SK-IX-400. */
+/** Checks the given settings and seals their API keys. `before` is null for a new index. Throws SK-IX-400. */
 export function settingsOf(
   given: GivenSettings,
   before: SettingsOf | null,
@@ -154,7 +157,7 @@ function withoutKeys(given: GivenSettings): IndexSettings {
   return { ...given, embedder: { ...embedder, api_key: null }, ai: { ...ai, api_key: null } };
 }
 
-/** Whether documents must be analysed anew when settings `a` become `b`. */
+/** True if a change from settings `a` to `b` requires a new analysis of the documents. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
     JSON.stringify([
@@ -167,7 +170,10 @@ export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   return key(a) !== key(b);
 }
 
-/** Checks that the settings fit the schema and each other. Also called when a field is dropped. Throws SK-IX-400. */
+/**
+ * Checks that the settings fit the schema and each other. Also called after a schema change. Throws
+ * SK-IX-400.
+ */
 export function checkSettings(
   settings: IndexSettings,
   fields: readonly FieldDefinition[],

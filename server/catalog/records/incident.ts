@@ -1,8 +1,8 @@
-// Incidents of data sources: the record and its storage. server/documents/sources makes and resolves them.
+// Incidents of data sources: the record and its storage. server/documents/sources creates and resolves them.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 
-/** Something that a person has to look at. */
+/** A problem that needs a person's attention. */
 export interface Incident {
   readonly id: number;
   /** Uid of the source's index. */

@@ -1,4 +1,4 @@
-// Recommendations of the coach: the record and its storage. server/coach makes them.
+// Recommendations of the coach: the record and its storage. server/coach creates them.
 import type { StoredKind } from "./kind.js";
 import type { RuleDraft } from "./rule.js";
 
@@ -17,12 +17,12 @@ export type RecommendationStatus = (typeof RECOMMENDATION_STATUSES)[number];
 
 interface AdviceBase {
   readonly title: string;
-  /** In words that the owner of a shop understands. */
+  /** Written for the owner of a shop. */
   readonly description: string;
   readonly confidence: Confidence;
-  /** Searches behind the advice. */
+  /** Number of searches that led to the advice. */
   readonly search_count: number;
-  /** Numbers and examples that speak for it. */
+  /** Numbers and examples that support the advice. */
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ interface PerformerPayload {
   readonly document_ids: readonly string[];
 }
 
-/** What a miner brings. */
+/** The output of a miner. */
 export type Advice = AdviceBase &
   (
     | { readonly type: "missing_synonym"; readonly payload: SynonymPayload }
@@ -59,7 +59,7 @@ export type Advice = AdviceBase &
     | { readonly type: "top_performer"; readonly payload: PerformerPayload }
   );
 
-/** What applying a recommendation has made. */
+/** The record created by applying a recommendation. */
 export interface CreatedRecord {
   readonly kind: "synonym" | "ranking_rule";
   readonly id: number;
@@ -71,7 +71,10 @@ export type Recommendation = Advice & {
   readonly index: number;
   readonly status: RecommendationStatus;
   readonly created: CreatedRecord | null;
-  /** ISO 8601 UTC. `updated_at`: when an analysis has brought it again, or it was applied or dismissed. */
+  /**
+   * ISO 8601 UTC. `updated_at` is the time of the last analysis that found it, or of the decision to apply or
+   * dismiss it.
+   */
   readonly created_at: string;
   readonly updated_at: string;
 };

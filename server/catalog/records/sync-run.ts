@@ -1,4 +1,4 @@
-// Runs of data sources: the record and its storage. server/documents/sources makes and changes them.
+// Runs of data sources: the record and its storage. server/documents/sources creates and changes them.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 
@@ -8,7 +8,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const RUN_TRIGGERS = ["manual", "schedule", "start"] as const;
 export type RunTrigger = (typeof RUN_TRIGGERS)[number];
 
-/** One reading of a feed. */
+/** One run that reads a feed. */
 export interface SyncRun {
   readonly id: number;
   /** Uid of the source's index. */
@@ -24,7 +24,9 @@ export interface SyncRun {
   readonly not_modified: boolean;
   readonly error: string | null;
   readonly error_code: FeedErrorCode | null;
-  /** The first errors of items as deflated JSON, because most of them repeat each other. Null for none. */
+  /**
+   * The first item errors, as deflated JSON because most of them repeat each other. Null if there are none.
+   */
   readonly packedErrors: Uint8Array | null;
 }
 
@@ -34,7 +36,7 @@ export interface RunCounts {
   readonly failed: number;
   readonly deleted: number;
   readonly unchanged: number;
-  /** Of the feed as it was sent. */
+  /** Bytes of the feed as received. */
   readonly bytes: number;
 }
 

@@ -36,7 +36,7 @@ export function putTenant(state: TenantRecords, tenant: TenantRecord): Applied<T
   };
 }
 
-/** Deletes the tenant with its keys and usage. Requires that it has no indexes. */
+/** Deletes the tenant with its keys and usage. The tenant must have no indexes. */
 export function deleteTenant(
   state: TenantRecords & KeyRecords & UsageRecords,
   id: number,

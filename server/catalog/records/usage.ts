@@ -1,12 +1,12 @@
 // Monthly usage of tenants: the record, its storage, and its command.
 import { type Applied, type StoredKind, stored } from "./kind.js";
 
-/** What a tenant has used in one month (UTC, "2026-01"). */
+/** A tenant's usage in one month (UTC, "2026-01"). */
 export interface UsageRecord {
   readonly tenant: number;
   readonly month: string;
   readonly searches: number;
-  /** Analyses by the coach; absent if there were none. */
+  /** Number of analyses by the coach; absent if zero. */
   readonly coach?: number;
 }
 
@@ -19,7 +19,7 @@ export const USAGE_KIND = {
 } as const satisfies StoredKind;
 
 export interface UsageRecords {
-  /** By tenant. */
+  /** By tenant id. */
   readonly usage: ReadonlyMap<number, UsageRecord>;
 }
 

@@ -1,4 +1,4 @@
-// `skein rules`: the ranking rules of an index.
+// `skein rules`: lists the ranking rules of an index.
 
 import { Command } from "commander";
 import type { RankingRule } from "../../catalog/records/rule.js";
