@@ -1,5 +1,5 @@
-// What a query is asked in: its attempts, and who decides which of them is answered. The understanding of
-// queries implements this, and sees of a search only what is here.
+// The wordings a query is tried in, and the interface that decides which attempt is answered. Query
+// understanding implements the interface and sees nothing of a search beyond this file.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { QueryRequest } from "../question/request/query-request.js";
@@ -9,7 +9,7 @@ import type { QueryPlan } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import type { ShownDocuments } from "./shown-documents.js";
 
-/** A query asked in some words, and the documents that have all of them. */
+/** One wording of a query, and the documents that contain all of its words. */
 export interface Attempt {
   readonly request: QueryRequest;
   readonly plan: QueryPlan;
@@ -17,27 +17,30 @@ export interface Attempt {
   readonly matched: Matched;
 }
 
-/** The attempt that is answered. */
+/** The attempt that answers the query. */
 export interface Meant {
   readonly attempt: Attempt;
-  /** Null: the query was asked as it was typed. */
+  /** Null if the query ran as typed. */
   readonly context: AiContext | null;
-  /** The same query is understood in the same way until the index changes. */
+  /** True if the same query will be understood the same way until the index changes. */
   readonly lasting: boolean;
 }
 
-/** A query and the index that it is put to. */
+/** A query and the index it runs on. */
 export interface AskedQuery {
   readonly asked: QueryRequest;
   readonly index: QueriedIndex;
   readonly scale: IndexScale;
   readonly snapshot: IndexSnapshot;
-  /** The newest state of the index, for work that outlives the query. The caller releases it. */
+  /**
+   * Takes a snapshot of the newest state of the index, for work that outlives the query. The caller must
+   * release it.
+   */
   snapshotBehind(): Promise<IndexSnapshot>;
   attempt(request: QueryRequest): Promise<Attempt>;
 }
 
-/** Decides in which words a query is asked. It may make several attempts. */
+/** Decides the wording of a query, possibly after several attempts. */
 export interface Understanding {
   meant(query: AskedQuery): Promise<Meant>;
 }

@@ -1,5 +1,5 @@
-// Says why a hit has its place, in words that a shop owner understands: how each word was found, what lifted
-// the document, which rules touched it. Runs only for queries with "explain": true.
+// Explains the rank of a hit in words that a shop owner understands: how each word was found, what raised the
+// document, and which rules affected it. Runs only for queries with "explain": true.
 import {
   ALT_EXACT,
   ALT_INFIX,
@@ -31,18 +31,18 @@ export interface WordExplanation {
 
 export interface Explanation {
   readonly text: readonly string[];
-  /** Every word of the query was found. */
+  /** True if every word of the query was found. */
   readonly full: boolean;
   readonly words: readonly WordExplanation[];
   readonly closeness_points: number;
   /**
-   * How near the document's vector is to the query's, by the cosine; null when vectors had no part or it has
-   * none.
+   * Cosine of the document's vector and the query's vector; null if the two were not compared or the document
+   * has no vector.
    */
   readonly similarity: number | null;
   readonly similarity_points: number;
   readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
-  /** Sum of the weights of the boost rules; 10 doubles the relevance. */
+  /** Sum of the weights of the boost rules. A sum of 10 doubles the relevance. */
   readonly boost: number;
   readonly place: "pinned" | "normal" | "buried";
 }
@@ -70,13 +70,13 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The program that was answered, and what was compared with the query's vector. */
+/** The program that ran, and the documents compared with the query's vector. */
 interface Searched {
   readonly program: SearchProgram;
   readonly compared: Compared;
 }
 
-/** The hits with their explanations. A hit whose row has gone in the meantime has none. */
+/** Returns the hits with their explanations. The explanation is null if the hit's row no longer exists. */
 export async function explainHits<Hit extends { readonly winner: Winner }>(
   snapshot: IndexSnapshot,
   { program, compared }: Searched,
@@ -130,7 +130,7 @@ function explanation(
   return { text: sentences(parts, row.matched || row.hasWord, causes), ...parts };
 }
 
-/** What buries a document, and what raises its relevance. */
+/** Phrases for the reasons why a document is buried or boosted. */
 interface Causes {
   readonly buried: string;
   readonly raised: string;
@@ -212,8 +212,8 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: C
 }
 
 /**
- * A term without its marker. A marked term begins with a control character, which one more character follows
- * in a stem.
+ * Strips the marker from a term. The marker is one control character; in a stem a second character (the
+ * language) follows it.
  */
 function readable(term: string): string {
   const first = term.charCodeAt(0);

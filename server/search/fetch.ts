@@ -1,5 +1,5 @@
-// Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and
-// highlights stay bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
+// Fetches the stored documents of a page. Only shards that own a winner are asked. Documents and highlights
+// stay unparsed bytes. shown-documents.ts decides which members of each document are returned.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
@@ -9,21 +9,21 @@ import { matchTypeOf } from "./semantic/match-type.js";
 import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
 
-/** With the members that were asked for, and always the id. */
+/** The requested members of a document, and always the id. */
 export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** What is shown of an answer: the hits of the page, and related ones where there is room for them. */
+/** The documents to show: the hits of the page, and related hits if they fit into the reply. */
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
-  /** What was compared with the query's vector. */
+  /** Documents compared with the query's vector. */
   readonly compared: Compared;
 }
 
 /**
- * The hits of the winners, then those of the related ones. Documents that are not yet `known` are fetched.
- * Null when a shard no longer has one of the documents. Throws SK-SE-413 when the winners alone are too large
- * for the reply.
+ * Returns the hits of the winners followed by those of the related documents. Fetches only documents that are
+ * not yet `known`. Returns null if a shard no longer has one of the documents. Drops the related hits if the
+ * reply would be too large, and throws SK-SE-413 if the winners alone are too large.
  */
 export async function fetchHits(
   snapshot: IndexSnapshot,
@@ -58,7 +58,7 @@ async function hitsOf(
     bytesLeft -= document.length + highlight.length;
     if (bytesLeft < 0) throw new ReplyTooLargeError();
   };
-  /** By shard, the places of documents that are not known. */
+  /** Per shard, the positions of the documents to fetch. */
   const missing = new Map<number, number[]>();
   for (const [place, { shard }] of winners.entries()) {
     const sent = documents[place];
@@ -83,7 +83,7 @@ async function hitsOf(
   });
 }
 
-/** For those who need values of a stored document. Responses take its bytes as they are. */
+/** Parses a stored document, for callers that need its values. Responses copy its bytes unparsed. */
 export function parsedDocument({ buffer, byteOffset, byteLength }: Uint8Array): ParsedDocument {
   return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString());
 }

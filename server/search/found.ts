@@ -1,5 +1,5 @@
-// What a query found, as a value. `find` makes it, `respond` writes it as JSON, and the coach and the query
-// log read it. Documents are the bytes that the shards sent.
+// The result of a query as a value. `find` produces it, `respond` writes it as JSON, and the coach and the
+// query log read it. Documents are the bytes that the shards sent.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../catalog/schema/index-view.js";
 import type { Question, RememberedAnswer } from "../fleet/reads/answer-cache.js";
@@ -27,15 +27,12 @@ export interface FacetTable {
   readonly counts: readonly FacetCount[];
 }
 
-/**
- * How a query was understood, when it was asked in other words than it was typed. The response has it as it
- * is.
- */
+/** How a query was understood, if it ran in a different wording than typed. Copied to the response as is. */
 export interface AiContext {
   readonly original_query: string;
   readonly rewritten_query: string;
   readonly intent: string;
-  /** For people. */
+  /** A sentence for the shopper. */
   readonly user_message: string;
   readonly alternative_queries: readonly string[];
   readonly confidence: string;
@@ -47,25 +44,23 @@ export interface AiContext {
 }
 
 export interface Found {
-  /** The request as it came, before it was understood. */
+  /** The request as received, before query understanding. */
   readonly request: QueryRequest;
-  /** The mode used. */
+  /** The search mode that was used. */
   readonly mode: SearchMode;
   readonly hits: readonly Hit[];
   readonly relatedHits: readonly Hit[];
-  /** Number of documents. */
+  /** Number of documents found. */
   readonly found: number;
-  /** Number of documents that the words alone find. */
+  /** Number of documents that the words alone would find. */
   readonly foundByWords: number;
-  /** Number of documents that the asker may see. */
+  /** Number of documents that the caller may see. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
   readonly suggestions: readonly SuggestedQuery[];
   readonly aiContext: AiContext | null;
-  /** A ranking rule affected at least one document. */
+  /** True if a ranking rule affected at least one document. */
   readonly curated: boolean;
-  /**
-   * Remembers the answer to this question. Null when the next answer may differ although nothing was written.
-   */
+  /** Caches the answer to this question. Null if the next answer may differ even without a write. */
   readonly remember: ((question: Question, answer: RememberedAnswer) => void) | null;
 }

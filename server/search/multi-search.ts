@@ -1,5 +1,5 @@
-// Several searches in one request: runs the slots, a few at a time, and puts their answers, which are JSON
-// already, into one list without parsing them. Knows nothing of what a slot does or who may run it.
+// Several searches in one request. Runs the slots, a few at a time, and joins their JSON answers into one
+// list without parsing them. Does not know what a slot does or who may run it.
 import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
@@ -8,12 +8,12 @@ import type { Limits } from "../ground/limits.js";
 import { QUERY } from "../question/request/query-request.js";
 
 /**
- * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value, and rejects with the slot's
- * failure. `again` says that it has run before with less room.
+ * One search, whose answer should have at most `bytesMax` bytes. Resolves to JSON, or rejects with the slot's
+ * error. `again` is true if the search already ran with less room.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
-/** A search is checked when its turn comes: a wrong one fails alone. */
+/** Schema of one search. Each search is validated when it runs, so an invalid one fails alone. */
 export const SLOT_SCHEMA: JsonSchema = {
   ...QUERY.schema,
   properties: {
@@ -38,10 +38,11 @@ const COMMA = Buffer.from(",");
 const END = Buffer.from("]}}");
 
 /**
- * `{"data": {"results": [...]}}` with one entry per slot, in their order. The bytes of the answers held at a time are bounded. Slots
- * that run together share the room that is left. A slot that needs more than its share runs again alone when its turn
- * comes, and then has all of the room. If its answer does not fit even then, it fails and the slots after it do not run.
- * `asError` turns what a slot rejects with into the error that the client sees. Long work waits for `nextSlice`.
+ * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. Bounds the bytes of answers
+ * held at a time: slots that run together share the remaining room. A slot that needs more than its share
+ * runs again alone, with all of the remaining room. If its answer still does not fit, it and all slots after
+ * it fail, and no further slots run. `asError` converts a slot's rejection into the error that the client
+ * sees. Long work waits for `nextSlice`.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],

@@ -1,5 +1,5 @@
-// A search whose phases are measured, counted, logged when they took long, and told to the query log. A query
-// that was answered before is answered from memory.
+// A search with observability: measures its phases, counts it, logs it if slow, and reports it to the query
+// log. Repeated queries are answered from the cache.
 import type { IndexContents } from "../catalog/index-contents.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
@@ -15,14 +15,14 @@ import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
 export interface QueryBody {
-  /** What is asked, whoever asks: two bodies with the same bytes have the same answer. */
+  /** The query itself, independent of the caller. Bodies with equal bytes have equal answers. */
   readonly bytes: Uint8Array;
   readonly askedBy: AskedBy;
-  /** The parsed body. Throws SkeinError when the bytes are not JSON. */
+  /** The parsed body. Throws SkeinError if the bytes are not JSON. */
   value(): unknown;
 }
 
-/** What observed searches work with. */
+/** Dependencies of observed searches. */
 interface ObservedSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
   readonly recorder: Recorder;
@@ -31,8 +31,8 @@ interface ObservedSearching extends QuerySearching {
 }
 
 /**
- * The JSON answer to a query, of at most `bytesMax` bytes unless it is but one document. It is remembered.
- * `requestId` is for the log. Throws SkeinError.
+ * Returns the JSON answer to a query, of at most `bytesMax` bytes unless it is a single document. Caches the
+ * answer if it may be reused. `requestId` is for the slow query log. Throws SkeinError.
  */
 export async function observedSearch(
   searching: ObservedSearching,
@@ -77,7 +77,7 @@ export async function observedSearch(
   }
 }
 
-/** What the query log hears of an answer. Null for a query without words. */
+/** The part of an answer that goes to the query log. Null for a query without words. */
 function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | null {
   const { q: text, filter, page, browse } = request;
   if (browse) return null;

@@ -1,5 +1,6 @@
-// Related documents for a query that found little: documents with some of its words, then those whose vectors are nearest,
-// under the same filters and rules, which are not among the results. `found` and facets do not count them.
+// Related documents for a query that found little: first documents with some of its words, then those with
+// the nearest vectors. The same filters and rules apply. Results of the query are excluded, and `found` and
+// the facets do not count related documents.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -11,18 +12,18 @@ import type { NearDocument, PlacedDocument } from "./semantic/nearest.js";
 import type { SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
-/** The most frequent words are left out until at most this many documents have one of the others. */
+/** The most frequent words are dropped until at most this many documents have one of the remaining words. */
 const DOCUMENTS_MAX = 20_000;
 
 export interface Related {
   readonly winners: readonly Winner[];
-  /** Documents that came with the winners, by seq. */
+  /** Documents returned with the winners, by sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
 const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
-/** There are no related documents when no hits are shown or when enough was found. */
+/** Returns nothing if the page shows no hits or enough documents were found. */
 export async function relatedWinners(
   plan: QueryPlan,
   { matched, findNear }: SemanticSearch,
@@ -52,7 +53,7 @@ function winnerOf({ shard, seq }: NearDocument): Winner {
   return { shard, seq, textMatch: 0, bonus: 0, ...found };
 }
 
-/** Documents with some of the words. There are none when the query was relaxed already, or has but one word. */
+/** Documents with some of the words. Returns none if the query was already relaxed or has only one word. */
 async function wordedWinners(
   plan: QueryPlan,
   { words, program }: Matched,
@@ -74,7 +75,7 @@ async function wordedWinners(
   return { winners: related, documents: found.documents };
 }
 
-/** The words without the most frequent ones. At least the rarest word remains. */
+/** Drops the most frequent words. At least the rarest word remains. */
 function withoutFrequent({ words, frequencies }: ExpandedWords): SearchWord[] {
   const order = words
     .map((_, i) => i)

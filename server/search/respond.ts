@@ -1,26 +1,26 @@
-// Writes what a query found as JSON bytes. Documents and highlights are spliced in as the shards sent them
-// and are never parsed. Facet objects are written by hand because their keys must keep their order (by
-// count), and because a JavaScript object treats some keys specially. Knows the response shape of the
-// specification, and nothing of searching.
+// Writes the result of a query as JSON bytes. Copies documents and highlights as the shards sent them,
+// without parsing. Writes facet objects by hand, because their keys must stay in order (by count) and a
+// JavaScript object treats some keys specially. Knows the response format of the specification, but nothing
+// about searching.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { FacetTable, Found, Hit } from "./found.js";
 import { facetText } from "./matching/facets.js";
 
-/** How often the hits stand in a reply: once at the top level, and once in the legacy wrapper. */
+/** Number of copies of the hits in a reply: one at the top level, and one in the legacy wrapper. */
 export const TIMES_WRITTEN = 2;
 
 const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
 
 export interface EncodedResponse {
   readonly bytes: Uint8Array;
-  /** The end of the bytes. It lacks the head, which is new each time the same answer is given. */
+  /** The bytes without the head, which differs each time the same answer is sent. */
   readonly content: Uint8Array;
 }
 
 /**
- * The response to a query. Throws SK-SE-413 when it would have more than `bytesMax` bytes, unless it is but
- * one document.
+ * Returns the response to a query. Throws SK-SE-413 if it would exceed `bytesMax` bytes, unless it consists
+ * of a single document without facet values.
  */
 export function respond(
   response: Found,
@@ -61,7 +61,7 @@ function isSingle({ hits, relatedHits, facets }: Found): boolean {
   return hits.length + relatedHits.length === 1 && facets.every(({ counts }) => counts.length === 0);
 }
 
-/** The response to a query that was answered before, from its content. */
+/** Returns the response to a repeated query from its cached content. */
 export function respondAgain(content: Uint8Array, queryId: string, tookMs: number): Uint8Array {
   const parts = [headOf(queryId, tookMs), content];
   const bytes = Buffer.allocUnsafe(bytesOf(parts));
@@ -69,12 +69,12 @@ export function respondAgain(content: Uint8Array, queryId: string, tookMs: numbe
   return bytes;
 }
 
-/** The beginning of a response, in ASCII. */
+/** Beginning of a response, in ASCII. */
 function headOf(queryId: string, tookMs: number): string {
   return `{"query_id":"${queryId}","search_time_ms":${Math.round(tookMs)},`;
 }
 
-/** A part of the response: JSON text that is encoded, or JSON bytes that are copied. */
+/** Part of a response: JSON text to encode, or JSON bytes to copy. */
 type Part = string | Uint8Array;
 
 function bytesOf(parts: readonly Part[]): number {
@@ -83,7 +83,7 @@ function bytesOf(parts: readonly Part[]): number {
   return bytes;
 }
 
-/** Writes the parts one after the other. Returns where they end. */
+/** Writes the parts one after another. Returns the end position. */
 function put(whole: Buffer, parts: readonly Part[], start: number): number {
   let at = start;
   for (const part of parts) {
@@ -96,7 +96,10 @@ function put(whole: Buffer, parts: readonly Part[], start: number): number {
   return at;
 }
 
-/** Texts between two documents are one part: each part costs two calls, whatever its length. */
+/**
+ * Joins all text between two documents into one part, because each part costs two calls regardless of its
+ * length.
+ */
 function hitParts(hits: readonly Hit[]): Part[] {
   if (hits.length === 0) return ["[]"];
   const parts: Part[] = [];
@@ -112,7 +115,7 @@ function hitParts(hits: readonly Hit[]): Part[] {
   return parts;
 }
 
-/** The JSON texts of a facet's field and values, and how often these occur. */
+/** A facet's field and values as JSON, with the counts of the values. */
 interface FacetJson {
   readonly name: string;
   readonly values: readonly string[];

@@ -1,6 +1,6 @@
-// A whole query on one screen: plan, understand, search by words, search by vectors where that helps, merge,
-// count facets, fetch. Each step is a file of its own; here is only their order. respond.ts writes what was
-// found as JSON, and docs/ranking.md tells how documents are ranked.
+// A whole query on one screen: plan, understand, search by words, search by vectors if that helps, merge,
+// count facets, fetch. Each step has its own file; this one only orders them. respond.ts writes the result as
+// JSON, and docs/ranking.md describes the ranking.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -25,24 +25,24 @@ import { searchByVectors } from "./semantic/semantic-search.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries, visibleQueries } from "./suggested-queries.js";
 
-/** What searches work with. */
+/** Dependencies of searches. */
 export interface Searching {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly givenVectors: GivenVectors;
 }
 
-/** What whole queries work with. */
+/** Dependencies of whole queries. */
 export interface QuerySearching extends Searching {
   readonly understanding: Understanding;
 }
 
-/** What a query may cost, use and see. */
+/** Limits and permissions of a query. */
 export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
- * What a query with this body finds. Its documents fit into a response of `bytesMax` bytes, except that a
- * single document is always found. `trace` learns the phases. Throws SkeinError.
+ * Runs the query in this body. The documents found fit into a response of `bytesMax` bytes, except that a
+ * single document is always returned. Records the phases in `trace`. Throws SkeinError.
  */
 export async function find(
   { reads, limits, givenVectors, understanding }: QuerySearching,
@@ -87,7 +87,7 @@ export async function find(
     const fetched = await fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
     const hits = fetched.slice(0, merged.winners.length);
-    /** Whether documents that the asker may see have all words of a query as they are written. */
+    /** True if documents that the caller may see contain all words of a query as written. */
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
@@ -115,7 +115,7 @@ export async function find(
   });
 }
 
-/** How many documents there are for an asker who may see only these. */
+/** Number of documents that a restricted caller may see. */
 async function countWithin(snapshot: IndexSnapshot, { program }: Within): Promise<number> {
   const results = await snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
   return results.reduce((sum, { found }) => sum + found, 0);

@@ -1,5 +1,5 @@
-// Looks query words and their variants up in the dictionaries of all shards and adds the answers up. So every decision
-// about a word is based on global counts and is the same for any number of shards.
+// Looks up query words and their variants in the dictionaries of all shards and sums the counts. Every
+// decision about a word is therefore based on global counts and does not depend on the number of shards.
 import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -30,37 +30,37 @@ import { judgeWords } from "./judged-words.js";
 import type { QueryPlan } from "./plan.js";
 import { WordTerms } from "./word-terms.js";
 
-/** The query's words as the index knows them. */
+/** The query's words as they occur in the index. */
 export interface ExpandedWords {
   readonly words: readonly SearchWord[];
   readonly lengths: AverageLengths;
-  /** The near terms that are searched, by the word's number. */
+  /** Near terms to search, by word number. */
   readonly typos: LikelyTypos;
-  /** For each word, at most how many documents have it in some known form. */
+  /** Per word, the result of `knownFrequency`. */
   readonly frequencies: readonly number[];
-  /** The best spelling of each word that was taken for misspelt, by the word's number. */
+  /** The best spelling of each word considered misspelt, by word number. */
   readonly corrections: ReadonlyMap<number, string>;
 }
 
-/** What the dictionaries hold without typos. */
+/** Findings of the dictionaries without typos. */
 interface Literal {
   readonly liveRows: number;
   readonly lengths: AverageLengths;
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
-  /** For each word, what knownFrequency says. */
+  /** Per word, the result of `knownFrequency`. */
   readonly known: readonly number[];
-  /** Further variants, made by cutting the words that no document has. */
+  /** Additional variants: splits of the words that no document has. */
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
-/** The ways to cut a word of the query. */
+/** The ways to split a query word. */
 interface WordCuts {
   readonly word: QueryWord;
   readonly i: number;
-  /** Those that some document may have; null when that has to be asked. */
+  /** Cached splits that some document may have; null if they must be looked up. */
   readonly known: readonly FoundCut[] | null;
-  /** What has to be asked. */
+  /** Splits to look up. */
   readonly open: readonly Variant[];
 }
 
@@ -77,19 +77,23 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * The near terms of the only word of a query are searched when at most so many documents have it, and at most this share.
- * What they find comes below what the word finds, and mixes with nothing.
+ * If a query has a single word, its near terms are searched when the word occurs in at most FEW_ALONE
+ * documents and in at most FEW_SHARE of all documents. Their hits rank below those of the word and never mix
+ * with them.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
-/** Only words that at most this share of the documents has are doubted. Frequent words are seldom what a typing error makes. */
+/** Only words in at most this share of the documents are doubted. Frequent words are rarely typing errors. */
 const DOUBTED_SHARE = 1 / 100;
-/** A known word is doubted for terms at this distance. */
+/** Maximum edit distance of the terms for which a known word is doubted. */
 const DOUBTED_TYPOS = 1;
-/** A known word is doubted when a near term costs at most this much more: it is 64 times less likely. */
+/**
+ * A known word is doubted if a near term costs at most this much more, that is, if the term is at most 64
+ * times less likely.
+ */
 const DOUBT_MAX = 30;
 
-/** Global dictionary answers for one query and read view; remembers nothing between queries. */
+/** Looks up words globally for one query and one snapshot. Keeps nothing between queries. */
 export class WordExpander {
   readonly #plan: QueryPlan;
   readonly #dictionaries: Asked;
@@ -100,7 +104,10 @@ export class WordExpander {
     this.#dictionaries = dictionaries;
   }
 
-  /** The words, with the near terms of those that no document or hardly any has, or of all if the typo policy wants that. */
+  /**
+   * Returns the words as typed, plus near terms for words that no document or hardly any document has. With
+   * the typo policy "always", every word gets near terms.
+   */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
     const few = this.#fewMax(literal.liveRows);
@@ -110,7 +117,7 @@ export class WordExpander {
     return this.#choose(literal, likely, cuts);
   }
 
-  /** The near terms of words that at most so many documents have. */
+  /** Near terms of the words that at most `few` documents have. */
   async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
     const found = await this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
@@ -119,8 +126,8 @@ export class WordExpander {
   }
 
   /**
-   * The words, also with the near terms of known words that were more likely meant. `words` are those as written. Null when
-   * there are no such terms.
+   * Returns the words with additional near terms for known words that may have been mistyped, or null if
+   * there are no such terms. `words` is the result of asWritten.
    */
   async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
     const literal = await this.#lookUp();
@@ -133,7 +140,7 @@ export class WordExpander {
     return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
   }
 
-  /** The near terms of words that have at most so many documents are searched in any case. */
+  /** Words in at most this many documents always get near terms. */
   #fewMax(documents: number): number {
     const { typoPolicy, text } = this.#plan;
     if (typoPolicy === "always") return ALL_DOCUMENTS;
@@ -141,7 +148,7 @@ export class WordExpander {
     return isAlone ? Math.min(FEW_ALONE, Math.floor(documents * FEW_SHARE)) : 0;
   }
 
-  /** A rare word that stands in documents as it is typed, or begins words that do. */
+  /** True if the word is rare, but documents contain it as typed or as the beginning of a longer word. */
   #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
     const frequency = known[i] as number;
     const { prefix, literal, infixes } = words[i] as Literal["words"][number];
@@ -149,7 +156,7 @@ export class WordExpander {
     return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
   }
 
-  /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
+  /** Selects the near terms that may have been meant. They cost at most `doubt` more than the typed word. */
   async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
     if (typos.size === 0) return NO_TYPOS;
     const { text, slots, languages, popularity } = this.#plan;
@@ -204,7 +211,7 @@ export class WordExpander {
     };
   }
 
-  /** The cuts of each word, from memory where they are known. */
+  /** The splits of each word, from the cache if known. */
   #cutsOf(words: readonly QueryWord[]): WordCuts[] {
     const { slots } = this.#plan;
     return words.map((word, i) => {
@@ -216,7 +223,7 @@ export class WordExpander {
     });
   }
 
-  /** Those cuts that some document may have, which are remembered. */
+  /** Returns the splits that some document may have, and caches them. */
   #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
     const all: FoundVariant[] = [];
     for (const { word, i, known, open } of cuts) {
@@ -232,7 +239,10 @@ export class WordExpander {
     return all;
   }
 
-  /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such words. */
+  /**
+   * Looks up the longer terms that contain the words, in fields with `infix`. Sends nothing if no word
+   * qualifies.
+   */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
     const { infixSlots, text } = this.#plan;
     const asked = text.words.flatMap((word, i) => {
@@ -246,8 +256,8 @@ export class WordExpander {
   }
 
   /**
-   * Words whose typos will be wanted if other shards do not have the words either. Each shard is told of them together with
-   * the words themselves, which saves a round of messages. `#lookUpTypos` then finds the answers in the dictionaries' memory.
+   * Words whose typos will be needed if the other shards do not have the words either. They are sent along
+   * with the words, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, scale } = this.#plan;
@@ -267,7 +277,10 @@ export class WordExpander {
     );
   }
 
-  /** Looks up the cuts of missing words. Runs at the same time as the look-up of typos, which does not depend on it. */
+  /**
+   * Looks up splits of missing words. Runs concurrently with the lookup of typos, which does not depend on
+   * it.
+   */
   async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
     const { text, slots } = this.#plan;
     const loose = text.words.flatMap((word, i) =>
@@ -278,7 +291,10 @@ export class WordExpander {
     return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
   }
 
-  /** Allows more typos for a word that no document has in any form, not even with the usual number of typos. */
+  /**
+   * Allows more typos for a word that no document has in any form and that has no near term within the usual
+   * number of typos.
+   */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
       isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
@@ -286,7 +302,7 @@ export class WordExpander {
     return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
 
-  /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
+  /** Looks up typos of the words for which `typosOf` returns more than 0. Sends nothing if there are none. */
   async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
     const wanted: { word: QueryWord; i: number; maxTypos: number }[] = [];
     for (const [i, word] of this.#plan.text.words.entries()) {

@@ -1,9 +1,9 @@
-// The facets of a query: how shards are asked for them, and the most frequent values over all shards with their
-// exact counts. A single shard sends its first values. Each of several sends a share: its frequent values, and the
-// largest count among those that it left out (chooseShare in engine-wasm/assembly/search/facets.ts). Documents are
-// spread evenly, so the shares nearly always decide which values come first and how often they occur. When they do
-// not, the shards are asked a second time for all values of the facet. Only the bounds decide this: the choice of
-// the engine makes second rounds rare, and no answer depends on it.
+// The facets of a query: the requests to the shards, and the most frequent values over all shards with exact
+// counts. A single shard returns its top values. Each of several shards returns a share: its frequent values,
+// and the largest count among those it left out (chooseShare in engine-wasm/assembly/search/facets.ts).
+// Documents are distributed evenly, so the shares nearly always determine the top values and their counts. If
+// they do not, the shards are asked again for all values of the facet. Only the bounds decide this. The
+// engine's choice of values makes second rounds rare but never changes an answer.
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
@@ -13,25 +13,25 @@ import type {
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
-/** What one shard says of a facet. */
+/** One shard's answer for a facet. */
 export interface FacetShare {
   readonly counts: readonly FacetCount[];
-  /** No value that is missing from `counts` occurs more often in the shard. */
+  /** Maximum count, in this shard, of any value missing from `counts`. */
   readonly bound: number;
 }
 
-/** The first `max` values of each field. */
+/** Requests the top `max` values of each field. */
 export function facetRequests(fields: readonly ViewField[], max: number): FacetRequest[] {
   return max === 0 ? [] : fields.map(({ slot, code }) => ({ slot, type: code, limit: max }));
 }
 
-/** The program as it is put to each of this many shards. */
+/** The program to send to each of `shards` shards. */
 export function withShares(program: SearchProgram, shards: number): SearchProgram {
   if (shards === 1 || program.facets.length === 0) return program;
   return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: facet.limit > 0 })) };
 }
 
-/** The facets of a program that is run for nothing else. */
+/** Runs a program only for its facets. */
 export async function askFacets(
   snapshot: IndexSnapshot,
   program: SearchProgram,
@@ -41,8 +41,8 @@ export async function askFacets(
 }
 
 /**
- * For each facet of the program, its first values over all shards by descending count and then ascending value, as
- * many as its limit. `results` are the shards' answers to `program`.
+ * Returns the top values of each facet over all shards, up to the facet's limit, by descending count and then
+ * ascending value. `results` are the shards' answers to `program`.
  */
 export async function countFacets(
   snapshot: Pick<IndexSnapshot, "search">,
@@ -70,11 +70,11 @@ function sharesOf(results: readonly SearchResult[], i: number): FacetShare[] {
 interface Sum {
   readonly value: FacetValue;
   count: number;
-  /** The most that the shards which did not name the value can add to its count. */
+  /** Maximum number that the shards which did not report the value could add to its count. */
   open: number;
 }
 
-/** The first `max` values over all shards; null when the shares do not decide which these are or their counts. */
+/** The top `max` values over all shards; null if the shares do not determine the values or their counts. */
 export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCount[] | null {
   const unseen = shares.reduce((sum, { bound }) => sum + bound, 0);
   const sums = new Map<FacetValue, Sum>();
@@ -92,7 +92,7 @@ export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCou
   const known = [...sums.values()].filter(({ open }) => open === 0).sort(compareCounts);
   const first = known.slice(0, max).map(({ value, count }) => ({ value, count }));
   if (unseen === 0) return first;
-  // A value that may occur as often as the last one may come before it.
+  // A value whose count could reach that of the last value could rank before it.
   const last = first.length < max ? 0 : (first.at(-1)?.count ?? 0);
   const isOpen = ({ count, open }: Sum): boolean => open > 0 && count + open >= last;
   return unseen >= last || [...sums.values()].some(isOpen) ? null : first;
@@ -104,7 +104,7 @@ function compareCounts(a: FacetCount, b: FacetCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** Compares by UTF-8 bytes. That is the order of the UTF-16 units, except that surrogates stand for the largest characters. */
+/** Compares by UTF-8 bytes. This is the order of UTF-16 code units, except that surrogates sort last. */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -120,7 +120,7 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** A facet value as JSON prints it: `10.5`, `true`. An int64 is exact. */
+/** A facet value as printed in JSON, for example `10.5` or `true`. An int64 is exact. */
 export function facetText(value: FacetValue, field: ViewField): string {
   if (typeof value === "string") return value;
   if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";

@@ -1,6 +1,6 @@
-// Finds the documents of a query: first as written, then with what was more likely meant, then relaxed to "any word". Each step
-// is taken only when the one before found too little. Every decision is based on global counts. The last step waits for who wants
-// it: where vectors find documents, too, these take its place.
+// Finds the documents of a query: first as written, then with likely corrections, then relaxed to "any word".
+// Each step runs only if the previous one found too few documents, and every decision is based on global
+// counts. The last step runs only on demand, because vector search may take its place.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
@@ -12,17 +12,23 @@ import { withShares } from "./facets.js";
 import { programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
-  /** The program that was answered; its words tell what was really searched for. */
+  /** The program that ran. Its words are the ones actually searched for. */
   readonly program: SearchProgram;
-  /** One result per shard, by its number. */
+  /** One result per shard, by shard number. */
   readonly results: readonly SearchResult[];
-  /** Documents that came with the results, by seq. */
+  /** Documents returned with the results, by sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
   /** Null for a query without words. */
   readonly words: ExpandedWords | null;
-  /** How many documents match all words; they may be fewer than `results` have when one word is enough there. */
+  /**
+   * Number of documents that match all words. May be less than the number of `results` if one word suffices
+   * there.
+   */
   readonly fullMatches: number;
-  /** The documents with any of the words, which are searched once; null when those of `results` are enough. */
+  /**
+   * Finds the documents with any of the words, searching at most once. Null if `results` has enough
+   * documents.
+   */
   readonly relax: (() => Promise<Matched>) | null;
 }
 
@@ -30,20 +36,20 @@ const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
 
 type Attempt = Omit<Matched, "fullMatches" | "relax">;
 
-/** The page of a program's answer that will be shown. */
+/** Returns the page of a program's results that will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
-/** The documents of a query: those with all words, or when these are too few those with any of them. */
+/** Finds the documents with all words, or those with any of the words if too few have all. */
 export async function matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Promise<Matched> {
   return relaxed(await matchAllWords(plan, snapshot, pageOf));
 }
 
-/** The documents with any of the words, where those with all of them are too few. */
+/** Relaxes to documents with any of the words if too few have all of them. */
 export async function relaxed(matched: Matched): Promise<Matched> {
   return matched.relax === null ? matched : matched.relax();
 }
 
-/** The documents with all words. */
+/** Finds the documents with all words. */
 export async function matchAllWords(
   plan: QueryPlan,
   snapshot: IndexSnapshot,
@@ -83,17 +89,22 @@ function counted(attempt: Attempt): Matched {
   return { ...attempt, fullMatches: matches(attempt), relax: null };
 }
 
-/** How many documents match all words, without fetching any. Requires a plan of a page without rows. */
+/**
+ * Number of documents that match all words. Fetches no documents. The plan must request a page without rows.
+ */
 export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promise<number> {
   return (await matchAllWords(plan, snapshot, () => NO_PAGE)).fullMatches;
 }
 
-/** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */
+/**
+ * Number of documents that match the words. Excludes pinned documents that do not match, although they are
+ * among the results.
+ */
 export function matches({ results }: Pick<Matched, "results">): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
 }
 
-/** Runs a program for words that are known already. */
+/** Runs a program whose words have already been expanded. */
 export async function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,

@@ -1,6 +1,6 @@
-// Makes a plan of a checked request: everything about the query that does not depend on what the dictionaries hold. These
-// are the words and their variants, the compiled filter, fired rules, sort keys, facets, and the rows wanted. Makes the
-// engine's program of a plan and the chosen words.
+// Plans a validated request: everything about the query that does not depend on the dictionaries, such as
+// words and variants, the compiled filter, fired rules, sort keys, facets, and the rows to return. Also
+// builds the engine's program from a plan and the chosen words.
 import type {
   QueriedField,
   SearchProgram,
@@ -22,37 +22,49 @@ import type { AverageLengths } from "./average-lengths.js";
 import { facetRequests } from "./facets.js";
 import type { QueriedIndex } from "./queried-index.js";
 
-/** A query with this many results gets no related ones. At least this many rows are asked for, so that fewer results are all known. */
+/**
+ * A query with at least this many results gets no related hits. At least this many rows are requested, so if
+ * there are fewer results, all of them are known.
+ */
 export const FEW_RESULTS = 3;
 
-/** BM25: saturation of term frequency, and how much the lengths of a field and of a document count. */
+/** BM25 parameters: saturation of term frequency, and the influence of field and document length. */
 const K1 = 1.2;
 const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
 
-/** A relaxed query of at most so many words shows documents with all of them first. With more words it is chance who has all. */
+/**
+ * A relaxed query of at most this many words ranks documents with all words first. In longer queries, having
+ * every word is mostly chance.
+ */
 const FULL_FIRST_WORDS = 2;
 
 export interface QueryPlan {
   readonly text: QueryText;
-  /** Without those that cut a word. */
+  /** Variants, except those that split a word. */
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
-  /** The slots of those queried fields in which words are also found inside of longer ones. */
+  /** Slots of the queried fields that also match words inside longer words. */
   readonly infixSlots: readonly number[];
-  /** Numbers of the stemmers of the queried fields. */
+  /** Numbers of the queried fields' stemmers. */
   readonly languages: readonly number[];
-  /** The program without words, to which `programOf` adds them. */
+  /** The program without words. `programOf` adds them. */
   readonly program: SearchProgram;
-  /** The first so many of its rules are the shop's; one behind them is about documents with avoided words. */
+  /**
+   * Number of leading rules in the program that belong to the shop. One more rule may follow, for documents
+   * with avoided words.
+   */
   readonly shopRules: number;
-  /** The rules where not every document has all words: one that has them comes before one that has not, avoided words or not. */
+  /**
+   * Rules for when not every document has all words. With these rules a document with all words ranks before
+   * one without, even if it contains an avoided word.
+   */
   readonly relaxedRules: SearchProgram["rules"];
   /** First row of the page in the global order. */
   readonly offset: number;
   readonly typoPolicy: "auto" | "always" | "missing";
-  /** The query is relaxed when fewer documents than this match all its words. */
+  /** The query is relaxed if fewer documents than this match all its words. */
   readonly dropThreshold: number;
   readonly relaxedMode: "any" | "byScore";
   readonly typosPerWordMax: number;
@@ -60,12 +72,12 @@ export interface QueryPlan {
   readonly popularity: Popularity;
 }
 
-/** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
+/** Throws SkeinError SK-SE-400 if the filter does not fit the schema. */
 export function planQuery(request: QueryRequest, index: QueriedIndex, scale: IndexScale): QueryPlan {
   return finished(planningOfQuery(request, index, scale));
 }
 
-/** `planQuery` in small steps, for a filter may be long. */
+/** `planQuery` in small steps, because a filter can be long. */
 export function* planningOfQuery(
   request: QueryRequest,
   index: QueriedIndex,
@@ -130,7 +142,7 @@ export function* planningOfQuery(
   };
 }
 
-/** The program of one attempt. `lengths` have the order of the plan's slots. */
+/** The program of one attempt. `lengths` is in the order of the plan's slots. */
 export function programOf(
   plan: QueryPlan,
   mode: SearchProgram["mode"],
@@ -143,19 +155,24 @@ export function programOf(
   return { ...plan.program, mode, words, slots, averageLength, rules };
 }
 
-/** The rows up to the end of the page, but at least so many that all results of a query with related ones are known. */
+/**
+ * Number of rows up to the end of the page, and at least enough to know all results of a query that gets
+ * related hits.
+ */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
   const pageEnd = offset >= documentsMax ? 0 : offset + perPage;
   return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
 }
 
-/** Numbers of the stemmers of the queried fields. */
+/** Numbers of the queried fields' stemmers. */
 function languagesOf({ fields }: QueryRequest): number[] {
   return [...new Set(fields.map(({ field }) => field.language))].filter((number) => number > 0);
 }
 
-/** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
+/**
+ * Scales weights to a mean of 1, so that their number and size do not affect how quickly a word saturates.
+ */
 function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
   return fields.map(({ field: { slot, infix }, weight }) => ({
@@ -166,12 +183,15 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   }));
 }
 
-/** Whether rules put some documents first or last, whatever the sort. */
+/** True if rules put documents first or last regardless of the sort. */
 function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 
-/** The keys of the request come first. Ties are broken by final score, then the default sorting field descending, then the newest document. */
+/**
+ * The request's sort keys, after the rule class if rules move documents. Ties are broken by final score, then
+ * the default sorting field descending, then the newest document.
+ */
 function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
     field === null

@@ -1,5 +1,5 @@
-// An index as one query sees it: its record, rules, synonyms and what is popular as of one moment, in the forms that
-// queries read. Forms that take time to derive are kept until what they are derived from changes.
+// An index as one query sees it: record, rules, synonyms and popular searches at one moment, in the form that
+// queries need. Derived forms are cached until their source changes.
 
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -14,7 +14,7 @@ import { languageStopWords } from "../../question/words/stop-words.js";
 import { SynonymMap } from "../../question/words/synonyms.js";
 
 export interface QueriedIndex {
-  /** A number that differs for each state of the record, its rules, its synonyms and what is popular. */
+  /** Unique per state of the record, rules, synonyms and popular searches. */
   readonly state: number;
   readonly record: IndexRecord;
   readonly view: IndexView;
@@ -29,7 +29,7 @@ interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
-/** What people search for in an index, as far as it is known. */
+/** Returns the popular searches and documents of an index, as far as they are known. */
 export type PopularOf = (record: IndexRecord) => Popular;
 
 export class QueriedIndexes {
@@ -75,7 +75,7 @@ export class QueriedIndexes {
   }
 }
 
-/** The stop words of the settings, and those of the languages of the index and its searchable fields. */
+/** The stop words from the settings, and those of the languages of the index and its searchable fields. */
 function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
   const searchable = new Set(view.searchable.map(({ field }) => field.name));
   const codes = record.fields

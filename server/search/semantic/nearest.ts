@@ -1,17 +1,18 @@
-// The documents whose vectors are nearest to a query, over all shards: codes narrow them down, stored vectors decide. Each
-// step keeps the first of one total order over all shards, so the answer does not depend on their number.
+// Finds the documents whose vectors are nearest to a query, over all shards: codes narrow the candidates,
+// stored vectors decide. Each step keeps the first documents of one total order over all shards, so the
+// answer does not depend on the number of shards.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
-/** So many documents with the most similar codes are looked at. */
+/** Number of documents with the most similar codes to examine. */
 const CODES_MAX = 1000;
-/** For each document wanted so many are compared exactly. */
+/** Number of exact comparisons per document wanted. */
 const COMPARED_FACTOR = 2;
-/** For those that codes alone tell. */
+/** Number of documents to examine if only codes decide. */
 const SHALLOW_CODES = 200;
 
-/** A document and the shard that has it. */
+/** A document and its shard. */
 export interface PlacedDocument {
   readonly shard: number;
   readonly seq: number;
@@ -22,7 +23,7 @@ export interface NearDocument extends PlacedDocument {
   readonly similarity: number;
 }
 
-/** Documents and their shards, one in each place. Hundreds are, so they are no objects. */
+/** Documents and their shards, as parallel arrays. There are hundreds, too many for one object each. */
 export interface DocumentPlaces {
   readonly shards: Uint16Array;
   readonly seqs: Float64Array;
@@ -30,14 +31,14 @@ export interface DocumentPlaces {
 
 export const NO_PLACES: DocumentPlaces = { shards: new Uint16Array(0), seqs: new Float64Array(0) };
 
-/** The documents that were compared with a query, each once, by ascending sequence number. */
+/** The documents compared with a query, without duplicates, by ascending sequence number. */
 export interface Compared {
   readonly seqs: Float64Array;
-  /** By place; NaN for a document without a vector. */
+  /** Per document; NaN if the document has no vector. */
   readonly cosines: Float32Array;
-  /** By place: 1 for the nearest documents. */
+  /** Per document; 1 if it is one of the nearest. */
   readonly isNear: Uint8Array;
-  /** By place: 1 for those that were to be compared in any case. */
+  /** Per document; 1 if the caller asked for its comparison. */
   readonly isOther: Uint8Array;
   shardOf(seq: number): number;
 }
@@ -50,7 +51,10 @@ export const NOTHING_COMPARED: Compared = {
   shardOf: () => 0,
 };
 
-/** The `wanted` nearest documents among those that pass the program, and how near the others are. */
+/**
+ * Finds the `wanted` nearest documents among those that pass the program, and compares `others` with the
+ * query.
+ */
 export async function nearestDocuments(
   snapshot: IndexSnapshot,
   program: SearchProgram,
@@ -71,18 +75,18 @@ export async function nearestDocuments(
   return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
 }
 
-/** How similar a document is to the query; null for one without a vector, and for one that was not compared. */
+/** Similarity of a document to the query; null if the document has no vector or was not compared. */
 export function similarityOf({ seqs, cosines }: Compared, seq: number): number | null {
   const cosine = cosines[seqs.indexOf(seq)] ?? Number.NaN;
   return Number.isNaN(cosine) ? null : cosine;
 }
 
-/** Whether a document is one of the nearest. */
+/** True if the document is one of the nearest. */
 export function isNear({ seqs, isNear: marks }: Compared, seq: number): boolean {
   return marks[seqs.indexOf(seq)] === 1;
 }
 
-/** The nearest documents, the nearest first, of equal ones the newest. */
+/** The nearest documents, nearest first. Newer documents win ties. */
 export function nearestFirst({ seqs, cosines, isNear, shardOf }: Compared): NearDocument[] {
   const near: NearDocument[] = [];
   for (let place = 0; place < seqs.length; place++) {
@@ -96,7 +100,10 @@ function bySimilarity(a: NearDocument, b: NearDocument): number {
   return b.similarity - a.similarity || b.seq - a.seq;
 }
 
-/** Leaves the marks of the `wanted` largest cosines, of equal ones the last. A document without a vector is not near. */
+/**
+ * Keeps the marks of the `wanted` largest cosines. Later documents win ties. Clears the marks of documents
+ * without a vector.
+ */
 function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): void {
   const known = new Float32Array(marks.length);
   let count = 0;
@@ -106,14 +113,14 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
   let equal = wanted;
   for (let i = 0; i < count; i++) if (known[i]! > least) equal--;
   for (let place = marks.length - 1; place >= 0; place--) {
-    const cosine = cosines[place]!; // NaN is not at least anything
+    const cosine = cosines[place]!; // comparisons with NaN are false
     if (marks[place] === 1 && !(cosine > least || (cosine === least && equal-- > 0))) marks[place] = 0;
   }
 }
 
 /**
- * The `wanted` documents that are nearest by what their codes tell of the cosine, nearest first. No stored vector is read, and
- * the shards are asked once. It is for documents that are only shown beside an answer.
+ * Finds the `wanted` nearest documents by the cosines estimated from their codes, nearest first. Reads no
+ * stored vectors and asks the shards only once. For documents that are only shown beside an answer.
  */
 export async function nearestByCodes(
   snapshot: IndexSnapshot,
@@ -130,8 +137,8 @@ export async function nearestByCodes(
 }
 
 /**
- * Of the documents with the most similar codes over all shards, those with the largest estimates, in any order; of equal ones
- * those with the largest sequence numbers.
+ * From the documents with the most similar codes over all shards, returns those with the largest estimates,
+ * in any order. Larger sequence numbers win ties.
  */
 export function mostLikely(
   byShard: readonly NearestResult[],
@@ -157,7 +164,7 @@ export function mostLikely(
   return likely;
 }
 
-/** Documents with similar codes. */
+/** Documents with similar codes, and their estimated cosines. */
 export interface SimilarCodes extends DocumentPlaces {
   readonly estimates: Float32Array;
 }
@@ -170,7 +177,10 @@ function emptyPlaces(length: number): SimilarCodes {
   };
 }
 
-/** The first `max` documents over all shards. Each shard's are in order: the most similar code first, then the largest seq. */
+/**
+ * The first `max` documents over all shards. Each shard's documents are sorted by most similar code, then by
+ * largest sequence number.
+ */
 function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
   const [only] = byShard;
   if (byShard.length === 1 && only!.seqs.length <= max)
@@ -197,7 +207,10 @@ function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCod
   return similar;
 }
 
-/** The least of the `count` largest numbers; of fewer numbers the least. Infinity when there are none. Hoare's FIND (1961). */
+/**
+ * The smallest of the `count` largest numbers, or of all numbers if there are fewer. Infinity if there are
+ * none. Hoare's FIND (1961).
+ */
 function leastOfLargest(numbers: Float32Array, count: number): number {
   if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
   const parted = numbers.slice();
@@ -229,7 +242,7 @@ function shardsOf(...all: readonly DocumentPlaces[]): Compared["shardOf"] {
   return (seq) => shards.get(seq)!;
 }
 
-/** Both lists are in ascending order, and so is the union. */
+/** Merges two ascending lists without duplicates. */
 function union(a: Float64Array, b: Float64Array): Float64Array {
   const all = new Float64Array(a.length + b.length);
   let [atA, atB, length] = [0, 0, 0];
@@ -244,7 +257,9 @@ function union(a: Float64Array, b: Float64Array): Float64Array {
   return all.subarray(0, length + rest.length);
 }
 
-/** 1 where a number of `all` is among `some`. Requires both in ascending order. */
+/**
+ * 1 for each number of `all` that is also in `some`. Both must be ascending, and `all` must contain `some`.
+ */
 function marked(all: Float64Array, some: Float64Array): Uint8Array {
   const marks = new Uint8Array(all.length);
   let place = 0;
@@ -255,7 +270,7 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
   return marks;
 }
 
-/** How similar each document is to the query. */
+/** Cosine of each document and the query. */
 async function cosinesOf(
   snapshot: IndexSnapshot,
   query: Float32Array,

@@ -1,5 +1,5 @@
-// The vector of a query: that of its words by the index's own model, or one from outside, and a part of the documents that
-// words find best (pseudo relevance feedback, as Rocchio had it in 1971).
+// The vector of a query: its words embedded by the index's own model, or a vector from outside, moved towards
+// the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -8,12 +8,15 @@ import type { ExpandedWords } from "../matching/expand.js";
 import type { QueryPlan } from "../matching/plan.js";
 import type { PlacedDocument } from "./nearest.js";
 
-/** Of so many documents. */
+/** Number of documents used as feedback. */
 export const FEEDBACK_DOCUMENTS = 3;
-/** Any shard can tell the vector of words; asking always the same one keeps its model warm. */
+/** Any shard can embed words. Always using the same one keeps its model warm. */
 const MODEL_SHARD = 0;
 
-/** The words of a query as the model may know them: a word that was taken for misspelt in its best spelling. */
+/**
+ * The words of a query as the model may know them. A word considered misspelt is replaced by its best
+ * spelling.
+ */
 export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
   const terms = new Map<string, number>();
   const add = (term: string, weight: number): void => {
@@ -31,8 +34,8 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
 }
 
 /**
- * The vector of the terms, or `given`, drawn towards the documents. Null when there is neither a given one nor one of the
- * terms. Its length is 1.
+ * Returns `given`, or else the vector of the terms, moved towards the documents. The result has length 1.
+ * Returns null if nothing is given and the model knows none of the terms.
  */
 export async function vectorOfQuery(
   snapshot: IndexSnapshot,
@@ -54,7 +57,7 @@ export async function vectorOfQuery(
   return sumOf(query, mean);
 }
 
-/** The vector of a document, null when it has none. */
+/** The vector of a document; null if it has none. */
 export async function documentVector(
   snapshot: IndexSnapshot,
   { shard, seq }: PlacedDocument,
@@ -64,7 +67,10 @@ export async function documentVector(
   return lengthOf(sum) === 0 ? null : Float32Array.from(sum);
 }
 
-/** The numbers have so few digits that a few records add up without rounding, so the order of shards does not matter. */
+/**
+ * The products have so few digits that a few vectors add up without rounding. The order of shards therefore
+ * does not matter.
+ */
 function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);
   for (let at = 0; at < vectors.length; at += VECTOR_BYTES) {
@@ -74,7 +80,7 @@ function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   }
 }
 
-/** The query and the mean of the documents, each with length 1, added up to length 1. */
+/** Adds the query and the normalised mean of the documents, and normalises the sum to length 1. */
 function sumOf(query: Float32Array, mean: Float64Array): Float32Array {
   const length = lengthOf(mean);
   if (length > 0) for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! /= length;

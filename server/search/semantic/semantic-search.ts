@@ -1,5 +1,6 @@
-// A query by vectors, or by vectors and words: which documents are near it, and the search program that finds them beside
-// those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
+// A query by vectors, or by vectors and words. Finds the documents near the query, and builds the search
+// program that finds them together with the documents that contain the words. The program runs like any
+// other, so filters, facets, sorting, paging and rules apply to both.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
@@ -27,43 +28,52 @@ import {
 } from "./nearest.js";
 import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
 
-/** What became of a query, whether vectors had a part in it or not. */
+/** The result of a query, whether or not vectors were used. */
 export interface SemanticSearch {
-  /** The mode used. */
+  /** The search mode that was used. */
   readonly mode: SearchMode;
   readonly matched: Matched;
-  /** What was compared with the query's vector. */
+  /** The documents compared with the query's vector. */
   readonly compared: Compared;
-  /** How many documents the words find. What only vectors find is no result to the query log, so that words without one stay known. */
+  /**
+   * Number of documents found by words. The query log does not count hits found only by vectors, so that it
+   * still shows which words find nothing.
+   */
   readonly foundByWords: number;
-  /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
+  /** True if the embedding endpoint failed, so a retry may soon give a better answer. */
   readonly passing: boolean;
   /**
-   * The nearest documents, so many at least if there are, also where vectors had no part: near enough for a hit without any of the
-   * words. There are none when the query has no vector. Where vectors had no part it is drawn towards `found`, best first.
+   * Returns the nearest documents, at least `wanted` if there are enough, even if vectors were not used. All
+   * are near enough to be hits without any of the words. Returns none if the query has no vector. If vectors
+   * were not used, the query's vector is moved towards `found`, which is in order, best first.
    */
   findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }
 
-/** The documents that any of the words finds best, best first. */
+/** The best documents that contain any of the words, best first. */
 interface WordRows {
-  /** Those that are candidates. */
+  /** The candidates. */
   readonly documents: DocumentPlaces;
-  /** How many there are. */
+  /** Number of documents with any of the words. */
   readonly found: number;
-  /** Relevance of the best one of them. */
+  /** Relevance of the best document. */
   readonly relevanceMax: number;
-  /** Those that the query's vector is drawn towards, however few the candidates are. */
+  /** Documents that the query's vector is moved towards, even if there are fewer candidates. */
   readonly feedback: readonly PlacedDocument[];
 }
 
-/** The part of a text match that is relevance, and what a relevance of 1 is there (docs/FORMATS.md, "Scoring"). */
+/**
+ * Relevance is a text match modulo RELEVANCE_END, in units of 1 / RELEVANCE_ONE (docs/FORMATS.md, "Scoring").
+ */
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
 const NO_ROWS: WordRows = { documents: NO_PLACES, found: 0, relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
-/** The answer of the words, or the one that vectors have a part in when the query's mode and the index say so. */
+/**
+ * Returns the result of the word search, or of a search that also uses vectors if the query's mode and the
+ * index allow it.
+ */
 export async function searchByVectors(
   request: QueryRequest,
   index: QueriedIndex,
@@ -114,7 +124,7 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // No neighbour comes before a document with all words, however many words there are.
+  // Documents with all words always rank before neighbours, however many words there are.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);
@@ -131,7 +141,10 @@ export async function searchByVectors(
   };
 }
 
-/** Whether as many documents have any of the words as the relaxed query finds: no pins, nothing buried before a rule hides it. */
+/**
+ * True if the number of documents with any of the words equals the number that the relaxed query finds: there
+ * are no pins, and no rule that buries a document before another rule hides it.
+ */
 function wordRowsTell({ program, relaxedRules }: QueryPlan): boolean {
   return program.pins.length === 0 && !relaxedRules.some(({ effect }) => effect === "bury");
 }
@@ -142,21 +155,27 @@ function foundOf(results: Matched["results"]): number {
 
 const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
 
-/** A model that learned from all documents would tell who may see some of them what words mean in the others. */
+/**
+ * A model that learned from all documents would reveal to a restricted caller what words mean in documents
+ * the caller may not see.
+ */
 function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
   return within !== null && EMBEDDER_SOURCES[source].vectors === "learned";
 }
 
 interface QueryVector {
-  /** Null when the query has none. */
+  /** Null if the query has none. */
   readonly vector: Float32Array | null;
   readonly worded: WordRows;
-  /** An endpoint should have made one. */
+  /** True if an endpoint should have computed a vector but failed. */
   readonly failed: boolean;
 }
 
-/** The query as a vector, drawn towards what its words find. Nobody is asked when the index has no vectors. */
+/**
+ * The query's vector, moved towards the documents that its words find. Contacts neither shards nor endpoint
+ * if the index has no vectors.
+ */
 async function queryVector(
   request: QueryRequest,
   { record }: QueriedIndex,
@@ -176,7 +195,7 @@ async function queryVector(
   return { vector, worded, failed: given.failed };
 }
 
-/** Whatever the query's sort; documents that a rule hides are not among them. */
+/** The best documents by relevance, regardless of the query's sort. Excludes documents hidden by a rule. */
 async function wordRows(
   plan: QueryPlan,
   { words }: Matched,
@@ -217,7 +236,7 @@ async function wordRows(
   };
 }
 
-/** Which documents may be found at all. */
+/** Selects all documents that may be found, regardless of words. */
 function withoutWords(plan: QueryPlan): SearchProgram {
   return { ...plan.program, rules: onlyHides(plan), pins: [], k: 0, sort: [], facets: [] };
 }

@@ -1,5 +1,5 @@
-// Documents that are similar to one of the index: the nearest by their vectors, or without vectors those that share its rare
-// words. Filters hold, ranking rules do not.
+// Documents that are similar to one of the index: the nearest by their vectors, or without vectors those that
+// share its rare words. Filters hold, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

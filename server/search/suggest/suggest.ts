@@ -1,6 +1,7 @@
-// Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the places
-// that are then still free. A list is either values of documents or, grouped, values of one field with counts; queries that people
-// searched for may stand before them. Built on the steps of a query; here is their order and what makes a list.
+// Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the
+// places that are then still free. A list is either values of documents or, grouped, values of one field with
+// counts; queries that people searched for may stand before them. Built on the steps of a query; here is
+// their order and what makes a list.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -27,8 +28,8 @@ import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./sugges
 import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
 
 /**
- * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always hold
- * enough values that start with a short input, and every row costs its document.
+ * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always
+ * hold enough values that start with a short input, and every row costs its document.
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Documents read at once when those were not enough. */
@@ -199,7 +200,8 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, scale);
-  // Words are never left out: a suggestion without them would answer another question. None goes on inside of a word.
+  // Words are never left out: a suggestion without them would answer another question. None goes on inside of
+  // a word.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 

@@ -1,5 +1,6 @@
-// Has queries read by a language model behind an OpenAI-compatible server that a tenant chose. Asks once, waits no longer than the
-// setting says, and remembers what was answered. What is answered is a claim: endpoint-answer.ts checks it.
+// Has queries read by a language model behind an OpenAI-compatible server that a tenant chose. Asks once,
+// waits no longer than the setting says, and remembers what was answered. What is answered is a claim:
+// endpoint-answer.ts checks it.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";

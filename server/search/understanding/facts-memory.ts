@@ -1,7 +1,8 @@
-// Remembers the facts of the indexes that were asked lately, within a number of values. Facts are those of one generation. Of a
-// large index older ones serve for a while, because counting its facets anew after each write would cost more than a value
-// that is found a few seconds late: what is read is tried on the index as it is now in any case. When they are to be counted
-// anew, that is done behind a query, which goes on with what is known.
+// Remembers the facts of the indexes that were asked lately, within a number of values. Facts are those of
+// one generation. Of a large index older ones serve for a while, because counting its facets anew after each
+// write would cost more than a value that is found a few seconds late: what is read is tried on the index as
+// it is now in any case. When they are to be counted anew, that is done behind a query, which goes on with
+// what is known.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";

@@ -1,6 +1,7 @@
-// Decides what a query means. Readings are tried on the index before they are used: a filter that finds nothing, words that documents
-// have as they stand, a value that most documents with its words do not have are no readings. A query that nothing is read
-// of is asked as it is, once. What is asked and counted comes from outside, so that this can be tested without an index.
+// Decides what a query means. Readings are tried on the index before they are used: a filter that finds
+// nothing, words that documents have as they stand, a value that most documents with its words do not have
+// are no readings. A query that nothing is read of is asked as it is, once. What is asked and counted comes
+// from outside, so that this can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
@@ -67,8 +68,9 @@ export class Meaning<A> {
   }
 
   /**
-   * The query with fewer words, when `attempt` found few documents that have them all and more have the rest: words that ask and
-   * say nothing are left out, and when no document has all words, values of facets become filters.
+   * The query with fewer words, when `attempt` found few documents that have them all and more have the rest:
+   * words that ask and say nothing are left out, and when no document has all words, values of facets become
+   * filters.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
@@ -175,7 +177,8 @@ export class Meaning<A> {
     const asTyped = await this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
-    // Documents with some of the words, by price, would be anything cheap: the sort is for documents with all of them.
+    // Documents with some of the words, by price, would be anything cheap: the sort is for documents with all
+    // of them.
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)

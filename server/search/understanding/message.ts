@@ -1,4 +1,5 @@
-// Says what was made of a query: the member `ai_context` of an answer. Knows readings, and nothing of how they were tried.
+// Says what was made of a query: the member `ai_context` of an answer. Knows readings, and nothing of how
+// they were tried.
 import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
 import { filled, keptText, type Reading, type Rewritten } from "./reading.js";
@@ -59,7 +60,10 @@ function wordsOf({ text }: Rewritten): string {
   return text === "*" ? "" : text;
 }
 
-/** The words without filters, the words with those values that were taken for words, and the words taken as they are. */
+/**
+ * The words without filters, the words with those values that were taken for words, and the words taken as
+ * they are.
+ */
 function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
   const isValue = ({ kind }: Reading): boolean => kind === "value";
   // A claim of a model has no places in the text.

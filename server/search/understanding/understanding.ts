@@ -1,5 +1,5 @@
-// Understands queries over an index: gathers its facts, lets readings be tried on it, and falls back to the query as it was
-// typed. Most queries end at a look at their words, and are asked once.
+// Understands queries over an index: gathers its facts, lets readings be tried on it, and falls back to the
+// query as it was typed. Most queries end at a look at their words, and are asked once.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
