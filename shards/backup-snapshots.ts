@@ -1,5 +1,5 @@
-// The views of a shard's database that a backup is being written from, by the backup's id. Writing happens in
-// slices between requests.
+// The database views that a shard's backups are written from, by backup id. A backup is written in slices
+// between requests.
 import type { Slices } from "./index/slices.js";
 import type { WrittenBackup } from "./protocol/backup.js";
 import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
@@ -16,12 +16,12 @@ export class BackupSnapshots {
     this.#slices = slices;
   }
 
-  /** Keeps the database as it is now. */
+  /** Keeps a view of the database as it is now. */
   take(id: string): void {
     if (!this.#views.has(id)) this.#views.set(id, this.#store.view());
   }
 
-  /** Writes the view to a new file and lets go of it. */
+  /** Writes the view to a new file and releases it. */
   async write(id: string, path: string): Promise<WrittenBackup> {
     const view = this.#views.get(id);
     if (view === undefined) throw gone(id);
@@ -35,7 +35,7 @@ export class BackupSnapshots {
     }
   }
 
-  /** Ends the writing, if any, at its next block. */
+  /** Cancels a running write at its next block. */
   async drop(id: string): Promise<void> {
     const view = this.#views.get(id);
     this.#views.delete(id);

@@ -1,8 +1,7 @@
-// The shard's ends of the channels for reads, one per thread that asks, and the order in which reads are
-// answered. Tenants share this thread by what they have used of it (protocol/fair-queue.ts). A long read is
-// interrupted: `meanwhile` answers reads of others in the middle of it, on the same stack
-// (docs/adr/0014-fair-turns.md). Replies are sent together, but none is held back for long behind a slow
-// read.
+// The shard's ends of the read channels, one per requesting thread, and the order of the reads. Tenants share
+// this thread according to the time they have used (protocol/fair-queue.ts). A long read is interrupted:
+// `meanwhile` runs other tenants' reads in the middle of it, on the same stack (docs/adr/0014-fair-turns.md).
+// Replies are batched, but none waits long for a slow read.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";
@@ -13,7 +12,7 @@ type Reply = Uint8Array;
 /** The channel to one thread. */
 interface Channel {
   readonly port: MessagePort;
-  /** Answers that wait to be sent. */
+  /** Replies not sent yet. */
   readonly replies: Frames;
 }
 
@@ -23,22 +22,22 @@ interface Read {
   readonly request: Uint8Array;
 }
 
-/** A read under way, in the middle of which others may be answered. */
+/** A running read, which may be interrupted for others. */
 interface Running {
   readonly flow: number;
   readonly index: number;
   readonly begunMs: number;
-  /** Of the time since its beginning, what others have used. */
+  /** Time since `begunMs` that was spent on other reads. */
   othersMs: number;
 }
 
 /** Maximum delay for batching replies. */
 const HELD_BACK_MS = 1;
-/** How long reads are answered without a look at what else the thread has to do. */
+/** Maximum time spent on reads before the event loop gets control. */
 const STRETCH_MS = 8;
-/** Reads inside of one another: each has its stack and its engine's memory. */
+/** Maximum nesting of reads. Each level needs its own stack frames and engine memory. */
 const DEPTH_MAX = 4;
-/** Reads of one tenant that wait for the disk at a time: as many as the process has threads for that. */
+/** Maximum reads per tenant that wait for the disk: the number of disk threads of the process. */
 const LATE_MAX = 4;
 
 export class ReadScheduler {
@@ -47,14 +46,14 @@ export class ReadScheduler {
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<Read>();
   readonly #running: Running[] = [];
-  /** Reads that are not answered at once, by flow. */
+  /** Number of reads that are answered asynchronously, by flow. */
   readonly #late = new Map<number, number>();
   #sentMs = 0;
   #scheduled = false;
 
   /**
-   * `answer` must not throw and must not reject. A request names its index in the four bytes behind the first
-   * one. `nowMs` never goes back.
+   * `answer` must neither throw nor reject. A request names its index in the four bytes after the first.
+   * `nowMs` must be monotonic.
    */
   constructor(
     answer: (request: Uint8Array) => Reply | Promise<Reply>,
@@ -64,7 +63,7 @@ export class ReadScheduler {
     this.#nowMs = nowMs;
   }
 
-  /** One more thread asks, until it closes the port. */
+  /** Serves one more thread until it closes the port. */
   connect(port: MessagePort): void {
     const channel = { port, replies: new Frames() };
     this.#channels.add(channel);
@@ -76,8 +75,9 @@ export class ReadScheduler {
   }
 
   /**
-   * To be called now and then in the middle of a read. Sends what was answered before it, and answers what
-   * waits of other tenants that have used less, unless it is about an index whose engine is at work below.
+   * Called at intervals in the middle of a read. Sends the replies that are ready, then runs waiting reads of
+   * other tenants that have used less time, except on an index whose engine is already running further down
+   * the stack.
    */
   meanwhile(): void {
     const below = this.#running.at(-1);
@@ -126,7 +126,7 @@ export class ReadScheduler {
     return (this.#late.get(flow) ?? 0) < LATE_MAX;
   }
 
-  /** Answers what waits, but lets other work of the thread in between after a while. */
+  /** Runs waiting reads, but yields to the thread's other work after a while. */
   readonly #serve = (): void => {
     this.#scheduled = false;
     const begunMs = this.#nowMs();
@@ -146,7 +146,7 @@ export class ReadScheduler {
     if (this.#queue.size === 0) this.#queue.reset();
   };
 
-  /** Returns when it was done. */
+  /** Returns the time at which it ended. */
   #run(flow: number, { channel, id, request }: Read): number {
     const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
@@ -189,7 +189,7 @@ export class ReadScheduler {
   }
 }
 
-/** The index that a read is about; 0, which no index has, for a request that is too short to say. */
+/** The index a read refers to; 0, which is never an index, if the request is too short. */
 function indexOf(request: Uint8Array): number {
   if (request.length < 5) return 0;
   return new DataView(request.buffer, request.byteOffset).getUint32(1, true);

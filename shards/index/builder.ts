@@ -1,6 +1,6 @@
-// Segments of new documents, built between requests: in slices, like merges. A build needs an engine instance for
-// itself from its first step to its last, so the thread's builds go one after the other in a workbench of their own,
-// and reads have theirs.
+// Builds segments from new documents in slices between requests, like merges. A build needs exclusive use of
+// an engine instance from its first step to its last, so the thread's builds run one after the other in a
+// workbench of their own; reads use another.
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../../engine-wasm/host/runtime/lane.js";
@@ -11,13 +11,13 @@ export class Builder {
   readonly #slices: Slices;
   readonly #lane = new Lane();
 
-  /** Becomes the only user of the workbench. */
+  /** The builder must be the only user of the workbench. */
   constructor(workbench: Workbench, slices: Slices) {
     this.#workbench = workbench;
     this.#slices = slices;
   }
 
-  /** See Workbench.rest. Does nothing while there are builds. */
+  /** See Workbench.rest. Does nothing while builds are running or queued. */
   rest(): void {
     if (this.#lane.size === 0) this.#workbench.rest();
   }

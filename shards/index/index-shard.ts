@@ -1,5 +1,5 @@
-// One index in one shard: ties its reader, writer and maintenance to one state and one engine instance. Its
-// owner replaces it as a whole after a fault.
+// One index in one shard: connects its reader, writer and maintenance to one state and one engine instance.
+// After a fault its owner replaces it as a whole.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
@@ -39,15 +39,15 @@ import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
   home: IndexHome;
-  /** A fresh instance of which the index becomes the only user. */
+  /** A fresh instance that no one else uses. */
   engine: Engine;
-  /** The index was made before: it is not made anew when the database does not have it. */
+  /** True if the index was created earlier; if the database then lacks it, it is not created again. */
   made: boolean;
   /** Where its vectors come from. */
   vectors: VectorPolicy;
   slices: Slices;
   large: LargeWork;
-  /** A background job failed; it will be tried again unless the index is closed. */
+  /** Called when a background job failed; it will be retried unless the index is closed. */
   onFault(error: unknown): void;
 }
 
@@ -72,7 +72,7 @@ export class IndexShard {
     });
   }
 
-  /** Opens the index from the database or makes it. Throws the errors of openIndex. */
+  /** Opens the index from the database or creates it. Throws the errors of openIndex. */
   static async open(uid: number, schema: ShardSchema, options: IndexOptions): Promise<IndexShard> {
     const state = await openIndex(options, uid, schema, options.vectors);
     const index = new IndexShard(state, options);
@@ -80,7 +80,7 @@ export class IndexShard {
     return index;
   }
 
-  /** Where numbering goes on. */
+  /** Counters with which the owner continues, such as the largest sequence number. */
   get status(): OpenReply {
     const { liveDocs, maxSeq, generation } = this.#state;
     return { liveDocs, maxSeq, generation, staleSegments: this.#staleSegments };
@@ -144,7 +144,7 @@ export class IndexShard {
     return this.#writer.write(request);
   }
 
-  /** Positions of the documents that the write would add, were it applied now. */
+  /** Positions of the documents that the write would add if it were applied now. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#writer.additions(request);
   }
@@ -159,31 +159,31 @@ export class IndexShard {
     return this.#writer.deleteUnseen(request);
   }
 
-  /** How many documents the deletion would delete, were it done now. */
+  /** Number of documents that the deletion would delete now. */
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#writer.countUnseen(request);
   }
 
-  /** Takes over documents with the sequence numbers they have; see adoptDocuments. */
+  /** Adds documents under their existing sequence numbers; see adoptDocuments. */
   async adopt(request: AdoptRequest): Promise<void> {
     await this.#maintenance.room();
     await this.#lane.run(() => adoptDocuments(this.#state, request, this.#slices));
     this.#maintenance.written();
   }
 
-  /** A newer schema: new writes use it at once, older segments follow in the background. */
+  /** Sets a newer schema: new writes use it at once, older segments follow in the background. */
   async changeSchema(schema: ShardSchema): Promise<void> {
     await this.#lane.run(() => changeSchema(this.#state, schema));
     this.#maintenance.wake();
   }
 
-  /** Says where vectors come from; those of documents follow in the background. */
+  /** Sets the source of vectors; the vectors of documents follow in the background. */
   async setVectors(policy: VectorPolicy): Promise<void> {
     await this.#lane.run(async () => this.#state.vectors.setPolicy(policy));
     this.#maintenance.wake();
   }
 
-  /** Puts a model in force; the documents are embedded in the background. */
+  /** Sets the current model; the documents are embedded in the background. */
   async setModel(model: NumberedModel): Promise<void> {
     await this.#lane.run(() => setModel(this.#state, model));
     this.#maintenance.wake();
@@ -215,7 +215,7 @@ export class IndexShard {
     return similarities;
   }
 
-  /** A read may have met damaged vectors. */
+  /** Repairs vectors that a read found damaged. */
   #mendVectors(): void {
     if (this.#state.vectors.damaged.size > 0) this.#maintenance.wake();
   }
@@ -228,7 +228,7 @@ export class IndexShard {
     return pendingDocuments(this.#state, request);
   }
 
-  /** Takes vectors that an endpoint has made; how many documents still wait. */
+  /** Stores vectors made by an endpoint. Returns the number of documents that still wait. */
   async putVectors(request: PutVectorsRequest): Promise<number> {
     const pending = await this.#lane.run(() => putVectors(this.#state, request));
     this.#maintenance.written();
@@ -267,7 +267,7 @@ export class IndexShard {
     return this.#state.entries.filter(({ segment }) => this.#state.isStale(segment)).length;
   }
 
-  /** No more background work: it has failed too often. Reads and writes go on. */
+  /** Stops background work that has failed too often. Reads and writes continue. */
   stopMaintenance(): void {
     void this.#maintenance.stop();
   }
@@ -288,12 +288,12 @@ export class IndexShard {
     this.#state.engine.takeBack(lent);
   }
 
-  /** No other thread reads in the memory of the index any more. */
+  /** Ends all loans of the index's memory to other threads. */
   endLoans(): void {
     this.#state.engine.end();
   }
 
-  /** Ends background work, refuses waiting writes and waits for the one under way. Idempotent. */
+  /** Stops background work, rejects waiting writes and waits for the running one. Idempotent. */
   async close(): Promise<void> {
     this.#state.closed = true;
     this.endLoans();
@@ -303,7 +303,7 @@ export class IndexShard {
     discardMemory(this.memoryBytes);
   }
 
-  /** Reads ask for no generation below this one: what only they could see goes. */
+  /** No read uses a generation below this one, so data visible only to older generations is released. */
   seen(oldestGeneration: number): void {
     if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();
     this.#maintenance.seen(oldestGeneration);

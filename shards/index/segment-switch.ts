@@ -1,5 +1,5 @@
-// Puts other segments in the place of neighbouring ones: the end of a merge and of a re-index. Rows deleted
-// since the work began are found again by their seq and deleted in the new segments. Answers do not change.
+// Replaces neighbouring segments with new ones, at the end of a merge or re-index. Rows deleted since the job
+// began are located by their seq and deleted in the new segments too. Results do not change.
 import { shardFault } from "../fault.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import {
@@ -21,7 +21,7 @@ import { mustSucceed } from "./must-succeed.js";
 import type { Slices } from "./slices.js";
 import { putDeletedRows, type ShardIndexState } from "./state.js";
 
-/** Notes which rows of some segments writes delete while those segments are being worked on. */
+/** Records rows that writes delete in the given segments while a job works on them. */
 export class KillWatch {
   readonly #state: ShardIndexState;
   readonly seqs: number[] = [];
@@ -39,13 +39,13 @@ export class KillWatch {
   }
 }
 
-/** A segment ready to be switched in, with the operations that make it durable. */
+/** A segment ready to be switched in, with the store operations that make it durable. */
 export interface Replacement {
   segment: OpenSegment;
   ops: Iterable<StoreOp>;
 }
 
-/** Writes the pieces of a new segment ahead when there are many. */
+/** If the new segment is large, writes its pieces ahead of the switch. */
 export async function prepareReplacement(state: ShardIndexState, segment: OpenSegment): Promise<Replacement> {
   const { id, bytes } = segment.record;
   const view = (): Uint8Array => state.engine.segmentView(segment.address);
@@ -57,8 +57,8 @@ export async function prepareReplacement(state: ShardIndexState, segment: OpenSe
 }
 
 /**
- * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` hold their
- * live rows as of the start of the watch (none: no row lived). To be run in the index's lane.
+ * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` hold the
+ * rows that were live when the watch started (empty if there were none). Runs in the index's lane.
  */
 export async function switchSegments(
   state: ShardIndexState,
@@ -105,7 +105,7 @@ function freshEntry(
   return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
 }
 
-/** The rows of the new segments that hold these seqs. */
+/** The rows of the new segments that have these seqs. */
 function deletedSince(
   state: ShardIndexState,
   fresh: readonly OpenSegment[],

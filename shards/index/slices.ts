@@ -1,9 +1,9 @@
 // Slices of long work between requests: one slice per turn of the event loop for the whole shard, so a
-// request waits for one slice at most, however many indexes have work to do. While queries are answered,
-// slices wait: this thread's work would take cores from the threads that a query is in, also when none of its
-// requests is here.
+// request waits for at most one slice, however many indexes have work to do. Slices are delayed while queries
+// run in any thread, even if none of their requests is in this shard, because this thread would compete with
+// them for cores.
 
-/** How long a slice waits for queries; so even queries without end leave work its share. */
+/** Maximum time a slice waits for queries, so that work progresses even under constant load. */
 const PATIENCE_MS = 8;
 const LOOK_MS = 1;
 
@@ -15,20 +15,22 @@ export class Slices {
   #begunMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `sliceMs`: how long a slice should last. `queries`: how many queries are being answered, one number,
-   * which other threads change.
+   * `sliceMs`: target duration of a slice. `queries`: a single number, the count of running queries, updated
+   * by other threads.
    */
   constructor(sliceMs: number, queries: Int32Array) {
     this.#sliceMs = sliceMs;
     this.#queries = queries;
   }
 
-  /** Whether the slice under way, or what runs without one, should end: then call `next`. */
+  /**
+   * True if the current slice (or work running outside any slice) should end; the caller then calls `next`.
+   */
   get over(): boolean {
     return performance.now() - this.#begunMs >= this.#sliceMs;
   }
 
-  /** Lets other work run if the slice is over. */
+  /** Yields to other work if the slice is over. */
   async pause(): Promise<void> {
     if (this.over) await this.next();
   }

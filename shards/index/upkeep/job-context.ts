@@ -1,4 +1,4 @@
-// What a background job of an index works with.
+// Dependencies of an index's background jobs.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { LargeWork } from "../large-work.js";

@@ -1,6 +1,7 @@
-// Background work of one index, one job at a time: merging neighbours, re-indexing segments of an older schema,
-// deleting documents nobody can see, giving memory and disk back. Decides what is next; the jobs themselves are in
-// merge-job, reindex-job, renewal-job and compaction-job. A job that fails is told to the owner and tried again after a while.
+// Background work of one index, one job at a time: merges neighbours, re-indexes segments of an older schema,
+// deletes documents that no read can see, frees memory and disk space. Decides which job is next; the jobs
+// themselves are in merge-job, reindex-job, renewal-job, vectors-job and compaction-job. A failed job is
+// reported to the owner and retried after a pause.
 
 import { collect } from "../../../engine-wasm/host/runtime/discards.js";
 import { chooseMerge, type MergeCandidate, type MergeChoice } from "../../segments/merge-policy.js";
@@ -45,19 +46,25 @@ export class Maintenance {
   #stopped = false;
   readonly #openedMs = performance.now();
   #lastWriteMs = Number.NEGATIVE_INFINITY;
-  /** Memory that the last renewal could not give back. */
+  /** Bytes that the last renewal could not free. */
   #keptBytes = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
-  /** See Engine; as of the last look for work. */
+  /** Engine.lentReads as of the last look for work. */
   #lentReads = 0;
-  /** Segments were replaced or documents deleted since the last compaction, or may have been before the index was opened. */
+  /**
+   * True if segments were replaced or documents deleted since the last compaction. True after opening, since
+   * that may have happened before.
+   */
   #garbage = true;
   #pausedUntilMs = 0;
   #oldestGeneration = 0;
   readonly #timers = new Map<WakeReason, NodeJS.Timeout>();
   #memoryBytes = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
-  /** The last job, if it was done in the shard's turn at large work. The turn lasts until a renewal has given the memory back. */
+  /**
+   * The last job, if it runs in the shard's turn at large work. The turn lasts until a renewal has freed the
+   * memory.
+   */
   #large: Job | null = null;
 
   constructor(context: JobContext, onFault: (error: unknown) => void) {
@@ -69,26 +76,26 @@ export class Maintenance {
     return this.#running;
   }
 
-  /** It will look for work in a while, as soon as the index is quiet if it is not. */
+  /** True if a timer will start the next look for work, such as once the index is quiet. */
   get due(): boolean {
     return this.#timers.size > 0;
   }
 
-  /** A write was committed: look for work now and again when writes have stopped. */
+  /** A write was committed: looks for work now and again after writes have stopped. */
   written(): void {
     this.#lastWriteMs = performance.now();
     this.#wakeAfter("idle", IDLE_MS);
     this.wake();
   }
 
-  /** Reads and writes have told the lowest generation in use. */
+  /** Reports the lowest generation that reads and writes still use. */
   seen(oldestGeneration: number): void {
     if (oldestGeneration <= this.#oldestGeneration) return;
     this.#oldestGeneration = oldestGeneration;
     if (this.#context.state.dead.releasable(oldestGeneration).length > 0) this.wake();
   }
 
-  /** A read was answered: it may have made the engine's memory grow. */
+  /** A read was answered, which may have grown the engine's memory. */
   answered(): void {
     this.#lastReadMs = performance.now();
     const bytes = this.#context.state.engine.memoryBytes();
@@ -96,26 +103,26 @@ export class Maintenance {
     this.#memoryBytes = bytes;
   }
 
-  /** There may be memory to give back: look soon. */
+  /** There may be memory to free: schedules a look soon. */
   released(): void {
     if (!this.#stopped && !this.#timers.has("memory")) this.#wakeAfter("memory", RENEW_PAUSE_MS);
   }
 
-  /** Looks for work. */
+  /** Starts looking for work unless it is already running, stopped or paused after a fault. */
   wake(): void {
     if (this.#running || this.#stopped || performance.now() < this.#pausedUntilMs) return;
     this.#running = true;
     this.#ended = this.#run();
   }
 
-  /** Resolves when another segment may be added, which is at once unless merging has fallen far behind. */
+  /** Resolves once another segment may be added: at once, unless merging has fallen far behind. */
   async room(): Promise<void> {
     while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  /** Ends after the slice or switch that is under way. */
+  /** Stops after the current slice or switch. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
@@ -124,7 +131,7 @@ export class Maintenance {
     await this.#ended;
   }
 
-  /** Each reason has one timer. A later call for the same reason starts it anew. */
+  /** Each reason has one timer; a later call for the same reason restarts it. */
   #wakeAfter(reason: WakeReason, ms: number): void {
     if (this.#stopped) return;
     clearTimeout(this.#timers.get(reason));
@@ -137,8 +144,9 @@ export class Maintenance {
   }
 
   /**
-   * Milliseconds until work may begin that can wait. It begins when the index was neither read nor written for a while. An
-   * index that is read without end never reaches that moment, so there it begins after a longer time without writes.
+   * Delay (ms) before deferrable work starts. It starts after the index has been neither read nor written for
+   * a while. An index that is read constantly would never be that quiet, so a longer time without writes also
+   * suffices.
    */
   #quietInMs(): number {
     const changed = Math.max(this.#lastWriteMs, this.#openedMs);
@@ -178,7 +186,7 @@ export class Maintenance {
     }
   }
 
-  /** Other threads may have read: they send no messages. */
+  /** Other threads may have read without sending messages. */
   #noteLentReads(): void {
     const { lentReads } = this.#context.state.engine;
     if (lentReads === this.#lentReads) return;
@@ -203,7 +211,7 @@ export class Maintenance {
     if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
-      // One for which writes will soon wait does not wait for its turn.
+      // A merge that writes are about to wait for skips the turn.
       const job = candidates.length >= SEGMENTS_MANY ? merging : this.#inTurn(mergeBytes, merging);
       if (job !== null) return job;
     }
@@ -239,13 +247,13 @@ export class Maintenance {
     return Number.isFinite(this.#lastWriteMs) ? chooseMerge(candidates, MERGE_BUSY) : null;
   }
 
-  /** Writes will soon wait for a merge: vectors, which may take minutes, must not keep it up. */
+  /** True if writes will soon wait for a merge: vector work, which may take minutes, must not delay it. */
   #mergeIsUrgent(): boolean {
     const { length } = this.#context.state.entries;
     return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
-  /** A job that takes so much more memory for a while. Null while other shards do such work. */
+  /** The job, which temporarily needs `bytes` more memory. Null while other shards do such work. */
   #inTurn(bytes: number, job: Job): Job | null {
     if (bytes < LARGE_WORK_BYTES) return job;
     if (this.#large === null && !this.#context.large.begin()) {
@@ -277,8 +285,8 @@ export class Maintenance {
   }
 
   /**
-   * The renewal that is due; one that is due too soon after the last waits for its time. `mergesFirst`: small merges, which leave less to
-   * be copied, go before one that can wait.
+   * The renewal that is due, or null. A renewal too soon after the last one is postponed. `mergesFirst`:
+   * small merges, which leave less to copy, run before a renewal that can wait.
    */
   #renewal(stopped: () => boolean, mergesFirst: boolean): Job | null {
     const need = renewalNeed(this.#context.state, this.#keptBytes);
@@ -292,11 +300,11 @@ export class Maintenance {
     }
     return this.#inTurn(this.#context.state.engine.usedBytes(), async () => {
       this.#renewedMs = now;
-      const isQuiet = need === "idle"; // then nobody waits for this thread
+      const isQuiet = need === "idle"; // nobody waits for this thread
       if (isQuiet) collect();
       this.#keptBytes = await renewalJob(this.#context, stopped);
       if (isQuiet) collect();
-      this.#endTurn(); // other shards give their memory back before this one merges into more
+      this.#endTurn(); // so that other shards free their memory before this one starts the next merge
     });
   }
 
@@ -304,7 +312,7 @@ export class Maintenance {
     return this.#context.state.dead.releasable(this.#oldestGeneration).length > 0;
   }
 
-  /** In the lane, so that no write works on the same lists. */
+  /** Runs in the lane, so that no write changes the same lists. */
   async #purge(): Promise<void> {
     const { lane, state } = this.#context;
     await lane.run(() => state.purge(this.#oldestGeneration));

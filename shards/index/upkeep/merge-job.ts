@@ -1,4 +1,4 @@
-// Merges neighbouring segments into one while reads and writes go on.
+// Merges neighbouring segments into one while reads and writes continue.
 import type { MergeChoice } from "../../segments/merge-policy.js";
 import { dropEntries, type OpenSegment, takeEntries } from "../../segments/open-segment.js";
 import { adoptSegment } from "../fresh-segment.js";
@@ -6,7 +6,7 @@ import { KillWatch, prepareReplacement, switchSegments } from "../segment-switch
 import type { JobContext } from "./job-context.js";
 import { mergeSlices } from "./merge-slices.js";
 
-/** Ends with the merged segment in place. It has no effect when `stopped` turns true on the way. */
+/** Returns when the merged segment is in place. Has no effect if `stopped` becomes true before that. */
 export async function mergeJob(
   { state, lane, slices }: JobContext,
   choice: MergeChoice,

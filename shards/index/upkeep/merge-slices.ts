@@ -1,14 +1,15 @@
-// Runs an engine merge, and what follows from it, in slices between requests.
+// Runs an engine merge and its follow-up work in slices between requests.
 import { engineEntries, type LiveSegment } from "../../segments/open-segment.js";
 import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 
-/** Work between two looks at the clock. The engine only estimates how long its work takes. */
+/** Estimated work per step, after which the clock is checked. The engine can only estimate its time. */
 const STEP_MICROSECONDS = 200;
 
 /**
- * The live rows of neighbouring segments as one attached segment, by its address, or null when `stopped` said so
- * on the way. The caller holds the entries until the promise settles, and at least one row lives.
+ * Merges the live rows of neighbouring segments into one attached segment and returns its address, or null if
+ * `stopped` became true. The caller keeps the entries alive until the promise settles; at least one row must
+ * be live.
  */
 export async function mergeSlices(
   { engine }: ShardIndexState,

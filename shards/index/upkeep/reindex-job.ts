@@ -1,6 +1,6 @@
-// Builds a segment of an older schema again from the stored documents: same documents, same seqs, new columns
-// and terms. Reads use the old segment until the new ones are switched in. A stored document cannot be refused
-// any more: a value that does not fit the new schema is left out of the index, not out of the document.
+// Rebuilds a segment of an older schema from the stored documents: same documents, same seqs, new columns and
+// terms. Reads use the old segment until the new ones are switched in. A stored document can no longer be
+// refused: a value that does not fit the new schema is left out of the index but stays in the document.
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
 import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -28,7 +28,7 @@ export interface StoredDocument {
   raw: Uint8Array;
 }
 
-/** Ends with the new segments in place. It has no effect when `stopped` turns true on the way. */
+/** Returns when the new segments are in place. Has no effect if `stopped` becomes true before that. */
 export async function reindexJob(
   context: JobContext,
   stale: LiveSegment,
@@ -59,7 +59,7 @@ export async function reindexJob(
   }
 }
 
-/** The documents whose rows live at the call, in slices of REINDEX_INPUT_BYTES, ascending by seq. */
+/** The documents with live rows, in batches of REINDEX_INPUT_BYTES, ascending by seq. */
 async function* liveDocuments(
   { state }: JobContext,
   entry: LiveSegment,
@@ -90,7 +90,7 @@ async function* liveDocuments(
   if (documents.length > 0) yield documents;
 }
 
-/** Merges the new segments with each other as the policy says; false when stopped. */
+/** Merges the new segments with each other according to the policy. Returns false if stopped. */
 async function mergeFresh(
   { state, slices }: JobContext,
   fresh: OpenSegment[],
@@ -111,7 +111,10 @@ async function mergeFresh(
   }
 }
 
-/** One segment of all the documents, and the vectors that they brought along, by row; null when none did. */
+/**
+ * Builds one segment from all the documents. `pushed`: the vectors that came with them, by row; null if none
+ * did.
+ */
 export function buildTolerant(
   documents: StoredDocument[],
   schema: ShardSchema,
@@ -120,7 +123,7 @@ export function buildTolerant(
   const tolerant = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
   const names = new Map(schema.fields.map(({ slot, name }) => [slot, name]));
   const indexed = [...documents];
-  // each round leaves out at least one member of every document that failed
+  // Each round removes at least one member from every document that failed.
   for (let round = 0; round <= schema.fields.length + 1; round++) {
     const { segment, failures, vectors } = buildSegment(workbench.ready(schema.analysis), tolerant, indexed);
     if (failures.length === 0 && segment !== null) return { bytes: segment, pushed: vectors };
@@ -132,7 +135,7 @@ export function buildTolerant(
   throw new Error("a stored document cannot be indexed even without its fields");
 }
 
-/** The document without the named member, or with nothing but its id when it is not known what is wrong. */
+/** The document without the named member, or with nothing but its id if the failing member is unknown. */
 function leaveOut(raw: Uint8Array, name: string | undefined, workbench: Workbench): Uint8Array {
   if (name !== undefined) return withoutMembers(raw, new Set([name]), workbench);
   const others = workbench.topLevel(raw).map((member) => member.name);

@@ -1,5 +1,5 @@
-// Gives an engine's memory back: linear memory never shrinks, so what merges, dropped segments and large queries
-// leave behind is returned by moving the index to a fresh instance. Answers do not change.
+// Frees an engine's memory. Linear memory never shrinks, so memory left over from merges, dropped segments
+// and large queries is freed by moving the index to a fresh instance. Results do not change.
 import { dropEntries, takeEntries } from "../../segments/open-segment.js";
 import {
   WASTED_BYTES_MAX,
@@ -10,10 +10,10 @@ import {
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** When to give back the memory that the engine holds and the index does not use: never, once nobody needs the index, or now. */
+/** When to free engine memory that the index does not use: never, once the index is idle, or now. */
 export type RenewalNeed = "none" | "idle" | "now";
 
-/** `kept`: what the last renewal could not give back, since memory grows in steps. */
+/** `kept`: bytes that the last renewal could not free, since memory grows in steps. */
 export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalNeed {
   const used = engine.usedBytes();
   const wasted = engine.memoryBytes() - used - kept;
@@ -22,9 +22,9 @@ export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalN
 }
 
 /**
- * Moves the index to a fresh engine. It runs in the lane and as the only job, so that no segment is added and only the snapshots
- * hold segments; these are copied between reads. Resolves with the bytes that are wasted even so. It has no effect when
- * `stopped` turns true on the way.
+ * Moves the index to a fresh engine. Runs in the lane and as the only job, so that no segment is added and
+ * only the snapshots hold segments; these are copied between reads. Resolves with the bytes still wasted
+ * afterwards. Has no effect if `stopped` becomes true before the move.
  */
 export function renewalJob({ state, lane, slices }: JobContext, stopped: () => boolean): Promise<number> {
   return lane.run(async () => {

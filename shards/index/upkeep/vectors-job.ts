@@ -1,5 +1,6 @@
-// Background work on the vectors of one segment: makes its codes of stored vectors, makes the vectors that are missing, and
-// stores the codes when the index is quiet. An endpoint's vectors are not made here: their documents are noted as waiting.
+// Background work on the vectors of one segment: fills its codes from stored vectors, makes missing vectors,
+// and stores the codes when the index is quiet. Vectors from an endpoint are not made here: their documents
+// are recorded as waiting.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { shardFault } from "../../fault.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -18,40 +19,40 @@ import { seqsOf } from "../read/live-seqs.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Rows whose vectors are read or written at a time. */
+/** Rows whose vectors are read or written in one batch. */
 const CHUNK_ROWS = 512;
 const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 
-/** The first segment whose vectors are not as the source in force would have them. */
+/** The first segment whose vectors are not up to date with the current source. */
 export function nextForVectors({ vectors, entries }: ShardIndexState): LiveSegment | undefined {
   const { space } = vectors;
   if (space === null || vectors.lacksRoom) return undefined;
   return entries.find(({ segment: { codes } }) => codes?.origin !== space.origin || !codes.settled);
 }
 
-/** The first segment whose codes are not stored as they are. */
+/** The first segment whose current codes are not stored. */
 export function nextToStore({ vectors, entries }: ShardIndexState): LiveSegment | undefined {
   return vectors.space === null
     ? undefined
     : entries.find(({ segment: { codes } }) => codes !== null && !codes.stored);
 }
 
-/** The codes of one segment, as a job brings them to what the stored vectors say. */
+/** A job that brings the codes of one segment in line with the stored vectors. */
 interface Work extends JobContext {
   segment: OpenSegment;
   seqs: Float64Array;
   codes: SegmentCodes;
-  /** Vectors that came from outside meanwhile, by row. */
+  /** Vectors that arrived from outside during the job, by row. */
   given: Map<number, Uint8Array>;
-  /** Another source or model is in force. */
+  /** True if another source or model has become current. */
   isSuperseded(): boolean;
-  /** The job should end: it is superseded or was told so. */
+  /** True if the job should end: it is superseded or was stopped. */
   isOver(): boolean;
 }
 
 /**
- * Ends with settled codes of the present origin. When it ends early since `stopped` turned true, the vectors it has made stay
- * stored, and the codes are those of before.
+ * Returns with settled codes of the current origin. If `stopped` ends it early, the vectors made so far stay
+ * stored and the codes stay as they were.
  */
 export async function vectorsJob(
   context: JobContext,
@@ -103,7 +104,10 @@ async function bring(work: Work): Promise<void> {
   await settle(work, []);
 }
 
-/** Rows without a code of which it is not stored that they have no vector. Gives codes to the others. */
+/**
+ * Rows that have neither a code nor a stored record of having no vector. Fills the codes of rows with a
+ * stored vector.
+ */
 async function unknownWithoutCode(work: Work): Promise<number[]> {
   const { state, slices, seqs, codes, isOver } = work;
   const unknown: number[] = [];
@@ -121,17 +125,17 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
   return unknown;
 }
 
-/** The same for codes that have no row yet: the vectors are read in their order. */
+/** Does the same for new codes that have no rows yet, by reading the stored vectors in order. */
 async function unknownRows(work: Work): Promise<number[]> {
   const { state, slices, segment, seqs, codes, isOver } = work;
   const unknown: number[] = [];
-  let next = 0; // the first row that was not looked at
+  let next = 0; // first row not checked yet
   const range = vectorRange(state.uid, segment.record.firstSeq, segment.record.lastSeq);
   for await (const [key, value] of state.home.store.entries(range)) {
     const seq = numberOfKey(key);
     while (next < seqs.length && seqs[next]! < seq) unknown.push(next++);
     if (next === seqs.length || isOver()) break;
-    if (seqs[next] !== seq) continue; // of a document that has died
+    if (seqs[next] !== seq) continue; // belongs to a deleted document
     const record = state.vectors.ofOrigin(codes.origin, key, value);
     if (record === undefined) unknown.push(next);
     else fill(work, next, record);
@@ -148,7 +152,7 @@ function fill({ state, codes }: Work, row: number, { vector }: VectorRecord): vo
   codes.stored = false;
 }
 
-/** `head`: the beginning of a codes region. */
+/** `head`: the start of a codes region. */
 function rowsWithoutCode(head: Uint8Array, rows: number): number[] {
   const present = head.subarray(8);
   const without: number[] = [];
@@ -156,13 +160,16 @@ function rowsWithoutCode(head: Uint8Array, rows: number): number[] {
   return without;
 }
 
-/** A row of a segment and the vector that was made for it. */
+/** A row of a segment and its new vector. */
 interface MadeVector {
   row: number;
   vector: Uint8Array;
 }
 
-/** Makes the vectors of the missing rows one after the other, with pauses. Ends early when the model is gone or fails. */
+/**
+ * Makes the vectors of the missing rows one after the other, with pauses. Ends early if the model is gone or
+ * fails.
+ */
 async function* madeVectors(
   { state, slices, segment, seqs, codes }: Work,
   missing: readonly number[],
@@ -179,14 +186,15 @@ async function* madeVectors(
   for (const row of missing) {
     const key = documentKey(uid, seqs[row]!);
     const value = await home.store.get(key);
-    if (value === undefined) continue; // it has died
+    if (value === undefined) continue; // the document was deleted
     yield { row, vector: vectors.pushedVector(decodeDocument(key, value).raw) ?? NO_VECTOR };
     await slices.pause();
   }
 }
 
 /**
- * Stores vectors of rows that live, in the lane: a document must not be purged between a look at it and the put of its vector.
+ * Stores the vectors of live rows. Runs in the lane: a document must not be purged between the liveness check
+ * and the write of its vector.
  */
 async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
   const { state, lane, slices, segment, seqs, codes } = work;
@@ -210,7 +218,7 @@ async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
   });
 }
 
-/** Puts the codes in the place of those before. `missing`: rows that wait for a vector from outside. */
+/** Replaces the segment's codes. `missing`: rows that wait for a vector from outside. */
 function settle(work: Work, missing: readonly number[]): Promise<void> {
   const { state, lane, segment, seqs, codes, given } = work;
   return lane.run(async () => {
@@ -227,7 +235,10 @@ function settle(work: Work, missing: readonly number[]): Promise<void> {
   });
 }
 
-/** Deletes stored vectors that reads have found damaged, with the codes that say they are there. They are made anew then. */
+/**
+ * Deletes stored vectors that reads found damaged, and the stored codes that refer to them, so that they are
+ * made again.
+ */
 export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     const { vectors, uid, engine, entries } = state;
@@ -250,7 +261,7 @@ export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   });
 }
 
-/** Gives back what is left of vectors where there are to be none. */
+/** Frees leftover vectors of an index that should have none. */
 export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     for (const { segment } of state.entries) segment.replaceCodes(null);
@@ -259,7 +270,7 @@ export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   });
 }
 
-/** Stores the codes of a segment as they are. */
+/** Stores a segment's current codes. */
 export async function storeCodesJob({ state, lane }: JobContext, { segment }: LiveSegment): Promise<void> {
   const { codes } = segment;
   if (codes === null) return;

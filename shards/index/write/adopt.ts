@@ -1,5 +1,6 @@
-// Takes over documents from other shards with the sequence numbers they have: they were accepted long
-// ago, so nothing is looked up and nothing can be refused. For documents that nobody reads or writes here yet.
+// Adds documents from other shards under their existing sequence numbers. They were accepted earlier, so
+// nothing is looked up and nothing can be refused. Only for documents that nothing reads or writes in this
+// shard yet.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
@@ -11,7 +12,10 @@ import type { ShardIndexState } from "../state.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 
-/** One segment and one commit, durable: somebody is about to drop what the documents were copied from. To be run in the index's lane. */
+/**
+ * Adds them as one segment in one commit, which is always synced because the originals are about to be
+ * dropped. Runs in the index's lane.
+ */
 export async function adoptDocuments(
   state: ShardIndexState,
   request: AdoptRequest,
@@ -39,7 +43,10 @@ export async function adoptDocuments(
   });
 }
 
-/** Vectors that the documents had are kept: those of an endpoint cost money. Only missing ones are made. */
+/**
+ * Keeps vectors that came with the documents, since those of an endpoint cost money, and makes only missing
+ * ones.
+ */
 async function movedVectors(
   state: ShardIndexState,
   segment: Uint8Array,
@@ -67,7 +74,7 @@ async function movedVectors(
   return { origin, vectors, waiting, shown: shownVectors(origin, documents, vectors, waiting) };
 }
 
-/** What is to be stored: nothing for the documents that wait. */
+/** Vectors to store: none for waiting documents. */
 function shownVectors(
   origin: number,
   documents: readonly MovedDocument[],

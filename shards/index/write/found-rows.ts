@@ -1,4 +1,5 @@
-// The live rows that a delete is about, in the newest snapshot. To be asked in the index's lane, where no write comes between.
+// Finds the live rows of a delete in the newest snapshot. Called in the index's lane, so that no write
+// intervenes.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ProgramRequest } from "../../protocol/program.js";
@@ -8,16 +9,16 @@ import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 import type { DyingRow } from "./write-plan.js";
 
-/** Rows examined at a stretch: less than a millisecond. */
+/** Rows checked per slice; takes less than a millisecond. */
 const SLICE_ROWS = 10_000;
 
-/** The rows that a search program finds. */
+/** The rows that match a search program. */
 export function matchingRows(state: ShardIndexState, { program, generation }: ProgramRequest): DyingRow[] {
   const seqs = seqsOfResult(state.engine.search(state.snapshots.newest.address, program), 0, ALL_ROWS);
   return located(state, seqs, generation);
 }
 
-/** The rows before `beforeSeq` that are not kept, in time slices. */
+/** The rows before `beforeSeq` that are not in `kept`. Runs in time slices. */
 export async function unseenRows(
   state: ShardIndexState,
   { generation, beforeSeq, kept }: UnseenRequest,

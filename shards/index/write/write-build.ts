@@ -1,5 +1,5 @@
-// From operations to segments: plans, builds in pieces of bounded size and plans again when a bad document had
-// others depending on it. Touches no index.
+// Turns operations into segments: plans them, builds in parts of bounded size, and plans again if other
+// operations depended on a bad document. Changes no index.
 import type { BuildDocument } from "../../../engine-wasm/host/instance/build.js";
 import type { ShardSchema } from "../../protocol/control.js";
 import { NO_SLOT } from "../../protocol/ops.js";
@@ -18,9 +18,9 @@ import {
 
 export interface BuiltSegment {
   bytes: Uint8Array;
-  /** The documents by row. */
+  /** Source of each row. */
   rows: PlannedRow[];
-  /** The vectors that the documents brought along, by row; null when none did. */
+  /** The vectors that came with the documents, by row; null if none did. */
   pushed: Uint8Array | null;
 }
 
@@ -29,13 +29,13 @@ export interface BuiltWrite {
   segments: BuiltSegment[];
   /** By operation. */
   failures: Map<number, OpFailure>;
-  /** Operations that leave what is there as it is. */
+  /** Operations that change nothing. */
   left: Set<number>;
 }
 
 /**
- * Builds what the operations amount to. A document that does not build fails alone; operations that followed it
- * on the same id are judged again without it.
+ * Builds the documents that result from the operations. If a document does not build, only its operation
+ * fails; later operations on the same id are re-evaluated without it.
  */
 export async function buildWrite(
   ops: readonly WriteOp[],
@@ -66,8 +66,9 @@ export async function buildWrite(
 }
 
 /**
- * Finds exactly which operations on these ids make bad documents: each is built alone, on top of what the good
- * ones before it left. Puts the verdicts into `refused`, so that the next plan for these ids is final.
+ * Finds exactly which operations on these ids produce bad documents: builds each one alone, on top of the
+ * result of the good ones before it. Records the verdicts in `refused`, so that the next plan for these ids
+ * is final.
  */
 async function judgeInTurn(
   ids: ReadonlySet<string>,
@@ -94,7 +95,7 @@ async function judgeInTurn(
   }
 }
 
-/** Neighbouring rows of at most BUILD_INPUT_BYTES together (or a single larger one). */
+/** Splits the rows into runs of at most BUILD_INPUT_BYTES, or a single larger row. */
 function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
   const parts: PlannedRow[][] = [];
   let part: PlannedRow[] = [];
@@ -112,7 +113,7 @@ function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
   return parts;
 }
 
-/** Builds one segment, null when no document is good; the others go to `bad`. */
+/** Builds one segment from the good documents, null if there are none. Bad ones go to `bad`. */
 async function buildPart(
   part: readonly PlannedRow[],
   ops: readonly WriteOp[],

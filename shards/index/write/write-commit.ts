@@ -1,5 +1,6 @@
-// Commits a write: new segments, deleted rows and documents in one batch, then one snapshot per generation of
-// the writes that share the commit, so that a read of any of them sees exactly that write and the ones before.
+// Commits a write: stores new segments, deleted rows and documents in one batch, then publishes one snapshot
+// per generation of the writes in the commit, so that a read of any generation sees exactly its write and the
+// earlier ones.
 import { shardFault } from "../../fault.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { DeletedRows } from "../../segments/deleted-rows.js";
@@ -14,24 +15,27 @@ import type { Slices } from "../slices.js";
 import { putDeletedRows, type ShardIndexState } from "../state.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
-/** A built segment with the fate of each of its rows. */
+/** A built segment, with the lifetime of each row. */
 export interface NewSegment {
   bytes: Uint8Array;
   rows: NewRow[];
-  /** Null when its vectors are made later. */
+  /** Null if its vectors are made later. */
   vectors: NewVectors | null;
 }
 
 export interface WriteChange {
-  /** Ascending; the last one becomes the index's. `maxSeq`: largest seq of the writes so far, used or not. */
+  /**
+   * Ascending; the last becomes the index's generation. `maxSeq`: largest seq assigned by any write so far,
+   * whether or not a document has it.
+   */
   generations: { generation: number; maxSeq: number }[];
   oldestGeneration: number;
   segments: NewSegment[];
   dying: DyingRow[];
-  /** Puts of the documents that at least one generation shows. */
+  /** Puts of the documents that are visible in at least one generation. */
   documents: Iterable<StoreOp>;
   dead: DeadList[];
-  /** Durable when it is committed, whatever the server's durability is. */
+  /** Syncs the commit regardless of the server's durability setting. */
   sync?: true;
 }
 
@@ -91,7 +95,7 @@ export async function commitWrite(
   }
 }
 
-/** Deleted rows of the segments that the change touches, as the last generation has them. */
+/** Deleted rows of the segments that the change affects, as of its last generation. */
 function deletedAfter(
   state: ShardIndexState,
   before: readonly LiveSegment[],
@@ -120,7 +124,7 @@ function rowsByEntry(dying: readonly DyingRow[]): Map<number, number[]> {
   return byEntry;
 }
 
-/** Rows of a new segment that a generation does not show. */
+/** Rows of a new segment that are not visible in a generation. */
 function notLive(rows: readonly NewRow[], generation: number): number[] {
   const dead: number[] = [];
   for (const [row, { born, died }] of rows.entries()) {

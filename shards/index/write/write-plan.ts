@@ -1,6 +1,6 @@
-// What a run of document operations amounts to, before anything is built: which raw documents become rows and
-// which operations fail. Operations apply in order, so a later one sees what an earlier one on the same id did.
-// Pure but for the workbench's JSON scanner and the thread's time slices.
+// Works out the result of a sequence of operations before anything is built: which raw documents become rows
+// and which operations fail. Operations apply in order, so a later one sees the effect of earlier ones on the
+// same id. Pure, except for the workbench's JSON scanner and the thread's time slices.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
@@ -27,43 +27,44 @@ export interface WriteOp {
 }
 
 export interface OpFailure {
-  /** DOC_* */
+  /** One of the DOC_* codes. */
   code: number;
   slot: number;
   at: number;
 }
 
-/** What it takes to apply an operation. */
+/** Limits and tools for applying operations. */
 export interface PlanRules {
   workbench: Workbench;
-  /** An update may not make a document longer than this. */
+  /** Maximum length of an updated document. */
   documentBytesMax: number;
   /**
-   * A request may not leave documents of more bytes than this, all together. After as many bytes again its further changes are not
-   * even tried.
+   * Maximum total bytes of the documents that a request writes. Once the refused documents exceed the same
+   * amount, further changes in the request fail without being tried.
    */
   resultBytesMax: number;
-  /** The thread's time slices: many changes of large documents take long, so other work runs between them. */
+  /** The thread's time slices: many changes to large documents take long, so other work runs in between. */
   slices: Pick<Slices, "over" | "next">;
 }
 
-/** A document to build, by the place of its operation. */
+/** A document to build, with the index of its operation. */
 export interface PlannedRow {
   op: number;
   raw: Uint8Array;
 }
 
 export interface WritePlan {
-  /** Ascending by operation, and so by seq as well. */
+  /** Ascending by operation, hence by seq. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
-  /** Operations that leave what is there as it is: unchanged documents and marks. */
+  /** Operations that change nothing: unchanged documents and marks. */
   left: Set<number>;
 }
 
 /**
- * Plans the operations. `refused`: those whose document an earlier attempt found to be bad. Assumes that every
- * planned row will build; when one does not and others depend on it, plan again with it among the refused.
+ * Plans the operations. `refused`: operations whose documents failed an earlier build. Assumes that every
+ * planned row will build; if one does not and other operations depend on it, the caller plans again with it
+ * in `refused`.
  */
 export async function planRows(
   ops: readonly WriteOp[],
@@ -112,8 +113,8 @@ export async function planRows(
 }
 
 /**
- * The document after the operation (null: none), `before` itself when it is left as it is, or why it fails. `before`
- * null: the id is free.
+ * The document after the operation (null: none), `before` itself if it is unchanged, or the reason for
+ * failure. A null `before` means that the id is free.
  */
 export function applyOp(
   op: WriteOp,
@@ -144,7 +145,7 @@ function isSame(before: Uint8Array | null, raw: Uint8Array, rules: PlanRules): b
   return before !== null && sameDocument(before, raw, rules.workbench);
 }
 
-/** A document that is too long already may still become shorter. */
+/** A document that is already too long may still be changed if it does not grow. */
 function patched(before: Uint8Array, patch: Uint8Array, rules: PlanRules): Uint8Array | OpFailure {
   try {
     const after = spliceMembers(before, patch, rules.workbench);
@@ -160,7 +161,7 @@ function failure(code: number): OpFailure {
   return { code, slot: NO_SLOT, at: 0 };
 }
 
-/** The last operation on each id whose outcome depends on those before it on the same id. */
+/** By id: the last operation whose outcome depends on earlier operations on the same id. */
 export function lastDependents(ops: readonly WriteOp[]): Map<string, number> {
   const last = new Map<string, number>();
   for (const [i, { id, action }] of ops.entries()) {
@@ -169,14 +170,14 @@ export function lastDependents(ops: readonly WriteOp[]): Map<string, number> {
   return last;
 }
 
-/** A row of a new segment and the generations in which it lives: born <= g < died. */
+/** A row of a new segment and the generations in which it is live: born <= g < died. */
 export interface NewRow {
   op: number;
   born: number;
   died: number;
 }
 
-/** A row of an older segment that dies in a generation. */
+/** A row of an older segment, deleted in generation `died`. */
 export interface DyingRow {
   entry: number;
   row: number;
@@ -185,8 +186,8 @@ export interface DyingRow {
 }
 
 /**
- * Which rows are born and die when, once it is known which operations failed, and by operation the seqs of the versions
- * that a SYNC leaves in place. `born` is keyed by operation.
+ * Computes when rows are born and die, given the operations that failed, and for each SYNC operation that
+ * changes nothing the seq of the version it keeps. `born` and `kept` are keyed by operation.
  */
 export function resolveDeaths(
   ops: readonly WriteOp[],

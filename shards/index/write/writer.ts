@@ -1,5 +1,5 @@
-// The write side of one index: a queue. Everything that waits while a batch is being synced goes into the next
-// commit together, yet every request keeps its own failures, and its generation its own snapshot.
+// The write side of one index: a queue. Requests that arrive while a batch is being synced share the next
+// commit, yet each has its own failures, and each generation its own snapshot.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
@@ -26,13 +26,13 @@ import {
 } from "./write-group.js";
 import { type DyingRow, type NewRow, resolveDeaths, type WriteOp } from "./write-plan.js";
 
-/** What the writer needs of its index beside the state. */
+/** Dependencies of the writer besides the state. */
 export interface WriterContext {
   lane: Lane;
-  /** Resolves when there are few enough segments to add one. */
+  /** Resolves once there are few enough segments to add another. */
   room(): Promise<void>;
   slices: Slices;
-  /** Something was committed. */
+  /** Called after each commit. */
   committed(): void;
 }
 
@@ -59,7 +59,7 @@ export class Writer {
     });
   }
 
-  /** Positions of the documents that the request would add, were it written now; nothing of it is kept. */
+  /** Positions of the documents that the request would add if it were written now. Nothing is stored. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
@@ -70,19 +70,19 @@ export class Writer {
     });
   }
 
-  /** Deletes what the program finds after all writes queued before. */
+  /** Deletes the program's matches, after all writes queued before. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.program.length, () => matchingRows(this.#state, request));
   }
 
-  /** Deletes what a feed did not have, after all writes queued before. */
+  /** Deletes the documents that a feed did not contain, after all writes queued before. */
   deleteUnseen(request: UnseenRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.kept.bytes, () =>
       unseenRows(this.#state, request, this.#context.slices),
     );
   }
 
-  /** How many documents `deleteUnseen` would delete, were it done now. */
+  /** Number of documents that `deleteUnseen` would delete now. */
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
@@ -90,7 +90,7 @@ export class Writer {
     });
   }
 
-  /** Refuses what has not begun. */
+  /** Rejects all queued requests. */
   close(): void {
     for (const { reject } of this.#queue.splice(0)) reject(closing(this.#state));
     this.#queuedBytes = 0;
@@ -116,7 +116,7 @@ export class Writer {
     if (!this.#pumping) void this.#pump();
   }
 
-  /** Never rejects: whatever goes wrong is handed to the requests concerned. */
+  /** Never rejects: errors are passed to the affected requests. */
   async #pump(): Promise<void> {
     this.#pumping = true;
     while (this.#queue.length > 0) {
@@ -142,7 +142,7 @@ export class Writer {
     for (const { bytes } of this.#queue.splice(0, count)) this.#queuedBytes -= bytes;
   }
 
-  /** The requests at the head of the queue that may share a commit. */
+  /** Takes the requests at the head of the queue that may share a commit. */
   #takeGroup(): WaitingWrite[] {
     const group: WaitingWrite[] = [];
     let bytes = 0;
@@ -165,7 +165,7 @@ export class Writer {
     const { stored, built } = await this.#build(ops);
     await slices.pause();
     const { born, dying, kept } = resolveDeaths(ops, stored, built);
-    // Without any change there is nothing to commit: reads of these generations get the snapshot before.
+    // If nothing changed, there is nothing to commit: reads of these generations use the previous snapshot.
     if (ops.length === 0 || built.left.size < ops.length) {
       const documents = await this.#shownDocuments(built.segments, ops, born);
       const segments: NewSegment[] = [];
@@ -210,7 +210,7 @@ export class Writer {
     return { stored, built: await buildWrite(ops, stored, schema, rules, home.builder) };
   }
 
-  /** The documents of new segments that some generation shows. */
+  /** The documents of new segments that are visible in at least one generation. */
   async #shownDocuments(
     segments: readonly BuiltSegment[],
     ops: readonly WriteOp[],
@@ -275,7 +275,10 @@ function opsOf({ action, generation, documents }: WriteRequest): WriteOp[] {
   return ops;
 }
 
-/** Stored documents that die, by generation: older ones and those that another write of the commit replaces. */
+/**
+ * Stored documents that die, by generation: older ones, and those replaced by another write in the same
+ * commit.
+ */
 function deadLists(
   ops: readonly WriteOp[],
   born: ReadonlyMap<number, NewRow>,
