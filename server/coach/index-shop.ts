@@ -17,7 +17,7 @@ import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
 const NOTHING_FOUND: ShopAnswer = { found: 0, hits: [], corrections: [] };
-/** Larger than any real id, so a proposed rule never takes precedence over an existing one. */
+/** Larger than any real id, so a proposed rule loses every tie with an existing one. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 interface ShopSearching extends QuerySearching {

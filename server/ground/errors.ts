@@ -1,10 +1,10 @@
-// The one catalogue of errors: code, HTTP status, meaning. Clients match on `code`; the sentence in
-// `error` is for people and may change. docs/ERRORS.md shows the same table and a test compares them.
-// Knows nothing of HTTP frames: http/respond.ts turns a SkeinError into bytes.
+// The catalogue of errors: code, HTTP status and meaning. Clients match on `code`; the sentence in `error` is
+// for people and may change. docs/ERRORS.md has the same table, and a test compares the two. Knows nothing of
+// HTTP: http/respond.ts turns a SkeinError into bytes.
 
 interface ErrorKind {
   readonly status: number;
-  /** When it is answered; the text of docs/ERRORS.md. */
+  /** When the error is returned; the text of docs/ERRORS.md. */
   readonly meaning: string;
 }
 
@@ -104,14 +104,14 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorExtras {
-  /** Machine-readable facts, for instance {position: 12} of a filter error. */
+  /** Machine-readable facts, for example {position: 12} for a filter error. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Seconds after which a retry makes sense; becomes the Retry-After header. */
+  /** Seconds after which a retry makes sense; sent as the Retry-After header. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }
 
-/** An error that a client may see. `message` is one clear sentence that names the parameter at fault. */
+/** An error that a client may see. `message` is one clear sentence that names the invalid parameter. */
 export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -129,8 +129,9 @@ export class SkeinError extends Error {
 }
 
 /**
- * Why a run of a data source failed: its `error_code`, which no HTTP response has. The suffix is the status that says about the
- * same; 520 to 525 are those by which proxies report on a server behind them. docs/ERRORS.md shows the same table.
+ * Why a run of a data source failed: its `error_code`, which never appears in an HTTP error. The suffix is
+ * the HTTP status closest in meaning; 520 to 525 are the codes that proxies use for failures of their origin
+ * server. docs/ERRORS.md has the same table.
  */
 export const FEED_ERRORS = {
   "SK-DS-401":
@@ -150,7 +151,7 @@ export const FEED_ERRORS = {
 
 export type FeedErrorCode = keyof typeof FEED_ERRORS;
 
-/** Why a feed could not be read. `message` is one clear sentence for whoever looks after the feed. */
+/** Why a feed could not be read. `message` is one clear sentence for the person who maintains the feed. */
 export class FeedError extends Error {
   readonly code: FeedErrorCode;
 
@@ -161,7 +162,10 @@ export class FeedError extends Error {
   }
 }
 
-/** The error shape of every response, of a document in a batch and of a failed multi-search slot. */
+/**
+ * The body of an error: in every response, for a document in a batch, and for a failed slot of a
+ * multi-search.
+ */
 export interface ErrorBody {
   error: string;
   code: ErrorCode;

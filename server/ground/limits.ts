@@ -1,6 +1,9 @@
-// Every limit of the service in one place, units last. Knows nothing of who enforces them.
+// All limits of the service. Each name includes its unit. This file does not know which code enforces them.
 
-/** What clients send and get: beyond it a request is refused or its number clamped. docs/limits.md lists these. */
+/**
+ * Limits on requests and replies. Beyond them a request is refused or a number is clamped. Listed in
+ * docs/limits.md.
+ */
 export const REQUEST_LIMITS = {
   // HTTP
   jsonBodyBytesMax: 1024 * 1024,
@@ -45,7 +48,7 @@ export const REQUEST_LIMITS = {
   reportRowsMax: 1_000,
 } as const satisfies Record<string, number>;
 
-/** What the server allows itself. docs/limits.md lists these, too. */
+/** Limits on the server's own use of resources. Also listed in docs/limits.md. */
 export const SERVER_LIMITS = {
   // HTTP
   stopGraceMsMax: 10_000,
@@ -54,44 +57,47 @@ export const SERVER_LIMITS = {
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index starts in one shard and is spread over all of them when it has more documents (1: at once) or takes more
-  // bytes there
+  // an index starts in one shard. It is spread over all shards once it has more documents or bytes than this
+  // (1 document: spread from the start)
   homeDocumentsMax: 30_000,
   homeBytesMax: 64 * 1024 * 1024,
 
-  // indexes with up to this many documents are read on the HTTP thread, in the shards' memories; fewer while the only such
-  // thread is busy and queries wait for it. A read that takes longer in one turn of its event loop goes to the shards.
-  // Each front-end keeps documents and vectors of its own.
+  // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory;
+  // the lower limit applies while the only HTTP thread is busy and queries are waiting. A read that takes
+  // longer in one turn of the event loop continues in the shards. Each front-end has its own document and
+  // vector caches
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
   shownDocumentsBytesMax: 32 * 1024 * 1024,
   comparedVectorsBytesMax: 32 * 1024 * 1024,
 
-  // the log of slow queries
+  // the slow query log
   slowQueryLinesPerSecondMax: 10,
 
-  // the audit log: bytes of one file, and files that are kept, the one that is written among them
+  // the audit log: bytes per file, and number of files kept, including the current one
   auditFileBytesMax: 16 * 1024 * 1024,
   auditFilesMax: 8,
 
-  // process: resident memory above which writes are refused with 503
+  // process: above this resident memory, documents are refused with 503 (deletions are not)
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
-  // process: free bytes of the disk below which documents are refused with 503
+  // process: below this much free disk space, documents are refused with 503 (deletions are not)
   diskFreeBytesMin: 64 * 1024 * 1024,
 
-  // feeds: one item, how long a feed's server may be silent, how long a preview takes
+  // feeds: bytes of one item, maximum silence of a feed's server, duration of a preview
   feedItemBytesMax: 4 * 1024 * 1024,
   feedSilenceMsMax: 60_000,
   feedPreviewMsMax: 30_000,
 
-  // the query log: bytes on disk, above which the oldest rows go, and bytes that wait in memory while the disk takes none
+  // the query log: bytes on disk (the oldest rows are deleted first), and bytes kept in memory while the disk
+  // accepts no writes
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
   queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
-  // endpoints that make vectors: how long a query waits for one and a request may take, what one request of documents has, the
-  // characters of a text that are sent, requests of documents at the same time, and the vectors of queries that are remembered
+  // embedding endpoints: how long a query waits for its vector, and duration of a request for documents;
+  // texts and characters per such request, characters sent per text, and concurrent requests; cache of query
+  // vectors
   embeddingQueryMsMax: 300,
   embeddingRequestMsMax: 60_000,
   embeddingBatchTextsMax: 32,
@@ -100,11 +106,12 @@ export const SERVER_LIMITS = {
   embeddingRequestsAtOnceMax: 4,
   embeddingCacheBytesMax: 16 * 1024 * 1024,
 
-  // metrics: the indexes with the most documents are listed by name, and a scrape waits so long for shards
+  // metrics: number of indexes listed by name (those with the most documents), and how long a scrape waits
+  // for the shards
   metricsIndexesMax: 100,
   metricsMsMax: 1_000,
 
-  // indexes that are loaded at once, and how long one stays that nobody uses
+  // indexes loaded at the same time, and how long an unused index stays loaded
   openIndexesMax: 500,
   indexIdleMsMax: 600_000,
 
@@ -117,10 +124,10 @@ export const SERVER_LIMITS = {
 /** The configuration file may override any of these under "limits". */
 export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
 
-/** The limits in force. Bytes, milliseconds or counts, as the last word of each name says. */
+/** The limits in force. The unit is part of each name: bytes, milliseconds or what is counted. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
-/** Bounds of single values that are the same on every server. docs/limits.md lists these, too. */
+/** Limits on single values, the same on every server. Also listed in docs/limits.md. */
 export const FIXED_LIMITS = {
   // HTTP and documents
   jsonDepthMax: 64,
@@ -185,7 +192,7 @@ export const FIXED_LIMITS = {
   typosMax: 4,
   filterValueWordsMax: 10_000,
   filterNumberCharactersMax: 400,
-  /** Their count travels to the shards as u16. */
+  /** The program sent to the shards holds their count as a u16. */
   filterOperationsMax: 0xffff,
 
   // query log and audit log

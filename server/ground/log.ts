@@ -1,5 +1,5 @@
-// Structured logs: one JSON object per line, written at once so that nothing is lost when the process
-// ends. The only file that knows pino.
+// Structured logs: one JSON object per line, written synchronously so that nothing is lost when the process
+// ends. Only this file uses pino.
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "./log-levels.js";
@@ -11,8 +11,8 @@ const STANDARD_OUTPUT = 1;
 const FULL_PIPE_WAIT_MS = 10;
 
 /**
- * A logger on standard output, or on the given file descriptor. Errors under `err` keep their stack. A line that
- * cannot be written (a full disk, a closed pipe) is told to `onDropped` and forgotten.
+ * Returns a logger on standard output or the given file descriptor. Errors under `err` keep their stack. A
+ * line that cannot be written (full disk, closed pipe) is dropped, and `onDropped` is called.
  */
 export function createLogger(
   level: LogLevel,
@@ -32,7 +32,10 @@ export function createLogger(
   );
 }
 
-/** What is logged of an error, which is only a text or a number if no error was thrown. */
+/**
+ * Replaces positions in an error's stack. A thrown value that is not an error has no stack and is returned
+ * unchanged.
+ */
 function withPositions(logged: unknown, positions: SourcePositions): unknown {
   if (typeof logged !== "object" || logged === null || !("stack" in logged)) return logged;
   return { ...logged, stack: positions.shownIn(String(logged.stack)) };
@@ -41,7 +44,7 @@ function withPositions(logged: unknown, positions: SourcePositions): unknown {
 class LineWriter {
   readonly #fileDescriptor: number;
   readonly #onDropped: () => void;
-  /** The file ends with a piece of a line. */
+  /** True if the output ends with a partial line. */
   #torn = false;
 
   constructor(fileDescriptor: number, onDropped: () => void) {
@@ -61,7 +64,7 @@ class LineWriter {
     }
   }
 
-  /** Waits for the reader of a pipe that is full and does not block by itself. */
+  /** If a non-blocking pipe is full, waits for its reader. */
   #writeSome(bytes: Buffer, from: number): number {
     for (;;) {
       try {

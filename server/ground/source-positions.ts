@@ -1,6 +1,6 @@
-// Makes stack traces of the built programs name the sources: `file:///.../dist/chunks/shard.js:120:9` becomes
-// `shards/shard.ts:88:5`. A source map is read when a trace needs it, so starting costs nothing;
-// `node --enable-source-maps` would read every map in every thread.
+// Makes stack traces of the built programs refer to the sources: `file:///.../dist/chunks/shard.js:120:9`
+// becomes `shards/shard.ts:88:5`. A source map is read only when a trace needs it, so it costs nothing at
+// startup; `node --enable-source-maps` would read every map in every thread.
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, relative, resolve } from "node:path";
@@ -10,10 +10,10 @@ import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";
 const BUILT_POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 
 export class SourcePositions {
-  /** By position in a built file, so that an error that comes again and again costs a lookup. */
+  /** Source position by built position. A recurring error then costs only a lookup. */
   readonly #known = new Map<string, string>();
 
-  /** The text with every position in a built file replaced by the one in its source, if a source map tells it. */
+  /** Replaces every position in a built file by its source position, if a source map has one. */
   shownIn(text: string): string {
     const maps = new Map<string, SourceMap | null>();
     return text.replace(BUILT_POSITION, (position, url: string, line: string, column: string) => {
@@ -30,7 +30,7 @@ export class SourcePositions {
   }
 }
 
-/** Null without a map: a source itself, or a file of a package. */
+/** Returns null if the file has no map: it is a source file or belongs to a package. */
 function sourceMapOf(file: string): SourceMap | null {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${file}.map`, "utf8")));

@@ -1,13 +1,14 @@
-// Makes readers of JSON objects from a table of their members. The table says all there is to say about a body: the code
-// that reads the body gets typed values, and the OpenAPI document gets the schema. A new parameter is one entry and its use.
+// Builds readers of JSON objects from a table of their members. The table fully describes a body: it gives
+// typed values to the code that reads the body, and the schema to the OpenAPI document. A new parameter needs
+// one entry here and the code that uses it.
 import { isObject } from "./json-value.js";
 import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType } from "./readers.js";
 
-/** One entry of a table. `T` is what the member's value can be once it is read. */
+/** An entry of a table. `T` is the type of the member's value after reading. */
 export interface BodyMember<T> {
   readonly reader: ValueReader<unknown>;
   readonly required: boolean;
-  /** The value of an absent member. Not used for a required one. */
+  /** The value if the member is absent. Not used for a required member. */
   readonly fallback: T;
   readonly description: string | undefined;
 }
@@ -17,18 +18,24 @@ export type MemberTable = Readonly<Record<string, BodyMember<unknown>>>;
 export type ValuesOf<M> = { readonly [K in keyof M]: M[K] extends BodyMember<infer T> ? T : never };
 
 export interface ObjectReader<T> extends ValueReader<T> {
-  /** The schema of a change: nothing is required. */
+  /** Schema of a change: no member is required. */
   readonly changeSchema: JsonSchema;
-  /** The schema of a reply, which has every member with a default; null only where that is the default. */
+  /**
+   * Schema of a reply: every member with a default is present, and only a member whose default is null may be
+   * null.
+   */
   readonly completeSchema: JsonSchema;
-  /** The values of an object without members. Only for tables without required members. */
+  /** The values of an empty object. Only for tables without required members. */
   readonly defaults: T;
 }
 
 interface ObjectRules {
-  /** What happens to members that are not in the table. Most bodies refuse them, so that a misspelt setting is not lost silently. */
+  /**
+   * What to do with members that are not in the table. Most bodies refuse them, so that a misspelt setting is
+   * not silently ignored.
+   */
   readonly unknown: "refused" | "ignored" | "kept";
-  /** Whether null is the same as leaving an optional member out. */
+  /** Whether null is refused or means that an optional member is absent. */
   readonly nulls?: "absent" | "refused";
 }
 
@@ -60,8 +67,8 @@ export function defaultsTo<T>(
 }
 
 /**
- * The reader of an object. With `present`, it reads a change of that object: members that are not given stay, and null
- * restores a default. Nested objects are changed member by member.
+ * Returns a reader of an object. With `present`, the reader reads a change of that object: absent members
+ * keep their value, and null restores a default. Nested objects are changed member by member.
  */
 export function object<M extends MemberTable>(
   members: M,
@@ -120,7 +127,7 @@ export function object<M extends MemberTable>(
   };
 }
 
-/** Checks like the reader but returns the object as it came, for a change that is merged before it is read. */
+/** Checks the value with `reader` but returns it unchanged, for a change that is merged before it is read. */
 export function asGiven(reader: ValueReader<unknown>): ValueReader<Readonly<Record<string, unknown>>> {
   return {
     takes: reader.takes,
@@ -154,7 +161,10 @@ function under(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** A default is told in the description: generators of clients require a member with the keyword `default`. */
+/**
+ * The default is part of the description: client generators treat a member with the keyword `default` as
+ * required.
+ */
 function memberSchema(
   { fallback, description }: BodyMember<unknown>,
   schema: JsonSchema,
@@ -167,7 +177,7 @@ function memberSchema(
   return sentences.length === 0 ? typed : { ...typed, description: sentences.join(" ") };
 }
 
-/** An object's members have defaults of their own. */
+/** An object has no default sentence, because its members have their own. */
 function defaultSentence(fallback: unknown): string | undefined {
   if (fallback === undefined || fallback === null || isObject(fallback)) return undefined;
   return `Default: ${JSON.stringify(fallback)}.`;

@@ -1,34 +1,35 @@
-// Readers of untrusted JSON values. A reader checks one value, and tells the OpenAPI document what it takes. A value that
-// does not fit is refused with one sentence: "per_page must be an integer, not "10"". Knows no member by name.
+// Readers of untrusted JSON values. A reader checks one value and describes the accepted values for the
+// OpenAPI document. It refuses an invalid value with one sentence: "per_page must be an integer, not "10"".
+// Knows no member by name.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
 
-/** A JSON schema of the OpenAPI document. */
+/** A JSON schema in the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The rules for a whole body: the limits in force and the error code of every refusal. */
+/** Rules for a whole body: the current limits, and the error code of every refusal. */
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
-  /** The value is a secret, and so is what is in it: a refusal does not show it. */
+  /** True for a secret value and everything inside it; error messages do not show it. */
   readonly secret?: true;
 }
 
-/** A number, or the name of the limit that has it. */
+/** A number, or the name of a configurable limit. */
 export type Bound = number | keyof Limits;
 
 export interface ValueReader<T> {
-  /** "an integer from 0 to 4": what sentences say was expected. */
+  /** The expected value, for error messages: "an integer from 0 to 4". */
   readonly takes: string;
   readonly schema: JsonSchema;
-  /** What a change of the object may be; only readers of objects have it. */
+  /** Schema of a change to the object; only object readers have it. */
   readonly changeSchema?: JsonSchema;
-  /** What a reply has of the value; only readers of objects and of lists of them have it. */
+  /** Schema of the value in a reply; only readers of objects and of lists of objects have it. */
   readonly completeSchema?: JsonSchema;
   /**
-   * The checked value. `path` names it in refusals: "schema.fields[2].name". `present` is the object that a change is
-   * applied to; only readers of objects look at it. Throws a SkeinError with the rules' code.
+   * Returns the checked value. `path` names it in error messages: "schema.fields[2].name". `present` is the
+   * object to change; only object readers use it. Throws a SkeinError with the code in `rules`.
    */
   read(value: unknown, path: string, rules: InputRules, present?: object): T;
 }
@@ -48,12 +49,15 @@ function numberOf(bound: Bound, rules: InputRules): number {
   return typeof bound === "number" ? bound : rules.limits[bound];
 }
 
-/** The number that the OpenAPI document shows for a bound. The document does not know the configuration. */
+/**
+ * A bound as the OpenAPI document shows it. A limit has its default value there, because the document does
+ * not depend on the configuration.
+ */
 function shown(bound: Bound): string {
   return typeof bound === "number" ? String(bound) : `${DEFAULT_LIMITS[bound]} (limits.${bound})`;
 }
 
-/** A string of well-formed Unicode with at most so many bytes. */
+/** A string of well-formed Unicode with at most `bytesMax` bytes. */
 export function text(bytesMax: Bound = Infinity, takes = "a string"): ValueReader<string> {
   return {
     takes,
@@ -91,7 +95,7 @@ export function integer(minimum: number, maximum: number): ValueReader<number> {
   };
 }
 
-/** An integer. One out of range counts as the nearest integer in the range. */
+/** An integer, clamped to the range. */
 export function clamped(low: number, high: Bound): ValueReader<number> {
   const takes = "an integer";
   return {
@@ -166,7 +170,7 @@ export function texts(
   return list(text(bytesMax), itemsMax, "an array of strings");
 }
 
-/** A list of at least one of the choices. Repeated ones are dropped. */
+/** A list with at least one of the choices. Duplicates are removed. */
 export function someOf<T extends string>(choices: readonly T[], takes: string): ValueReader<readonly T[]> {
   const all = list(oneOf(choices), 100, takes);
   return {
@@ -180,12 +184,12 @@ export function someOf<T extends string>(choices: readonly T[], takes: string): 
   };
 }
 
-/** Any value. Other code checks it. */
+/** Any value; other code checks it. */
 export function anything(): ValueReader<unknown> {
   return { takes: "a value", schema: {}, read: (value) => value };
 }
 
-/** Any object. Other code reads its members. */
+/** Any object; other code reads its members. */
 export function anyObject(): ValueReader<JsonObject> {
   const takes = "an object";
   return {
@@ -195,7 +199,7 @@ export function anyObject(): ValueReader<JsonObject> {
   };
 }
 
-/** The reader of a secret, or of an object with one. */
+/** Wraps the reader of a secret, or of an object that contains one. */
 export function secret<T>(reader: ValueReader<T>): ValueReader<T> {
   return {
     ...reader,
@@ -203,7 +207,7 @@ export function secret<T>(reader: ValueReader<T>): ValueReader<T> {
   };
 }
 
-/** The reader with one more check, which says why a value is refused: "must not be empty". */
+/** Adds a check to a reader. `problem` returns why a value is refused ("must not be empty"), or null. */
 export function checked<T>(
   reader: ValueReader<T>,
   problem: (value: T) => string | null,

@@ -1,5 +1,5 @@
-// What lifts a document beside the match of its words: the query is its part number, its brand is named, a field
-// begins with the query or is the query. Magnitudes are explained in docs/ranking.md.
+// Bonuses for a document beyond the match of its words: the query is its part number, the query contains its
+// brand, or a field equals the query or begins with it. docs/ranking.md explains their sizes.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
@@ -8,18 +8,18 @@ import { skuTerm, skuText } from "../words/variants.js";
 
 /** One point of relevance in units of text_match. */
 export const POINT = 2 ** 24;
-/** The one bonus that may lift a document over those that match more words. */
+/** The only bonus that can rank a document above documents that match more words. */
 export const SKU_WHOLE = 2 ** 52;
 const SKU_PART = 4 * POINT;
 const WHOLE_FIELD = POINT;
 const BRAND = POINT;
 const FIELD_START = POINT / 16;
 
-/** Of the bonuses of one group only the largest counts. */
+/** Only the largest bonus of a group counts. */
 export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
-/** Brands are looked for in the first words of a query. */
+/** Brand names are looked for only in the first words of a query, up to this number. */
 const BRAND_WORDS_MAX = 16;
 
 export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {
@@ -44,7 +44,7 @@ function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {
   ]);
 }
 
-/** Every stretch of the query that may be the whole of a brand's name. */
+/** One bonus for each sequence of query words that may be a complete brand name. */
 function brandBonuses(text: QueryText, view: IndexView): TermBonus[] {
   const slot = view.brandSlot;
   if (slot === null) return [];

@@ -15,10 +15,13 @@ export interface FilterLimits {
   readonly filterClausesMax: number;
 }
 
-/** How many UTF-16 code units of a filter an error shows. */
+/** UTF-16 code units of a filter that an error message shows. */
 const SHOWN_MAX = 40;
 
-/** A 400 that names the 0-based position (UTF-16 code units) and what was expected there. */
+/**
+ * Returns a 400 error with the 0-based position (UTF-16 code units) and what was expected there. A negative
+ * position stands for an error in `filters`, which has no positions.
+ */
 export function filterError(problem: string, position: number, expected?: string): SkeinError {
   const where = position < 0 ? "" : ` at position ${position}`;
   const wanted = expected === undefined ? "" : `; expected ${expected}`;
@@ -29,7 +32,7 @@ export function filterError(problem: string, position: number, expected?: string
   return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
 }
 
-/** Conditions and values that are parsed without a pause. */
+/** Conditions and values parsed between two pauses. */
 const CLAUSES_A_STEP = 100;
 
 const BRACKET_OPEN = 0x5b;
@@ -43,12 +46,12 @@ const AMPERSAND = 0x26;
 const BAR = 0x7c;
 const SPACE = 0x20;
 
-/** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
+/** Parses a non-empty filter expression. Throws SK-SE-400. */
 export function parseFilter(text: string, limits: FilterLimits): FilterNode {
   return finished(parsingOfFilter(text, limits));
 }
 
-/** `parseFilter` in small steps, for a filter may have thousands of conditions. */
+/** `parseFilter` in small steps, because a filter may have thousands of conditions. */
 export function* parsingOfFilter(text: string, limits: FilterLimits): Generator<void, FilterNode> {
   if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
     throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
@@ -62,7 +65,7 @@ class FilterParser {
   private pos = 0;
   private depth = 0;
   private clauses = 0;
-  /** How many conditions and values there were at the last pause. */
+  /** Value of `clauses` at the last pause. */
   private paused = 0;
 
   constructor(
@@ -77,7 +80,9 @@ class FilterParser {
     throw this.unexpected("'&&', '||' or the end");
   }
 
-  /** Reads conditions in its own loop: a generator for each of thousands would be garbage. */
+  /**
+   * Conditions are parsed in this loop, because one generator per condition would create a lot of garbage.
+   */
   private *alternation(): Generator<void, FilterNode> {
     const alternatives: FilterNode[] = [];
     do {
@@ -98,7 +103,7 @@ class FilterParser {
       : { kind: "or", children: alternatives };
   }
 
-  /** Whether it is time for a pause. */
+  /** Returns whether it is time to pause. */
   private isLong(): boolean {
     if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
     this.paused = this.clauses;
@@ -212,7 +217,10 @@ class FilterParser {
     };
   }
 
-  /** One value outside brackets. `<` and `>` compare only after `:`; after `:=` they belong to the text. */
+  /**
+   * A value outside brackets. `<` and `>` compare only after `:`; after `:=` and `:!=` they are part of the
+   * text.
+   */
   private single(operator: FilterOperator): FilterValue {
     if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
     const comparison = operator === ":" ? this.comparison() : null;
@@ -265,7 +273,7 @@ class FilterParser {
     return this.literal(at);
   }
 
-  /** The text up to `&&`, `||`, the `)` of an enclosing group or the end. Brackets inside of it must balance. */
+  /** The text up to `&&`, `||`, the closing `)` of a group, or the end. Brackets inside must balance. */
   private plainText(): FilterLiteral {
     const at = this.pos;
     const open: number[] = [];
@@ -308,7 +316,7 @@ class FilterParser {
     return filterError(`unexpected '${shorten(this.text.slice(this.pos))}'`, this.pos, expected);
   }
 
-  /** Whether the unit that is read begins `&&` or `||`. */
+  /** Returns whether the current code unit begins `&&` or `||`. */
   private atConnective(unit: number): boolean {
     return (unit === AMPERSAND || unit === BAR) && this.text.charCodeAt(this.pos + 1) === unit;
   }
@@ -339,14 +347,14 @@ function endsFieldName(unit: number): boolean {
   );
 }
 
-/** Whether a unit other than a blank may be white space. */
+/** Returns whether a code unit other than the space character may be white space. */
 function isRareSpace(unit: number): boolean {
   return unit < SPACE || unit > 0x7f;
 }
 
-/** A piece of a filter as an error shows it. */
+/** Shortens a piece of a filter for an error message. */
 export function shorten(text: string): string {
   if (text.length <= SHOWN_MAX) return text;
-  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // no half of a pair
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // never half of a pair
   return `${whole}...`;
 }

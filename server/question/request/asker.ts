@@ -1,5 +1,5 @@
-// Who asks, and whether the query log hears of it: members of a query's body that do not change the answer. They are taken out of
-// the body before it is compared with those of remembered answers.
+// The members of a query's body that identify the user and control logging. They do not affect the answer, so
+// they are removed before the body is compared with those of cached answers.
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";
@@ -16,15 +16,15 @@ const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
 
-/** Parts of the members' names, and what any letter of a name may be written with. */
+/** Substrings of the member names, and `\u`, with which JSON may escape any of their letters. */
 const TRACES = ["_id", "analytics", "\\u"];
 
-/** Whether the JSON may have one of the members. */
+/** Returns whether the JSON may contain one of the members. */
 export function mayNameAsker(json: Buffer): boolean {
   return TRACES.some((trace) => json.includes(trace));
 }
 
-/** Takes the members out of a body. `rest` is the same object when it has none. Throws SK-SE-400. */
+/** Removes the members from a body. `rest` is the body itself if it has none of them. Throws SK-SE-400. */
 export function splitAsker(body: unknown, limits: Limits): { askedBy: AskedBy; rest: unknown } {
   const names = Object.keys(ASKER_MEMBERS);
   if (!isObject(body) || !names.some((name) => Object.hasOwn(body, name)))

@@ -1,6 +1,7 @@
-// The body of a query -> a QueryRequest: every parameter checked, clamped and resolved against the index.
-// Wrong types are refused by name, numbers out of range are clamped, unknown parameters are ignored; a
-// legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
+// Converts the body of a query to a QueryRequest: every parameter is checked, clamped and resolved against
+// the index. A wrong type is refused by name, a number out of range is clamped, an unknown parameter is
+// ignored. A legacy parameter (filter_by, facet_by, sort_by) wins over its native counterpart. Does no
+// matching or ranking.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -55,53 +56,53 @@ const MEMBERS = {
   ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
   ...ASKER_MEMBERS,
 };
-/** The parameters of a query: unknown ones are ignored. */
+/** The parameters of a query. Unknown ones are ignored. */
 export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
-  /** The text as it came, where `q` is what it was understood as. */
+  /** The text as typed; query understanding may change `q`. */
   readonly typed: string;
   readonly searchMode: AskedMode;
-  /** The query's own vector, of length 1. Null when it has none. */
+  /** The query's own vector, normalised to length 1. Null if it has none. */
   readonly vector: Float32Array | null;
-  /** Words, or words in sequence, of which was understood that documents with them are not wanted. */
+  /** Words and phrases that query understanding found unwanted. Documents with them rank last. */
   readonly avoided: readonly string[];
-  /** Lists documents instead of searching words. */
+  /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
-  /** Empty only for browsing an index without searchable fields. */
+  /** May be empty only if the query browses an index without searchable fields. */
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
-  /** Who asks sees these documents only; `filter` says so too. Null: all. */
+  /** The documents that the requester may see; `filter` includes this condition. Null means all documents. */
   readonly within: Within | null;
-  /** Facet fields that have facet: true, in the order of the request, each once. */
+  /** Fields with facet: true, in request order, without duplicates. */
   readonly facets: readonly ViewField[];
   readonly maxFacetValues: number;
-  /** null: by relevance. */
+  /** Null means by relevance. */
   readonly sort: readonly SortRequest[] | null;
   readonly perPage: number;
   readonly page: number;
   readonly prefix: boolean;
   readonly numTypos: number;
-  /** String fields to highlight, each once. */
+  /** String fields to highlight, without duplicates. */
   readonly highlight: readonly ViewField[];
   readonly keepFields: readonly string[] | null;
   readonly dropFields: readonly string[] | null;
-  /** Tell for every hit why it stands where it does. */
+  /** Whether to explain the position of every hit. */
   readonly explain: boolean;
-  /** It may be asked in another way than it is typed. */
+  /** Whether query understanding may change the query. */
   readonly ai: boolean;
 }
 
-/** `*`, and a text without anything in it, list documents instead of searching words. */
+/** `*` and a blank text list documents instead of searching for words. */
 function isBrowse(q: string): boolean {
   const text = q.trim();
   return text === "" || text === "*";
 }
 
-/** Throws SkeinError SK-SE-400 with a sentence that names the parameter. */
+/** Throws SK-SE-400 with a sentence that names the parameter. */
 export function readQueryRequest(
   body: unknown,
   record: IndexRecord,
@@ -112,7 +113,7 @@ export function readQueryRequest(
   return finished(readingOfQueryRequest(body, record, view, limits, within));
 }
 
-/** `readQueryRequest` in small steps, for a filter may be long. */
+/** `readQueryRequest` in small steps, because a filter may be long. */
 export function* readingOfQueryRequest(
   body: unknown,
   record: IndexRecord,
@@ -170,7 +171,10 @@ function queryFields(given: QueryValues, view: IndexView, browse: boolean): read
   return fields.map((field, i) => ({ field, weight: positiveWeight(weightTexts[i] as string) }));
 }
 
-/** The fields that a list names, each once. Throws SK-SE-400 for one that cannot be searched; `parameter` is for the sentence. */
+/**
+ * The fields in a list of names. Throws SK-SE-400 for a field that cannot be searched or is named twice; the
+ * message names `parameter`.
+ */
 export function searchedFields(parameter: string, names: readonly string[], view: IndexView): ViewField[] {
   if (names.length > FIXED_LIMITS.queryFieldsMax)
     throw invalid(`${parameter} names more than ${FIXED_LIMITS.queryFieldsMax} fields`);
@@ -207,7 +211,7 @@ function* queryFilter(
   return native === undefined ? null : nativeFilter(native, limits);
 }
 
-/** Fields without facet: true (or unknown ones) are no error and get no aggregation. */
+/** Unknown fields and fields without facet: true are ignored. */
 function facetFields(given: QueryValues, view: IndexView): ViewField[] {
   const { facets: native = [], facet_by: legacy } = given;
   const names = legacy === undefined ? native : commaList(legacy);
@@ -233,7 +237,7 @@ function querySort(given: QueryValues, view: IndexView): SortRequest[] | null {
   return items.length === 0 ? null : parseSort(name, items, view);
 }
 
-/** Unknown fields and fields that hold no text are ignored. */
+/** Unknown fields and fields without text are ignored. */
 function highlightFields(given: QueryValues, view: IndexView): ViewField[] {
   const fields = new Set<ViewField>();
   for (const name of commaList(given.highlight_fields)) {

@@ -1,5 +1,5 @@
-// A vector that a client sends along with a query: read, checked, and brought to length 1, since only its direction counts.
-// Knows nothing of how it is compared.
+// A vector that a client sends with a query. Reads and checks it and normalises it to length 1, because only
+// its direction matters. Does not know how vectors are compared.
 
 import { EMBEDDER_SOURCES, sourcesThat } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";
@@ -26,14 +26,17 @@ export const VECTOR: ValueReader<Float32Array> = {
   },
 };
 
-/** Throws SK-SE-400 if the index's vectors do not come from outside: a client's vector could not be compared with them. */
+/**
+ * Throws SK-SE-400 if the index's vectors do not come from outside, because a client's vector could not be
+ * compared with them.
+ */
 export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
   if (EMBEDDER_SOURCES[source].vectors === "outside") return;
   const able = sourcesThat(({ vectors }) => vectors === "outside");
   throw invalid(`vector needs the setting embedder.source to be ${able}; it is ${source}`);
 }
 
-/** Divided by the largest first, so that no square is infinite or lost. */
+/** Divides by the largest number first, so that no square overflows or underflows. */
 function unitVector(numbers: readonly number[], largest: number): Float32Array {
   const scaled = Float64Array.from(numbers, (number) => number / largest);
   const length = Math.sqrt(scaled.reduce((sum, number) => sum + number * number, 0));

@@ -1,16 +1,16 @@
-// Whether two words are at most a few typing errors apart: a letter too many, missing, wrong, or exchanged
-// with its neighbour. The same distance as the engine's typo walk over a dictionary
-// (engine-wasm/assembly/expand), which compares one word with many; here are those that compare two. A test
-// holds the two equal.
+// Returns whether two words are at most a few typing errors apart: a letter added, missing, wrong, or swapped
+// with its neighbour. The distance is the same as in the engine's typo search of a dictionary
+// (engine-wasm/assembly/expand), which compares one word with many; this file compares two words. A test
+// checks that both agree.
 
 const SURROGATE = /\p{Surrogate}|[\u{10000}-\u{10ffff}]/u;
 
-/** Optimal string alignment, in code points. */
+/** Optimal string alignment distance, in code points. */
 export function editsWithin(a: string, b: string, most: number): boolean {
   return SURROGATE.test(a) || SURROGATE.test(b) ? isWithin([...a], [...b], most) : isWithin(a, b, most);
 }
 
-/** A row of the matrix that is too far off ends the comparison. */
+/** Stops as soon as a whole row of the matrix exceeds `most`. */
 function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   if (most === 1) return oneEditApart(a, b);
@@ -35,7 +35,10 @@ function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boo
   return last[b.length]! <= most;
 }
 
-/** The same for one error, without rows: it is at the first difference, and the rest is equal. */
+/**
+ * The special case of one error, without a matrix: the error is at the first difference, and the rest must be
+ * equal.
+ */
 function oneEditApart(a: ArrayLike<string>, b: ArrayLike<string>): boolean {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
