@@ -1,4 +1,4 @@
-// Documents that share the rare words of a document: what is similar without vectors.
+// Documents that share a document's rare words: similarity without vectors.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -13,12 +13,12 @@ import { planQuery, programOf } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { PlacedDocument } from "../semantic/nearest.js";
 
-/** Words of the document that are looked up, from its beginning. */
+/** Maximum words of the document to look up, starting from its beginning. */
 const LOOKED_UP_MAX = 200;
 const RARE_WORDS_MAX = 10;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
-/** The documents with the rarest words of `source`, best first, without itself. */
+/** The documents that contain the rarest words of `source`, best first, excluding `source`. */
 export async function sharingRareWords(
   snapshot: IndexSnapshot,
   index: QueriedIndex,
@@ -48,7 +48,7 @@ export async function sharingRareWords(
     .map(({ shard, seq }) => ({ shard, seq, similarity: null }));
 }
 
-/** Words of the searchable fields that other documents have too, rarest first. */
+/** Words in the searchable fields that also occur in other documents, rarest first. */
 async function rareWords(
   snapshot: IndexSnapshot,
   { view, analyser }: QueriedIndex,

@@ -1,5 +1,5 @@
-// Documents that are similar to one of the index: the nearest by their vectors, or without vectors those that
-// share its rare words. Filters hold, ranking rules do not.
+// Documents similar to a document of the index: those with the nearest vectors, or, without vectors, those
+// that share its rare words. Filters apply, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -15,19 +15,19 @@ import { documentVector } from "../semantic/query-vector.js";
 import { sharingRareWords } from "./rare-words.js";
 import { readSimilarRequest, type SimilarRequest } from "./similar-request.js";
 
-/** What similar documents are found with. */
+/** Dependencies of the search for similar documents. */
 interface Finding {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly queriedIndexes: QueriedIndexes;
 }
 
-/** A similar document. Without vectors it has no similarity. */
+/** A similar document. Its similarity is null without vectors. */
 export interface SimilarHit extends PlacedDocument {
   readonly similarity: number | null;
 }
 
-/** `{"hits":[...],"took_ms":n}`. Throws SkeinError, SK-DOC-404 when the document does not exist. */
+/** Returns `{"hits":[...],"took_ms":n}`. Throws SkeinError, SK-DOC-404 if the document does not exist. */
 export async function similarDocuments(
   { reads, limits, queriedIndexes }: Finding,
   contents: IndexContents,
@@ -91,7 +91,7 @@ async function hitsFor(
     .slice(0, request.perPage);
 }
 
-/** The hits as JSON. Null when a shard no longer has one of them. */
+/** The hits as JSON. Null if a shard no longer has one of them. */
 async function shownHits(
   snapshot: IndexSnapshot,
   hits: readonly SimilarHit[],

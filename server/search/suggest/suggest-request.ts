@@ -1,5 +1,5 @@
-// The body of a suggest request -> a SuggestRequest: every parameter checked and resolved against the index.
-// What it shares with a query (the text, the filter) is read by the query's own reader.
+// The body of a suggest request -> a SuggestRequest: every parameter validated and resolved against the
+// index. The query's own reader reads what both have in common (the text and the filter).
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -12,18 +12,21 @@ import type { Within } from "../../question/request/within.js";
 import { LOGGED_QUERIES } from "./suggest-list.js";
 
 export interface SuggestRequest {
-  /** A search of the suggested fields for the input: prefix on, best known documents first, no page yet. */
+  /**
+   * A search of the suggested fields for the input: prefix on, most popular documents first, page not yet
+   * set.
+   */
   readonly query: QueryRequest;
-  /** In the order of the request, each once. None when only queries are suggested. */
+  /** In request order, without duplicates. Empty if only queries are suggested. */
   readonly fields: readonly ViewField[];
-  /** Suggest queries that people searched for. */
+  /** True if popular queries are suggested. */
   readonly queries: boolean;
   readonly perPage: number;
-  /** null: suggest values of the fields. */
+  /** Null: suggest values of the fields. */
   readonly groupBy: ViewField | null;
 }
 
-/** The parameters of a suggest request: unknown ones are ignored. */
+/** The parameters of a suggest request. Unknown ones are ignored. */
 export const SUGGEST = object(
   {
     q: required(text("queryTextBytesMax"), "What has been typed so far."),
@@ -34,10 +37,10 @@ export const SUGGEST = object(
   },
   { unknown: "ignored", nulls: "refused" },
 );
-/** Shorter words are not corrected: nearly every one of them has another word one letter away. */
+/** Shorter words are not corrected, because nearly every short word is one letter away from another. */
 const TYPO_LETTERS_MIN = 4;
 
-/** Throws SkeinError SK-SE-400 with a sentence that names the parameter. */
+/** Throws SkeinError SK-SE-400, with the parameter named in the message. */
 export function readSuggestRequest(
   body: unknown,
   record: IndexRecord,
@@ -54,7 +57,7 @@ export function readSuggestRequest(
   const query = readQueryRequest(
     {
       q,
-      query_by: fields.map((field) => field.name).join(","), // all searchable ones when it is empty
+      query_by: fields.map((field) => field.name).join(","), // empty: all searchable fields
       prefix: true,
       ...(filter === undefined ? {} : { filter_by: filter }),
     },
@@ -66,19 +69,19 @@ export function readSuggestRequest(
   return {
     query: { ...query, sort: popularityFirst(view) },
     fields,
-    // What other people search for is not for who may see some documents only.
+    // Callers who may see only some documents do not see other people's searches.
     queries: queries && within === null,
     perPage: given.per_page,
     groupBy,
   };
 }
 
-/** Whether a text has a word that is long enough to be corrected. */
+/** True if a word is long enough to be corrected. */
 export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }
 
-/** A field of that name goes before what people searched for. */
+/** A field with the reserved name takes precedence over popular queries. */
 function suggestedFields(list: string, view: IndexView): Pick<SuggestRequest, "fields" | "queries"> {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
@@ -101,7 +104,7 @@ function groupField(given: string, view: IndexView): ViewField | null {
   return field;
 }
 
-/** The default sorting field stands for popularity; without one the best match comes first. */
+/** Sorts by the default sorting field, as a measure of popularity, and then by best match. */
 function popularityFirst(view: IndexView): QueryRequest["sort"] {
   if (view.defaultSort === null) return null;
   return [

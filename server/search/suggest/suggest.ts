@@ -1,7 +1,7 @@
-// Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the
-// places that are then still free. A list is either values of documents or, grouped, values of one field with
-// counts; queries that people searched for may stand before them. Built on the steps of a query; here is
-// their order and what makes a list.
+// Suggestions for partly typed input. Literal matches come first; corrected spellings only fill the remaining
+// places. The list contains either values of documents or, if grouped, values of one field with counts.
+// Popular queries may precede them. Built on the steps of a query; this file defines their order and fills
+// the list.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -28,11 +28,11 @@ import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./sugges
 import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
 
 /**
- * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always
- * hold enough values that start with a short input, and every row costs its document.
+ * Rows to read per suggestion: in the first pass, and in the second if the list is not full. The best few
+ * rows nearly always have enough values that start with a short input, and each row costs a document fetch.
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
-/** Documents read at once when those were not enough. */
+/** Maximum documents per fetch. */
 const CHUNK_ROWS = 100;
 
 export interface Suggestions {
@@ -40,7 +40,7 @@ export interface Suggestions {
   readonly took_ms: number;
 }
 
-/** What suggestions work with. */
+/** Dependencies of suggestions. */
 interface Suggesting extends Pick<Searching, "reads" | "limits"> {
   readonly queriedIndexes: QueriedIndexes;
 }
@@ -72,7 +72,7 @@ export async function suggest(
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
-/** null: a document is gone from its shard. */
+/** Returns null if a document no longer exists in its shard. */
 async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<readonly Suggestion[] | null> {
   const { request, input, index } = task;
   const list = new SuggestionList(request.perPage, index.analyser);
@@ -91,7 +91,7 @@ async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<reado
   return list.suggestions;
 }
 
-/** Adds popular queries: beside fields at most half of the list. */
+/** Adds popular queries. If fields are suggested too, queries fill at most half of the list. */
 async function addQueries(
   task: Task,
   snapshot: IndexSnapshot,
@@ -127,7 +127,7 @@ async function tolerantJudge(task: Task, snapshot: IndexSnapshot): Promise<Judge
   return (value) => chooser.judge(value);
 }
 
-/** Adds the values of the best documents. False: a document is gone from its shard. */
+/** Adds values from the best documents. Returns false if a document no longer exists in its shard. */
 async function addValues(
   task: Task,
   snapshot: IndexSnapshot,
@@ -143,7 +143,7 @@ async function addValues(
     const plan = planOf(task, typos, { perPage: rows });
     if (plan.text.words.length === 0) return true;
     const first = from === 0;
-    // With one shard the first documents come along with their rows; later ones are read in pieces.
+    // With one shard, the first documents arrive with their rows; later ones are fetched in chunks.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = await matchQuery(plan, snapshot, () => page);
     const { winners, found } = merged(matched, from, rows - from);
@@ -164,14 +164,14 @@ async function addValues(
   return true;
 }
 
-/** Rows up to which the documents are read, in turn. */
+/** Number of rows after which each pass ends, in order. */
 function windows({ request }: Task): number[] {
   const rowsMax = FIXED_LIMITS.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
 
-/** Adds the values of the group field over all matching documents: most documents first. */
+/** Adds values of the group field over all matching documents, by descending number of documents. */
 async function addGroups(
   task: Task,
   snapshot: IndexSnapshot,
@@ -200,8 +200,8 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, scale);
-  // Words are never left out: a suggestion without them would answer another question. None goes on inside of
-  // a word.
+  // Never drops words, because a suggestion without them would answer a different question. Never matches
+  // inside words.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 
@@ -220,7 +220,7 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
   return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
-/** The default sorting field stands for popularity; without one it is what people click. */
+/** Without a default sorting field, which measures popularity, sorts by clicks. */
 function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.view.defaultSort !== null) return documents;

@@ -1,6 +1,6 @@
-// Has queries read by a language model behind an OpenAI-compatible server that a tenant chose. Asks once,
-// waits no longer than the setting says, and remembers what was answered. What is answered is a claim:
-// endpoint-answer.ts checks it.
+// Lets a language model read queries, on an OpenAI-compatible server that a tenant chose. Asks once, waits no
+// longer than the configured timeout, and caches answers. An answer is only a claim: endpoint-answer.ts
+// validates it.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
@@ -14,14 +14,14 @@ import type { QueriedIndex } from "../matching/queried-index.js";
 import { type Claim, questionOf, readClaim } from "./endpoint-answer.js";
 import type { IndexFacts } from "./facts.js";
 
-/** Answers of language models that are remembered. */
+/** Maximum cached answers of language models. */
 const ANSWERS_MAX = 1_000;
 
-/** After a failure the server is left alone for so long, so that not every query waits in vain. */
+/** After a failure, the server is not asked for this long, so that not every query waits for a timeout. */
 const REST_MS = 2_000;
 const UNDER_WAY_MAX = 32;
 
-/** The endpoint of an index, for the state of its record. Null when it cannot be asked. */
+/** The endpoint for one state of an index record. Null if it cannot be asked. */
 interface Known {
   readonly record: IndexRecord;
   readonly endpoint: ChatEndpoint | null;
@@ -36,12 +36,15 @@ export interface EndpointReaderOptions {
 
 export class EndpointReader {
   readonly #options: EndpointReaderOptions;
-  /** By index state, filter of who asks, and text, the oldest first. */
+  /** By index state, the caller's filter, and text; least recently used first. */
   readonly #claims = new Map<string, Claim>();
   readonly #underWay = new Map<string, Promise<Claim | null>>();
   /** By uid. */
   readonly #known = new Map<number, Known>();
-  /** Until when an index's endpoint is left alone. A changed setting is a new record. */
+  /**
+   * When each index's endpoint may be asked again. A changed setting creates a new record, which may be asked
+   * at once.
+   */
   readonly #resting = new WeakMap<IndexRecord, number>();
 
   constructor(options: EndpointReaderOptions) {
@@ -51,7 +54,10 @@ export class EndpointReader {
     });
   }
 
-  /** What the model makes of a query; null when it does not say in time, or nothing that can be read. */
+  /**
+   * Returns the model's reading of a query. Returns null if the model answers late or unusably, or is not
+   * asked.
+   */
   async read(
     text: string,
     { state, record }: QueriedIndex,
@@ -79,7 +85,7 @@ export class EndpointReader {
     }
   }
 
-  /** Everything under way fails. */
+  /** Fails all requests in progress. */
   close(): void {
     for (const uid of this.#known.keys()) this.#forget(uid);
   }
@@ -93,7 +99,7 @@ export class EndpointReader {
       );
       return readClaim(answer, this.#options.limits);
     } catch (error) {
-      // What the model said is no claim: another query may be read better.
+      // The answer is not a valid claim. The endpoint is still asked about other queries.
       if (error instanceof SkeinError) return null;
       if (!(error instanceof EndpointError)) throw error;
       this.#resting.set(record, Date.now() + REST_MS);
@@ -110,7 +116,7 @@ export class EndpointReader {
     return endpoint;
   }
 
-  /** Null also when the stored key cannot be read: nothing is sent without it. */
+  /** Also returns null if the stored key cannot be read: nothing is sent without it. */
   #open(record: IndexRecord): ChatEndpoint | null {
     const { secrets, addresses } = this.#options;
     const { url, model, timeout_ms: msMax } = record.settings.ai;

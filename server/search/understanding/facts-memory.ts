@@ -1,8 +1,7 @@
-// Remembers the facts of the indexes that were asked lately, within a number of values. Facts are those of
-// one generation. Of a large index older ones serve for a while, because counting its facets anew after each
-// write would cost more than a value that is found a few seconds late: what is read is tried on the index as
-// it is now in any case. When they are to be counted anew, that is done behind a query, which goes on with
-// what is known.
+// Caches the facts of recently queried indexes, up to a maximum number of values. Facts belong to one
+// generation. For a large index, older facts are used for a while: counting its facets again after every
+// write would cost more than finding a new value a few seconds late, and every reading is verified on the
+// current index anyway. Renewal runs in the background while the query continues with the known facts.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -10,12 +9,12 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
-/** Facet values that are remembered of all indexes. */
+/** Maximum facet values cached for all indexes together. */
 const VALUES_MAX = 200_000;
-/** Older facts of a large index are gathered again. */
+/** Age after which the facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
 
-/** Counts the most frequent values of facets over all documents that may be seen in a view. */
+/** Counts the most frequent facet values over all documents visible in a snapshot. */
 export type CountValues<V> = (
   view: V,
   fields: readonly ViewField[],
@@ -24,7 +23,7 @@ export type CountValues<V> = (
 
 type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
-/** Whose facts are wanted. */
+/** The facts to look up: which index, for which caller. */
 export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
   readonly view: IndexView;
@@ -33,13 +32,13 @@ export interface FactsQuestion<V extends StandingSnapshot> {
   readonly documents: number;
   readonly snapshot: V;
   readonly count: CountValues<V>;
-  /** Does the work with a view of its own, which may outlive the query. */
+  /** Runs the work on a separate snapshot, which may outlive the query. */
   behind(work: (snapshot: V) => Promise<void>): Promise<void>;
 }
 
 export interface KnownFacts {
   readonly facts: IndexFacts;
-  /** They are those of the view that they were asked for. */
+  /** True if the facts belong to the query's snapshot. */
   readonly current: boolean;
 }
 
@@ -50,24 +49,24 @@ interface Entry {
   readonly gatheredAt: number;
   readonly facts: Promise<IndexFacts>;
   size: number;
-  /** Newer facts are being gathered. */
+  /** True while newer facts are being gathered. */
   isRenewed: boolean;
 }
 
-/** An index with more documents and values than this is a large one. */
+/** An index with more documents and values than this is large. */
 const SMALL_MAX = 50_000;
-/** Facts of so many times the age at which they are renewed do not serve any more. */
+/** Facts older than this many times FACTS_MS are no longer used. */
 const TOO_OLD = 12;
-/** A value with its word takes about as much memory as so many characters. */
+/** Number of characters that take about as much memory as a value with its keys. */
 const CHARACTERS_PER_VALUE = 64;
 
-/** How many values' memory an entry takes. */
+/** Memory of an entry, in values. */
 function weightOf({ size, within }: Entry): number {
   return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
 }
 
 export class FactsMemory {
-  /** By the index's uid and `within`, the one that was not asked for the longest time first. */
+  /** By index uid and `within`, least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
   readonly #limits: Limits;
@@ -78,7 +77,7 @@ export class FactsMemory {
     this.#valuesMax = valuesMax;
   }
 
-  /** The words by which queries may name fields of the index. */
+  /** Words by which queries may name fields of the index. */
   names(record: IndexRecord, view: IndexView): ReadonlySet<string> {
     let names = this.#names.get(view);
     if (names === undefined) {
@@ -103,7 +102,7 @@ export class FactsMemory {
       }
     }
     const entry = this.#gather(question, snapshot);
-    // While an index is rebuilt, its facets change without a new generation.
+    // During a rebuild, facets change without a new generation, so the facts are not cached.
     if (snapshot.expansions !== null) this.#keep(key, entry);
     try {
       const facts = await entry.facts;
@@ -116,7 +115,7 @@ export class FactsMemory {
     }
   }
 
-  /** Behind one query at a time. */
+  /** Runs only one renewal per entry at a time. */
   async #renew<V extends StandingSnapshot>(
     key: string,
     known: Entry,
@@ -133,7 +132,7 @@ export class FactsMemory {
         this.#shrink();
       });
     } catch {
-      // The next query tries, until one has to wait for the facts and hears why there are none.
+      // Later queries try again. Once the facts are too old, a query waits for new ones and gets the error.
     } finally {
       known.isRenewed = false;
     }

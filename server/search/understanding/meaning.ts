@@ -1,7 +1,7 @@
-// Decides what a query means. Readings are tried on the index before they are used: a filter that finds
-// nothing, words that documents have as they stand, a value that most documents with its words do not have
-// are no readings. A query that nothing is read of is asked as it is, once. What is asked and counted comes
-// from outside, so that this can be tested without an index.
+// Decides what a query means. Every reading is tried on the index before it is used. A reading is rejected if
+// its filter finds nothing, if documents contain its words literally, or if it is a value that most documents
+// with its words do not have. A query without readings runs once, as typed. Searching and counting are passed
+// in, so this can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
@@ -13,20 +13,22 @@ import { contextOf } from "./message.js";
 import { type ReadText, readText } from "./read.js";
 import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./reading.js";
 
-/** How an index is asked. `A` is a whole attempt at a query. */
+/** Access to an index. `A` is one complete attempt at a query. */
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
-  /** How many documents an attempt finds: with any of the words when few have all. */
+  /**
+   * Number of documents that an attempt finds. Includes those with only some of the words if few have all.
+   */
   found(attempt: A): Promise<number>;
-  /** How many documents have all words. */
+  /** Number of documents with all words. */
   full(attempt: A): number;
-  /** How many documents have all words of a request and pass its filter. */
+  /** Number of documents that have all words of a request and pass its filter. */
   count(request: QueryRequest): Promise<number>;
 }
 
 export interface Understood<A> {
   readonly attempt: A;
-  /** Null: the query was asked as it came. */
+  /** Null if the query ran as typed. */
   readonly context: AiContext | null;
 }
 
@@ -34,12 +36,12 @@ export interface MeaningLimits extends FilterLimits {
   readonly understandingTrialsMax: number;
 }
 
-/** A query with fewer full matches than this may mean something else than it says. */
+/** A query with fewer full matches than this may mean something other than its words. */
 const FEW_MATCHES = 3;
-/** A value holds when at least this part of the documents with its words passes its filter. */
+/** A value is accepted if at least this share of the documents with its words passes its filter. */
 const SHARE_MIN = 0.5;
 
-/** Few full matches are a reason to guess. */
+/** True if there are so few full matches that guessing is justified. */
 export function isPoor(fullMatches: number): boolean {
   return fullMatches < FEW_MATCHES;
 }
@@ -54,7 +56,7 @@ export class Meaning<A> {
     this.#limits = limits;
   }
 
-  /** The query as its named readings say it; null when it has none that hold. */
+  /** Reads the query by its named readings. Returns null if none of them is accepted. */
   async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || read.named.length === 0) return null;
@@ -68,9 +70,9 @@ export class Meaning<A> {
   }
 
   /**
-   * The query with fewer words, when `attempt` found few documents that have them all and more have the rest:
-   * words that ask and say nothing are left out, and when no document has all words, values of facets become
-   * filters.
+   * Tries the query with fewer words if `attempt` found few documents with all of them. Drops question words
+   * and fillers, and if no document has all words, turns facet values into filters. Returns null unless this
+   * finds more documents.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
@@ -97,7 +99,7 @@ export class Meaning<A> {
     return { attempt: better, context: this.#context(meant, read, true) };
   }
 
-  /** The query as somebody else reads it, held against the index in the same way. */
+  /** Checks a language model's reading of the query on the index. */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
     const used = request.sort === null ? meant : { ...meant, sort: null };
     const attempt = await this.#asking.attempt(requestOf(request, used, true, this.#limits));
@@ -110,7 +112,10 @@ export class Meaning<A> {
     return { attempt, context: contextOf(used, told) };
   }
 
-  /** Readings without the ones that documents contradict because they have the words as they stand. */
+  /**
+   * The named readings that documents do not contradict by containing the words literally. Leaves out
+   * readings with the doubt "share".
+   */
   async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
     const kept: Reading[] = [];
     for (const reading of read.named) {
@@ -129,7 +134,7 @@ export class Meaning<A> {
     return (await this.#asking.count({ ...request, q: `${rest} "${words}"`.trim(), browse: false })) > 0;
   }
 
-  /** `base`, and those of the candidates whose filter most documents pass that have their words. */
+  /** `base`, plus each candidate whose filter passes most of the documents with the candidate's words. */
   async #shared(
     request: QueryRequest,
     read: ReadText,
@@ -150,7 +155,7 @@ export class Meaning<A> {
     return kept;
   }
 
-  /** No document has the word as it was typed, so it is misspelt. */
+  /** True if no document has the word as typed, so it is likely misspelt. */
   async #isUnknown(request: QueryRequest, read: ReadText, { from, to }: Reading): Promise<boolean> {
     if (this.#spent()) return false;
     const q = spanText(read.text, read.tokens, from, to);
@@ -177,8 +182,8 @@ export class Meaning<A> {
     const asTyped = await this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
-    // Documents with some of the words, by price, would be anything cheap: the sort is for documents with all
-    // of them.
+    // Sorting documents with only some of the words by price would list anything cheap, so the sort applies
+    // only to documents with all words.
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
@@ -197,7 +202,7 @@ export class Meaning<A> {
     return this.#asking.count(this.#requestOf(request, read, meant));
   }
 
-  /** One more question to the index, if there are any left. */
+  /** Counts one more trial. Returns true if the limit is exceeded. */
   #spent(): boolean {
     return ++this.#trials > this.#limits.understandingTrialsMax;
   }
@@ -214,7 +219,7 @@ export class Meaning<A> {
   }
 }
 
-/** The rewritten query. A sort of the request wins over one that was read. */
+/** The rewritten query. The request's own sort takes precedence over one in the text. */
 function rewrittenFor(
   { sort }: QueryRequest,
   { text, tokens }: ReadText,
@@ -224,14 +229,14 @@ function rewrittenFor(
   return sort === null ? meant : { ...meant, sort: null };
 }
 
-/** Reading the rewritten text again would change nothing. */
+/** True if reading the rewritten text again would change nothing. */
 function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
   return (
     text === "*" || (readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named.length ?? 0) === 0
   );
 }
 
-/** The request in other words. Its own filter stays in force, and its own sort wins. */
+/** The request with the rewritten text. Its own filter still applies, and its own sort takes precedence. */
 function requestOf(
   request: QueryRequest,
   { text, filterBy, sort, avoided }: Rewritten,
@@ -245,7 +250,7 @@ function requestOf(
     browse: text === "*",
     filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
     sort: request.sort ?? (sort === null ? null : [sort]),
-    // The last word that is left was not the last one typed, so it is whole.
+    // If the last word typed was consumed by a reading, the last remaining word is complete.
     prefix: request.prefix && !isLastRead,
   };
 }

@@ -1,4 +1,4 @@
-// Says what was made of a query: the member `ai_context` of an answer. Knows readings, and nothing of how
+// Describes how a query was understood: the member `ai_context` of a response. Knows readings, but not how
 // they were tried.
 import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
@@ -11,9 +11,9 @@ export interface Told {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
   readonly language: Language;
-  /** Which of the readings nobody named: guessed from the words alone. */
+  /** True if the readings were guessed from the words or claimed by a model, not named in the query. */
   readonly guessed: boolean;
-  /** Readings that were possible, and were not used. */
+  /** Possible readings that were not used. */
   readonly unused: readonly Reading[];
 }
 
@@ -34,7 +34,7 @@ export function contextOf(meant: Rewritten, told: Told): AiContext {
   };
 }
 
-/** What the query is for, by its strongest part. */
+/** The intent of the query, by its strongest part. */
 function intentOf({ text, filterBy, sort, avoided }: Rewritten): string {
   if (sort !== null) return "sort";
   if (filterBy !== null) return text === "*" ? "browse" : "filter";
@@ -50,23 +50,23 @@ function messageOf(meant: Rewritten, { sentences }: Language): string {
   return said.length === 0 ? head : `${head} · ${said.join(" · ")}`;
 }
 
-/** The sort of the request wins over one that was read. */
+/** False for a sort in the text if the request has its own. */
 function isUsed(reading: Reading, { sort }: Rewritten): boolean {
   return reading.kind !== "sort" || sort !== null;
 }
 
-/** What is searched for. */
+/** The words to search for. */
 function wordsOf({ text }: Rewritten): string {
   return text === "*" ? "" : text;
 }
 
 /**
- * The words without filters, the words with those values that were taken for words, and the words taken as
- * they are.
+ * Alternative wordings, without filters: the rewritten text, the query with its values kept as words, the
+ * query with unused values also removed, and the whole query as a phrase.
  */
 function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
   const isValue = ({ kind }: Reading): boolean => kind === "value";
-  // A claim of a model has no places in the text.
+  // A model's claim has no positions in the text.
   const placed = meant.readings.filter(({ from, to }) => to > from);
   const plain = keptText(
     text,

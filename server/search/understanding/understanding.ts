@@ -1,5 +1,5 @@
-// Understands queries over an index: gathers its facts, lets readings be tried on it, and falls back to the
-// query as it was typed. Most queries end at a look at their words, and are asked once.
+// Understands queries over an index: gathers its facts, tries readings on it, and falls back to the query as
+// typed. Most queries need only a look at their words and run once.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -27,7 +27,7 @@ export class QueryUnderstanding implements Understanding {
     this.#endpoints = new EndpointReader(options);
   }
 
-  /** Questions to models under way fail. */
+  /** Fails all pending requests to models. */
   close(): void {
     this.#endpoints.close();
   }
@@ -59,7 +59,7 @@ export class QueryUnderstanding implements Understanding {
     return { attempt, context: null, lasting: known?.current ?? true };
   }
 
-  /** A model is not asked about one or two words: they name what is searched for. */
+  /** Does not ask the model about queries of one or two words, which simply name the product. */
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
@@ -70,7 +70,7 @@ export class QueryUnderstanding implements Understanding {
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
-    // Another time the model may be there and answer.
+    // Without a claim the result does not last, because the model may answer next time.
     return { ...(await asTyped(query)), lasting: current && claim !== null };
   }
 
@@ -120,7 +120,10 @@ async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
   return { attempt: await attempt(asked), context: null, lasting: true };
 }
 
-/** What was read may ask for more than an index can do beside the query's own filter: then it is not used. */
+/**
+ * Returns null on a 400 error: a reading together with the query's own filter may exceed a limit of the
+ * index.
+ */
 async function orNothing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

@@ -1,6 +1,6 @@
-// Reads values of facets: a brand, a colour, a category, with its field's name (`brand adidas`) or without,
-// in plural, as other languages call a colour, and misspelt. A value is read only when all fields of the
-// index but one do not have it.
+// Reads facet values in a query: a brand, colour or category, with its field's name (`brand adidas`) or
+// without, in the plural, as a colour in another language, or misspelt. Without the field's name, a value is
+// read only if exactly one field has it.
 
 import { editsWithin } from "../../question/words/typos/edits-within.js";
 import type { IndexFacts, NamedValue } from "./facts.js";
@@ -10,12 +10,12 @@ import { filled, labelOf, type Reading, valueFilter } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
 const LETTERS_MIN = 3;
-/** A brand may be as short as HP. */
+/** A brand can be as short as HP. */
 const BRAND_LETTERS_MIN = 2;
 const ONE_EDIT_LETTERS_MIN = 5;
 const TWO_EDITS_LETTERS_MIN = 9;
 
-/** `brand adidas`, `colour: black`: the field is named, and the value follows. */
+/** `brand adidas`, `colour: black`: a field name followed by a value. */
 export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
   const word = tokens[at];
   const field = word?.kind === "word" ? facts.fieldNamed(word.key) : null;
@@ -25,7 +25,7 @@ export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: In
   return { ...readingOf(found.value, at, found.to, languageOfName(word.key)), doubt: "share" };
 }
 
-/** The value that begins at a token. `isLast`: nothing but readings follows behind a place. */
+/** Returns the value that begins at a token. `isLast` is true if only readings follow from a place on. */
 export function valueAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -37,13 +37,13 @@ export function valueAt(
   if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
   const found = longestValue(tokens, at, facts, () => true) ?? colourAt(tokens, at, facts, language);
   if (found === null || !isSaid(found.value)) return null;
-  // `shoe rack` is no shoe: in most languages the thing itself comes last.
+  // A `shoe rack` is not a shoe: in most languages the product itself comes last.
   if (found.value.subject === "category" && !language.headFirst && !isLast(found.to)) return null;
   if (found.value.subject === "category" && language.headFirst && at > 0 && !isLast(found.to)) return null;
   return { ...readingOf(found.value, at, found.to, language), doubt: "share" };
 }
 
-/** A value that a word is a misspelling of, when no other value is as near. */
+/** Returns the value that a word misspells, if only one value is within the allowed number of edits. */
 export function misspeltValueAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -96,7 +96,7 @@ function longestValue(
     const fields = new Set(all.map(({ field }) => field));
     const named = all.filter(wanted);
     const [value] = named;
-    // A value of two fields is ambiguous, unless its field is named.
+    // A value that occurs in two fields is ambiguous unless its field is named.
     if (
       value !== undefined &&
       new Set(named.map(({ field }) => field)).size === 1 &&
@@ -108,12 +108,12 @@ function longestValue(
   return found;
 }
 
-/** Singular and plural are both values of the field. */
+/** Combines values of one field, such as singular and plural. */
 function merged(values: readonly NamedValue[]): NamedValue {
   return { ...values[0]!, spellings: values.flatMap(({ spellings }) => spellings) };
 }
 
-/** The colour in the language of the query, as the index calls it. */
+/** Maps a colour in the query's language to the index's word for it. */
 function colourAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -132,7 +132,10 @@ function colourAt(
   return null;
 }
 
-/** A value that people would name: not one letter, not a number, and no word that every sentence has. */
+/**
+ * True if people would name the value in a query: it has enough letters, or letters and digits, and is not a
+ * single function word.
+ */
 function isSaid({ keys, subject }: NamedValue): boolean {
   const letters = keys.join("").replace(/[^\p{L}]/gu, "").length;
   const isMixed = /\d/.test(keys.join("")) && letters > 0;
@@ -158,7 +161,8 @@ function readingOf(value: NamedValue, from: number, to: number, language: Langua
     from,
     to,
     kind: "value",
-    // `Wine Red` is red, but `Nike Golf` is another brand.
+    // Colours match by word, so `Wine Red` counts as red. Other values match whole: `Nike Golf` is not
+    // `Nike`.
     filter: valueFilter(field, spellings, subject === "colour"),
     said: filled(language.sentences.equals, { field: labelOf(field), n: spellings[0] as string }),
     doubt: "share",

@@ -1,4 +1,4 @@
-// English.
+// The English words and sentences of query understanding.
 import { compileLanguage } from "./language.js";
 
 export const ENGLISH = compileLanguage({

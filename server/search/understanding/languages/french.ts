@@ -1,4 +1,4 @@
-// French.
+// The French words and sentences of query understanding.
 import { compileLanguage } from "./language.js";
 
 export const FRENCH = compileLanguage({

@@ -1,4 +1,4 @@
-// German.
+// The German words and sentences of query understanding.
 import { compileLanguage } from "./language.js";
 
 export const GERMAN = compileLanguage({

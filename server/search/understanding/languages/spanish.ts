@@ -1,4 +1,4 @@
-// Spanish.
+// The Spanish words and sentences of query understanding.
 import { compileLanguage } from "./language.js";
 
 export const SPANISH = compileLanguage({
