@@ -66,7 +66,7 @@ export async function runJudged(
   return { set: set.name, documents: index.documents, queries: queries.length, ...result, modes };
 }
 
-/** The judged queries in the form in which they are sent. */
+/** The judged queries as sent to the server. */
 function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
   return readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
 }

@@ -63,7 +63,7 @@ export function shownPrefix(value: string): string {
 /** The members of a key that the client sets. */
 export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit">;
 
-/** The rights and limits of whoever creates or changes a key. No one can grant more than they have. */
+/** The rights and limits of the caller who creates or changes a key. No one can grant more than they have. */
 export interface Grantor {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];

@@ -68,7 +68,7 @@ export interface QueryRequest {
   readonly searchMode: AskedMode;
   /** The query's own vector, normalised to length 1. Null if it has none. */
   readonly vector: Float32Array | null;
-  /** Words and phrases that query understanding found unwanted. Documents with them rank last. */
+  /** Words and phrases that query understanding found unwanted. Documents with them rank lower. */
   readonly avoided: readonly string[];
   /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
