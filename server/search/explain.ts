@@ -130,7 +130,7 @@ function explanation(
   return { text: sentences(parts, row.matched || row.hasWord, causes), ...parts };
 }
 
-/** Phrases for the reasons why a document is buried or boosted. */
+/** Phrases that explain why a document is buried or boosted. */
 interface Causes {
   readonly buried: string;
   readonly raised: string;

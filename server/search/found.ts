@@ -16,7 +16,7 @@ export interface Hit {
   readonly id: Uint8Array;
   /** The projected document as a JSON object. */
   readonly document: Uint8Array;
-  /** A JSON object of highlights by field. No bytes when there is no highlight. */
+  /** A JSON object of highlights by field. Empty if there are no highlights. */
   readonly highlight: Uint8Array;
   readonly matchType: MatchType;
   readonly explanation: Explanation | null;

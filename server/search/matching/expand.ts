@@ -77,9 +77,8 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * If a query has a single word, its near terms are searched when the word occurs in at most FEW_ALONE
- * documents and in at most FEW_SHARE of all documents. Their hits rank below those of the word and never mix
- * with them.
+ * The near terms of a query's only word are searched if at most FEW_ALONE documents, and at most FEW_SHARE of
+ * all documents, have the word. Their hits rank below those of the word and never mix with them.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;

@@ -70,7 +70,7 @@ function sharesOf(results: readonly SearchResult[], i: number): FacetShare[] {
 interface Sum {
   readonly value: FacetValue;
   count: number;
-  /** Maximum number that the shards which did not report the value could add to its count. */
+  /** Upper bound on what the shards that did not report the value could add to its count. */
   open: number;
 }
 

@@ -1,6 +1,6 @@
-// Lets a language model read queries, on an OpenAI-compatible server that a tenant chose. Asks once, waits no
-// longer than the configured timeout, and caches answers. An answer is only a claim: endpoint-answer.ts
-// validates it.
+// Has queries interpreted by a language model, on an OpenAI-compatible server that the tenant chose. Asks
+// once, waits no longer than the configured timeout, and caches answers. An answer is only a claim:
+// endpoint-answer.ts validates it.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";

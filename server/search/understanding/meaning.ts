@@ -1,5 +1,5 @@
-// Decides what a query means. Every reading is tried on the index before it is used. A reading is rejected if
-// its filter finds nothing, if documents contain its words literally, or if it is a value that most documents
+// Decides what a query means. Every reading is tried on the index before it is used. It is rejected if its
+// filter finds nothing, if documents contain its words literally, or if it is a value that most documents
 // with its words do not have. A query without readings runs once, as typed. Searching and counting are passed
 // in, so this can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
@@ -70,9 +70,9 @@ export class Meaning<A> {
   }
 
   /**
-   * Tries the query with fewer words if `attempt` found few documents with all of them. Drops question words
-   * and fillers, and if no document has all words, turns facet values into filters. Returns null unless this
-   * finds more documents.
+   * Tries the query with fewer words if `attempt` found few documents with all of them. Drops fillers such as
+   * "show me", and if no document has all words, turns one facet value into a filter. Returns null unless
+   * this finds more documents.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);

@@ -25,7 +25,10 @@ export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: In
   return { ...readingOf(found.value, at, found.to, languageOfName(word.key)), doubt: "share" };
 }
 
-/** Returns the value that begins at a token. `isLast` is true if only readings follow from a place on. */
+/**
+ * Returns the value that begins at a token. `isLast(place)` is true if all tokens from `place` on belong to
+ * readings.
+ */
 export function valueAt(
   tokens: readonly TextPiece[],
   at: number,
