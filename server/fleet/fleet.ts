@@ -1,5 +1,5 @@
-// Puts the shards and the indexes in them together: threads, the open indexes, and over them the parts that
-// others take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody
+// Assembles the shards and their indexes: the threads, the open indexes, and on top of them the parts that
+// callers use: reads, writes, moments for backups, health. Has no state of its own and is never passed on
 // whole.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
@@ -34,16 +34,16 @@ export interface FleetOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
-  /** What this thread tells the shards. */
+  /** The load that this thread reports to the shards. */
   readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
-  /** How many threads may read indexes, this one among them. */
+  /** Number of threads that may read indexes, including this one. */
   readonly threads: number;
-  /** The other ones. */
+  /** The other threads. */
   readonly followers?: ShardFollowers;
-  /** An index was opened, or documents of it were written. */
+  /** Called when an index was opened or its documents were written. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
 }
@@ -57,13 +57,13 @@ export interface Fleet {
   readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
-  /** Waits for the requests inside, closes the storage and ends the threads. */
+  /** Waits for running requests, closes the storage and ends the threads. */
   stop(): Promise<void>;
 }
 
-/** What another thread reads the shards with. */
+/** Access to the shards for another thread. */
 export interface ShardAccess {
-  /** How many there are. */
+  /** Number of shards. */
   readonly shards: number;
   readonly queries: QueryLoad;
   readonly gate: ShardGate;
@@ -72,7 +72,7 @@ export interface ShardAccess {
   connect(shard: number): ConnectedShard | null;
 }
 
-/** Starts the shards; no index is open yet. Throws what stopped one of them. */
+/** Starts the shards without opening an index. Throws the error that stopped one of them. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;

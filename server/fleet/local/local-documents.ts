@@ -1,5 +1,5 @@
-// Documents that answers from small indexes showed lately, on this thread. They are kept as the shards show
-// them whole, so that each answer takes from them what it wants.
+// A cache of documents that answers from small indexes showed lately, on this thread. Each is kept as the
+// shard shows it whole, so that any answer can select from it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
@@ -10,26 +10,26 @@ import { viewOf } from "../../catalog/schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** Pages of more documents, or of more bytes, are shown by the shards. */
+/** Pages with more documents, or more bytes, are fetched from the shards. */
 const DOCUMENTS_MAX = 64;
 const BYTES_MAX = 256 * 1024;
-/** A longer document is not kept, and the shard shows every page with it. */
+/** A longer document is not cached, and pages with it are fetched from the shard. */
 const DOCUMENT_BYTES_MAX = 32 * 1024;
-/** When so few documents are too large together, each of them counts as a long one. */
+/** If at most this many documents are too large together, each of them counts as a long one. */
 const LARGE_PAGE = 16;
 
-/** A document, and what the shard shows of it when everything is wanted. */
+/** A document, and the shard's full rendering of it. */
 interface KeptDocument extends ShownRecord {
   readonly whole: FetchedDocument;
 }
 
 const NOTHING = new Uint8Array(0);
 const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
-/** Stands for a long document. */
+/** Placeholder for a long document. */
 const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
 /**
- * Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws
+ * Fetches documents from a shard, in the order of the seqs. A missing one is empty. Throws
  * ReplyTooLargeError.
  */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
@@ -46,7 +46,8 @@ export class LocalDocuments {
   }
 
   /**
-   * As a shard would show them. Once this turn of the event loop has no time left, a shard shows the rest.
+   * Shows the documents as a shard would. Once this turn of the event loop has no time left, a shard shows
+   * the rest.
    */
   async show(
     record: IndexRecord,
@@ -77,7 +78,7 @@ export class LocalDocuments {
     return fitting.documents;
   }
 
-  /** Null for a document that is gone; null for all when the shard is to show them. */
+  /** Null for a document that is gone. Null instead of the array if the shard must show all of them. */
   async #records(
     uid: number,
     seqs: readonly number[],
@@ -105,7 +106,7 @@ export class LocalDocuments {
     return bytes > BYTES_MAX ? null : records;
   }
 
-  /** Null when they are too large. */
+  /** Returns null if they are too large. */
   async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
     try {
       return await fetchThere(seqs, { bytesMax: BYTES_MAX });
@@ -120,7 +121,7 @@ function isWhole({ fields, excludeFields, highlight }: FetchOptions): boolean {
   return fields === undefined && excludeFields === undefined && highlight === undefined;
 }
 
-/** A document in bytes of its own; null for one that is gone. */
+/** A copy of the document in its own buffer, or null if the document is gone. */
 function kept({ id, document }: FetchedDocument): KeptDocument | null {
   if (document.length === 0) return null;
   const raw = new Uint8Array(document);

@@ -1,6 +1,6 @@
-// Reads small indexes on this thread, in the memories of the shards, without a message. Whatever it cannot
-// read it passes to the shards' threads, which know what is wrong. So reads here need no guard but a time
-// limit: they are given up when they take long.
+// Reads small indexes on this thread, in the shards' memories, without a message. Reads that fail here go to
+// the shards' threads, which know the reason. Reads here need only a time limit: they are abandoned when they
+// take long.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
@@ -25,22 +25,22 @@ import type { FetchVectors, LocalVectors } from "./local-vectors.js";
 import { LossBudget } from "./loss-budget.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** The shards' readers of an index, see ShardPool. */
+/** The shards' readers of an index. See ShardPool. */
 export interface Readers {
   reader(shard: number, data: number): EngineReader | null;
   readerFailed(data: number): void;
 }
 
-/** Hears which index is being read in an engine; null: none any more. */
+/** Receives the index being read in an engine, or null after the read. */
 export type OnReading = (data: number | null) => void;
 
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
-/** No read begins with less than this left of a turn of the event loop. */
+/** No read begins with less than this left in the turn of the event loop. */
 const LEAST_MS = 1;
-/** For so long an index is left to the shards when reads that were given up have cost too much. */
+/** How long an index is left to the shards after abandoned reads have cost too much. */
 const PAUSE_MS = 500;
-/** Documents are cached on this thread, so they are fetched once it is known which rows are on the page. */
+/** Documents are cached on this thread, so they are fetched once the rows of the page are known. */
 const NO_DOCUMENTS: FetchedDocument[] = [];
 
 export class LocalReader implements ShardReader {
@@ -53,14 +53,14 @@ export class LocalReader implements ShardReader {
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
   /**
-   * Indexes of which reads took too long or too much room, by the number of their documents, with
-   * performance.now() until which they are left to the shards.
+   * Indexes whose reads took too much time or room, by the number of their data, with the performance.now()
+   * until which the shards read them.
    */
   readonly #paused = new Map<number, number>();
   readonly #documents: LocalDocuments;
   readonly #vectors: LocalVectors;
 
-  /** `threads` reads what this reader cannot. */
+  /** `threads` performs the reads that this reader cannot. */
   constructor(
     threads: ShardReader,
     readers: Readers,
@@ -83,14 +83,14 @@ export class LocalReader implements ShardReader {
     this.#onReading = onReading;
   }
 
-  /** For so long the index is left to the shards. */
+  /** Leaves the index to the shards for `ms`. */
   pause(data: number, ms: number): void {
     this.#paused.set(data, performance.now() + ms);
   }
 
   /**
-   * Larger indexes are searched by all shards at the same time. While this thread wants help, only those are
-   * read here that cost it less than messages would.
+   * Returns whether this thread reads indexes of this size. Larger ones are searched by all shards in
+   * parallel. While this thread is busy, it reads only those that cost it less than messages would.
    */
   takes(documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
@@ -158,12 +158,12 @@ export class LocalReader implements ShardReader {
     return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
   }
 
-  /** What the thread of a single shard answers. */
+  /** Reads from the thread of a single shard. */
   #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
     return this.#threads.read(read, shards)[0] as T | Promise<T>;
   }
 
-  /** Undefined: the shard must be asked. */
+  /** Returns undefined if the shard must be asked. */
   #queryVector(
     data: number,
     reader: EngineReader,
@@ -184,7 +184,7 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** What `use` makes of vectors; null when they cannot be known here. */
+  /** Returns the result of `use` on the vectors, or null if they cannot be known here. */
   async #ofVectors<T>(
     of: AskedSnapshot,
     shards: Places,
@@ -208,7 +208,7 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** The results of a program in all of the shards; null if one of them must be asked. */
+  /** Results of a program in all of the shards, or null if one of them must be asked. */
   #results<T>(
     question: SnapshotQuestion,
     read: ProgramRead<T> | PageRead<T>,
@@ -224,7 +224,7 @@ export class LocalReader implements ShardReader {
     return answer;
   }
 
-  /** Null when one is missing, and when this thread has no time for them. */
+  /** Returns null if a reader is missing or this thread has no time for them. */
   #readersNow(data: number, shards: Places): EngineReader[] | null {
     if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
@@ -274,7 +274,7 @@ export class LocalReader implements ShardReader {
   }
 }
 
-/** Decodes one result after the other, so that large ones do not share a time slice. */
+/** Decodes the results one after the other, so that large ones do not share a time slice. */
 function inOrder<T>(
   results: readonly Uint8Array[],
   decode: (result: Uint8Array) => T | Promise<T>,

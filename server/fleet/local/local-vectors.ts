@@ -1,6 +1,6 @@
-// Stored vectors of documents of small indexes, on this thread: queries compare hundreds of them. Each is
-// fetched from its shard once and kept until the shard tells, on the board of the index's memory, that stored
-// vectors have changed.
+// A cache of stored vectors of small indexes, on this thread; a query compares hundreds of them. Each vector
+// is fetched from its shard once and kept until the board of the index's memory shows that stored vectors
+// have changed.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import {
@@ -10,32 +10,33 @@ import {
 } from "../../../engine-wasm/host/vectors/vector-slots.js";
 import type { VectorTable } from "../../../engine-wasm/host/vectors/vector-table.js";
 
-/** With more vectors missing, it costs less to have the shard compare them. */
+/** If more vectors than this are missing, it is cheaper to let the shard compare them. */
 const FETCHED_MAX = 2_000;
 
-/** Vectors of the documents of one index in one shard. */
+/** Vectors of one index in one shard. */
 interface Known {
-  /** Which stored vectors they are. */
+  /** Version of the stored vectors. */
   readonly version: number;
   readonly slots: SlotsOfIndex;
 }
 
-/** Asks a shard for vector records, in the order of the seqs. */
+/** Fetches vector records from a shard, in the order of the seqs. */
 export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 
 export class LocalVectors {
   readonly #slots: VectorSlots;
-  /** An index that goes on in another memory, or is opened anew, has another reader. */
+  /** An index that moves to another memory, or is opened again, gets a new reader. */
   readonly #known = new WeakMap<EngineReader, Known>();
 
-  /** Of at most `bytesMax` bytes. */
+  /** `newTable` creates a table of at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
     this.#slots = new VectorSlots(newTable, bytesMax);
   }
 
   /**
-   * What `use` makes of the slots of documents, which are negative for those without a vector; the slots are
-   * theirs until it returns. Null when not all of the vectors can be known now. Throws EngineError.
+   * Calls `use` with the slots of the documents' vectors, negative for documents without one. The slots are
+   * valid until it returns. Resolves with its result, or null if some vectors cannot be known now. Throws
+   * EngineError.
    */
   async with<T>(
     reader: EngineReader,
@@ -61,7 +62,7 @@ export class LocalVectors {
     return this.#slots.similarities(query, slots);
   }
 
-  /** Records one behind the other, of no vector where a slot is negative. */
+  /** The records in order, the empty record where a slot is negative. */
   records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
@@ -69,7 +70,7 @@ export class LocalVectors {
     return records;
   }
 
-  /** Forgets all, after the table has failed. */
+  /** Forgets everything, after the table has failed. */
   clear(): void {
     this.#slots.clear();
   }
@@ -78,7 +79,7 @@ export class LocalVectors {
     const version = reader.vectorsVersion;
     let known = this.#known.get(reader);
     if (known?.version !== version) {
-      known?.slots.clear(); // slots that are not taken anew yet refer to it
+      known?.slots.clear(); // slots that were not reassigned still refer to it
       known = { version, slots: new Map() };
       this.#known.set(reader, known);
     }
@@ -92,7 +93,7 @@ export class LocalVectors {
   }
 }
 
-/** Puts the slots of documents there; tells which are not known. */
+/** Fills in the known slots and returns the seqs of the unknown ones. */
 function fill(slots: Int32Array, seqs: ArrayLike<number>, known: Known): number[] {
   const missing: number[] = [];
   for (let i = 0; i < seqs.length; i++) {

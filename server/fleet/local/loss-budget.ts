@@ -1,9 +1,8 @@
-// How much work may be lost: a share of the work that was not, so that trying costs little however often it
-// fails.
+// Limits wasted work to a share of the useful work, so that trying stays cheap however often it fails.
 
-/** Of the work that succeeded. */
+/** Share of the successful work. */
 const SHARE = 1 / 20;
-/** As much may be lost in one go, at the start and after long work without a loss. */
+/** Maximum loss in one go, both at the start and after a long time without a loss. */
 const MS_MAX = 25;
 
 export class LossBudget {
@@ -13,7 +12,7 @@ export class LossBudget {
     this.#leftMs = Math.min(MS_MAX, this.#leftMs + ms * SHARE);
   }
 
-  /** False when that is more than may be lost. */
+  /** Records a loss. Returns false if the budget is exceeded. */
   lose(ms: number): boolean {
     if (ms > this.#leftMs) return false;
     this.#leftMs -= ms;

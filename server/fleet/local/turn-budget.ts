@@ -1,5 +1,5 @@
-// How long reads may still work on this thread in this turn of its event loop. Requests that have arrived in
-// the meantime wait until the turn ends.
+// How long reads may still work in this turn of the event loop. Requests that arrive during the turn wait for
+// its end.
 
 export class TurnBudget {
   readonly #msMax: number;
@@ -10,17 +10,17 @@ export class TurnBudget {
     this.#leftMs = msMax;
   }
 
-  /** 0 or less once reads have used their part of the turn. */
+  /** 0 or less once reads have used up their part of the turn. */
   get leftMs(): number {
     return this.#leftMs;
   }
 
-  /** No read has used any of this turn. */
+  /** True if no read has used any of this turn. */
   get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;
   }
 
-  /** Tells how long something took. */
+  /** Records the time that a read took. */
   spend(ms: number): void {
     if (this.#isFresh) setImmediate(this.#renew);
     this.#leftMs -= ms;

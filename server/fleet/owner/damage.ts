@@ -1,4 +1,4 @@
-// Which indexes have stored data that cannot be read, as the shards that met it say.
+// Indexes with unreadable stored data, as reported by the shards that met it.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Logger } from "../../ground/log.js";
@@ -6,7 +6,7 @@ import { damageSentence } from "../threads/shard-errors.js";
 
 export class Damage {
   readonly #log: Logger;
-  /** By uid: what the first shard that met it says. */
+  /** By uid: the report of the first shard that met it. */
   readonly #sentences = new Map<number, string>();
 
   constructor(log: Logger) {
@@ -17,7 +17,7 @@ export class Damage {
     return this.#sentences.keys();
   }
 
-  /** Undefined for an index without damage. */
+  /** Returns undefined if the index has no damage. */
   of(uid: number): string | undefined {
     return this.#sentences.get(uid);
   }
@@ -31,7 +31,7 @@ export class Damage {
     this.#log.error({ index: nameOf(uid), uid, shard, found }, "stored data of an index cannot be read");
   }
 
-  /** The index does not exist any more. */
+  /** Called when the index has been deleted. */
   forget(uid: number): void {
     this.#sentences.delete(uid);
   }

@@ -1,6 +1,6 @@
-// The generations of one index, as its owner gives them: numbers for writes, and their publication in order.
-// A generation is published when it and all before it are finished; a failed write finishes too, or nothing
-// after it would ever become visible. Pure bookkeeping, no clock, no I/O.
+// The generations of one index at its owner: it numbers writes and publishes them in order. A generation is
+// published when it and all before it are finished. A failed write finishes too, otherwise no later one would
+// become visible. Pure bookkeeping, no clock, no I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 
@@ -9,23 +9,23 @@ export class Generations extends HeldGenerations {
   readonly #finished = new Set<number>();
   #waiting: { generation: number; resolve: () => void }[] = [];
 
-  /** Goes on behind the generation that the standing says is published. */
+  /** Continues after the generation that the standing records as published. */
   constructor(standing: IndexStanding) {
     super(standing, OWNER_PLACE);
     this.#last = standing.published;
   }
 
-  /** Writes that have begun and are not published. */
+  /** Number of writes that have begun and are not yet published. */
   get pending(): number {
     return this.#last - this.published;
   }
 
-  /** The number of a new write. `finish` must follow, whatever happens. */
+  /** Returns the number of a new write. `finish` must follow, whatever happens. */
   begin(): number {
     return ++this.#last;
   }
 
-  /** The write is stored in all shards that take part, or has failed. */
+  /** Records that the write is stored in all of its shards, or has failed. */
   finish(generation: number): void {
     this.#finished.add(generation);
     let { published } = this;
@@ -37,7 +37,7 @@ export class Generations extends HeldGenerations {
     for (const { resolve } of ready) resolve();
   }
 
-  /** Resolves once reads that start see this generation. */
+  /** Resolves once new reads see this generation. */
   async visible(generation: number): Promise<void> {
     if (generation <= this.published) return;
     await new Promise<void>((resolve) => this.#waiting.push({ generation, resolve }));

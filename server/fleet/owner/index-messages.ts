@@ -1,6 +1,5 @@
-// What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close,
-// drop, schema, statistics. Encodes, asks the shards in which an index lies, decodes; decides nothing and
-// remembers nothing.
+// Messages to the shards about whole indexes: standing, open, close, drop, schema, statistics. Encodes, asks
+// the shards of an index, decodes; makes no decisions and keeps no state.
 
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {
@@ -31,16 +30,16 @@ import type { Ask, Message } from "../threads/shard-pool.js";
 export interface IndexMessagesOptions {
   readonly locations: Locations;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
-  /** Where the vectors of an index come from. */
+  /** The source of an index's vectors. */
   readonly policyOf: (record: IndexRecord) => VectorPolicy;
-  /** A shard has met damage in an index. */
+  /** Called when a shard meets damage in an index. */
   readonly onDamage: (shard: number, error: ShardError) => void;
 }
 
-/** Questions in one message. */
+/** Questions per message. */
 const INDEXES_PER_MESSAGE = 256;
 
-/** All methods reject with a SkeinError when a shard refuses or ends. */
+/** All methods reject with a SkeinError if a shard refuses or ends. */
 export class IndexMessages {
   readonly #options: IndexMessagesOptions;
 
@@ -53,25 +52,22 @@ export class IndexMessages {
     return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
   }
 
-  /** Through `ask`, to one shard. Damage is reported, and null the answer. */
+  /** Opens the index in one shard, through `ask`. Reports damage and then resolves with null. */
   async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
     return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
   }
 
-  /** Also one that is not open. */
+  /** The index need not be open. */
   async close(location: Location): Promise<void> {
     await this.#in(location, encodeClose, decodeEmptyReply);
   }
 
-  /** Whatever is stored there. */
+  /** Drops the index and everything stored for it. */
   async drop(location: Location): Promise<void> {
     await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
-  /**
-   * Drops what was copied of indexes that are at home all the same: an attempt to spread them came to
-   * nothing.
-   */
+  /** Drops the copies of indexes that are still at home, because an attempt to spread them failed. */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
     const atHome = records.filter(({ isHome }) => isHome === true);
     const copies = atHome.map(({ uid }) => this.#options.locations.spread(uid));
@@ -84,7 +80,7 @@ export class IndexMessages {
     await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
   }
 
-  /** Tells where the vectors come from now; the shards make them in the background. */
+  /** Sends the new source of vectors to the shards, which compute the vectors in the background. */
   async changeSource(record: IndexRecord, location: Location): Promise<void> {
     const policy = this.#options.policyOf(record);
     await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
@@ -95,14 +91,14 @@ export class IndexMessages {
     return this.#in(location, encodeStats, decodeStatsReply);
   }
 
-  /** Of the shards in which it is open. */
+  /** In the order of the shards in which the index is open. */
   async statsWhereOpen(location: Location): Promise<IndexStats[]> {
     const stats = await this.#in(location, encodeStats, decodeStatsIfOpen);
     return stats.filter((one) => one !== null);
   }
 
   /**
-   * Through `ask`, from one shard: by the order of the records, null where damage hides it, which is
+   * Asks one shard, through `ask`. In the order of the records; null where damage hides the answer, which is
    * reported.
    */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
@@ -119,7 +115,7 @@ export class IndexMessages {
     return told;
   }
 
-  /** Summed over the shards, by the order of the locations; without opening the indexes. */
+  /** Summed over the shards, in the order of the locations, without opening the indexes. */
   async sizes(locations: readonly Location[]): Promise<IndexSize[]> {
     const sizes = locations.map(() => ({ diskBytes: 0, memoryBytes: 0 }));
     const inShard = async (shard: number): Promise<void> => {
@@ -143,8 +139,8 @@ export class IndexMessages {
   }
 
   /**
-   * Where the indexes stand in the shards in which they lie: by the order of the records, then of their
-   * places; null for damage.
+   * The standing of the indexes in all of their shards: in the order of the records, then of their places.
+   * Null for damage.
    */
   async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
     const { locations, ask } = this.#options;
@@ -188,7 +184,7 @@ export class IndexMessages {
   }
 }
 
-/** Null where it is not open. */
+/** Returns null if the index is not open there. */
 function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);
@@ -203,14 +199,14 @@ type ModelStats = Pick<
   "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
 >;
 
-/** The newest model that a shard has. */
+/** The newest model of any shard. */
 function modelOf(stats: readonly IndexStats[]): ModelStats {
   const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
   const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;
   return { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs };
 }
 
-/** The statistics of an index from those of its parts in the shards. */
+/** Combines the statistics of an index's parts in the shards. */
 export function sumStats(stats: readonly IndexStats[]): IndexStats {
   const total = (of: (one: IndexStats) => number): number => stats.reduce((sum, one) => sum + of(one), 0);
   return {

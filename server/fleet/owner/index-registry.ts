@@ -1,5 +1,5 @@
-// The indexes that can be opened, as their owner knows them: where each stands, and which have stored data
-// that cannot be read.
+// The indexes that can be opened, with the standing of each, and those with unreadable stored data. Kept by
+// their owner.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ShardError } from "../../../shards/protocol/errors.js";
@@ -22,27 +22,27 @@ export class IndexRegistry {
     this.damage = new Damage(log);
   }
 
-  /** Indexes with damage, and those that did not open when they were last needed. */
+  /** Number of indexes that have damage or did not open at their last use. */
   protected get failing(): number {
     const failing = new Set(this.damage.uids);
     for (const [uid, state] of this.states) if (state.failing) failing.add(uid);
     return failing.size;
   }
 
-  /** Damage was met in the index, or it did not open when it was last needed. */
+  /** True if the index has damage or did not open at its last use. */
   isFailing(uid: number): boolean {
     return this.damage.of(uid) !== undefined || (this.states.get(uid)?.failing ?? false);
   }
 
   /**
-   * Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is
-   * whole.
+   * Why the index cannot be opened, or undefined if it can. A damaged index may be open and serve its intact
+   * parts.
    */
   unopenable(uid: number): string | undefined {
     return this.states.has(uid) ? undefined : this.damage.of(uid);
   }
 
-  /** Live documents; 0 for an index that cannot be opened. */
+  /** Number of live documents, or 0 if the index cannot be opened. */
   documents(uid: number): number {
     return this.states.get(uid)?.documents ?? 0;
   }
@@ -51,7 +51,7 @@ export class IndexRegistry {
     return this.states.get(uid)?.rebuilding ?? false;
   }
 
-  /** How far an index is, null for one that cannot be opened. */
+  /** Progress of an index, or null if it cannot be opened. */
   progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
     const state = this.states.get(uid);
     if (state === undefined) return null;
@@ -59,12 +59,12 @@ export class IndexRegistry {
     return { documents: state.documents, generation: published, pendingWrites: pending };
   }
 
-  /** Undefined for one that cannot be opened. */
+  /** Returns undefined if the index cannot be opened. */
   find(uid: number): IndexState | undefined {
     return this.states.get(uid);
   }
 
-  /** Throws SK-SE-503 for an index that cannot be opened. */
+  /** Throws SK-SE-503 if the index cannot be opened. */
   state(uid: number): IndexState {
     const state = this.states.get(uid);
     if (state !== undefined) return state;
@@ -73,15 +73,12 @@ export class IndexRegistry {
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
-  /** The thread at this place has ended: it reads nothing any more. */
+  /** Clears the uses of the thread at this place, which has ended. */
   clearPlace(place: number): void {
     for (const state of this.states.values()) state.shared.clear(place);
   }
 
-  /**
-   * Resolves when no other thread uses the index any more, at the latest after `msMax` or when `signal` says
-   * so.
-   */
+  /** Resolves when no other thread uses the index, at the latest after `msMax` or when `signal` aborts. */
   async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
     const standing = this.states.get(uid)?.shared;
     const endMs = performance.now() + msMax;
@@ -89,7 +86,7 @@ export class IndexRegistry {
       await sleep(USES_LOOK_MS);
   }
 
-  /** A shard has met damage in an index. */
+  /** Called when a shard meets damage in an index. */
   onDamage(shard: number, error: ShardError): void {
     this.damage.met(shard, error, (uid) => this.states.get(uid)?.record.name);
   }
@@ -102,7 +99,7 @@ export class IndexRegistry {
       : { isUsed: standing.isUsedElsewhere, ended: standing.endedElsewhere };
   }
 
-  /** The state is still that of its index, which has no damage. */
+  /** True if the state is still current for its index, which has no damage. */
   protected isSound(state: IndexState): boolean {
     const { uid } = state.record;
     return this.states.get(uid) === state && this.damage.of(uid) === undefined;

@@ -1,5 +1,5 @@
-// What the owner knows of one index: its record, generations, the next sequence number, live documents per shard. Lives in memory
-// only; a start rebuilds it from the shards. Other threads see the part of it that stands in shared memory.
+// The owner's state of one index: its record, generations, next sequence number, live documents per shard.
+// Lives in memory only; a start rebuilds it from the shards. Other threads see the part in shared memory.
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -8,25 +8,31 @@ import { IndexStanding } from "../reads/index-standing.js";
 import { Generations } from "./generations.js";
 import { WriteGate } from "./write-gate.js";
 
-/** The subject of jobs that change an index as a whole, one after the other. */
+/** Subject of jobs that change a whole index, which run one after the other. */
 export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
 
-/** How long the spreading of an index waits for the writes in flight, and later writes for it. */
+/** How long spreading an index waits for running writes, and how long later writes wait for the spreading. */
 export const SPREAD_WAIT_MS_MAX = 30_000;
 
 export class IndexState extends IndexHandle<Generations> {
-  /** It did not open when it was last needed. */
+  /** True if the index did not open at its last use. */
   failing = false;
-  /** Writes wait here while the index is being spread. */
+  /** Holds writes back while the index is being spread. */
   readonly writing: WriteGate;
-  /** It is being spread, and its documents are stored as a whole at home and spread, and open in both places. */
+  /**
+   * True while the index is being spread: its documents are complete and open both at home and across the
+   * shards.
+   */
   isMoving = false;
-  /** By shard of its newest location. */
+  /** By shard of the newest location. */
   readonly #liveDocs = new Map<number, number>();
 
-  /** `told`: where the index stands in each shard in which it lies, in their order. `threads`: how many may read it. */
+  /**
+   * `told` is the standing of the index in each of its shards, in their order. `threads` is the number of
+   * threads that may read it.
+   */
   constructor(
     record: IndexRecord,
     told: readonly OpenReply[],
@@ -42,17 +48,20 @@ export class IndexState extends IndexHandle<Generations> {
     this.reopened(told);
   }
 
-  /** All its documents are in one shard of several. */
+  /** True if one shard of several holds all documents. */
   get isHome(): boolean {
     return this.newest === this.home;
   }
 
-  /** Where its documents are to be open. */
+  /** The locations where its documents must be open. */
   get locations(): readonly Location[] {
     return this.isMoving ? [this.home, this.spread] : [this.newest];
   }
 
-  /** From this generation on, which is not published yet, its documents are spread. `told`: where it stands in all shards. */
+  /**
+   * Spreads the documents from this generation on, which is not published yet. `told` is the standing in all
+   * shards.
+   */
   spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
     this.record = record;
     this.standing.spreadFrom = generation;
@@ -60,12 +69,12 @@ export class IndexState extends IndexHandle<Generations> {
     this.reopened(told);
   }
 
-  /** For other threads. */
+  /** The part that other threads see. */
   get shared(): IndexStanding {
     return this.standing;
   }
 
-  /** Segments of an older schema wait to be re-indexed. */
+  /** True if segments of an older schema wait to be re-indexed. */
   get rebuilding(): boolean {
     return this.standing.isRebuilding;
   }
@@ -75,19 +84,19 @@ export class IndexState extends IndexHandle<Generations> {
     this.standing.isRebuilding = rebuilding;
   }
 
-  /** All sequence numbers that are given from now on are this or larger, and all given before are smaller. */
+  /** Lower bound of all sequence numbers assigned from now on; all earlier ones are smaller. */
   get nextSeq(): number {
     return this.standing.lastSeq + 1;
   }
 
-  /** The first of `count` ascending sequence numbers, all larger than any given before. */
+  /** Returns the first of `count` consecutive sequence numbers, all larger than any before. */
   takeSeqs(count: number): number {
     const first = this.nextSeq;
     this.standing.lastSeq = first + count - 1;
     return first;
   }
 
-  /** Was opened again while nobody used it. */
+  /** Updates the state after the index was opened again while unused. */
   reopened(told: readonly OpenReply[]): void {
     for (const [i, { liveDocs }] of told.entries()) this.setLiveDocs(this.newest.places[i]!, liveDocs);
   }

@@ -1,5 +1,5 @@
-// Opens an index in its shards when it is needed and unloads it when it is not; makes and drops indexes.
-// Knows no reads and writes.
+// Opens an index in its shards when it is needed and unloads it when it is idle; creates and drops indexes.
+// Knows nothing of reads and writes.
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
@@ -21,9 +21,9 @@ import { SchemaChanges } from "./schema-changes.js";
 import { recoverShard } from "./shard-recovery.js";
 
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage" | "policyOf"> {
-  /** How many threads may read indexes, this one among them. */
+  /** Number of threads that may read indexes, including this one. */
   readonly threads: number;
-  /** An index was opened. */
+  /** Called when an index was opened. */
   readonly onOpened: (uid: number) => void;
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
   readonly jobs: Jobs;
@@ -32,7 +32,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly answers: AnswerCache;
 }
 
-/** WebAssembly memories of a process: each takes 10 GiB of its address space, of which there are 128 TiB. */
+/** Maximum number of WebAssembly memories in a process: each takes 10 GiB of its address space of 128 TiB. */
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
@@ -86,27 +86,27 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Numbers of indexes. `failing`: with damage, or they did not open when they were last needed. `unseen`:
-   * not opened since the start, so that what is damaged in them is not known.
+   * Numbers of indexes. `failing`: with damage, or not opened at their last use. `unseen`: not opened since
+   * the start, so that any damage in them is unknown.
    */
   get counts() {
     const { loaded, openings, unloads } = this.#residency;
     return { failing: this.failing, unseen: this.#unseen, loaded, openings, unloads };
   }
 
-  /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
+  /** Opens the index unless it is open. The caller must call `end`. Throws SkeinError. */
   async use(uid: number): Promise<IndexUse<IndexState>> {
     this.state(uid);
     const end = await this.#residency.begin(uid);
     try {
       return { state: this.state(uid), end };
     } catch (error) {
-      end(); // it was dropped meanwhile
+      end(); // it was dropped while it opened
       throw error;
     }
   }
 
-  /** As `use`, at once; undefined for an index that is not open. */
+  /** Like `use`, but at once. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse<IndexState> | undefined {
     const state = this.states.get(uid);
     if (state === undefined || !this.#residency.isOpen(uid)) return undefined;
@@ -114,18 +114,18 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * As `use` of an index that is open or being opened, or stays open although it was to be unloaded;
-   * undefined for others.
+   * Like `use`, for an index that is open, being opened, or kept open in the middle of an unload. Otherwise
+   * undefined.
    */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;
     const state = this.states.get(uid);
-    if (state === undefined) end(); // it was dropped meanwhile
+    if (state === undefined) end(); // it was dropped while it opened
     return state && { state, end };
   }
 
-  /** Learns where stored indexes stand, without opening them. */
+  /** Takes over stored indexes with their standing, without opening them. */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
     const told = await this.messages.standingOf(records);
     for (const [i, record] of records.entries()) {
@@ -138,9 +138,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Opens every adopted index once, those to be re-indexed first, then the largest, so that damage is found
-   * and large indexes are loaded before somebody asks. One after the other; those that do not fit are
-   * unloaded again.
+   * Opens every adopted index once, those to be re-indexed first, then the largest, to find damage and load
+   * large indexes before they are needed. One after the other; those that do not fit are unloaded again.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.states.values()].sort(
@@ -154,7 +153,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** Makes a new index in the shards in which it is to lie. */
+  /** Creates a new index in its shards. */
   async create(record: IndexRecord): Promise<void> {
     const standing = this.#options.locations.of(record).places.map(() => NOTHING_STORED);
     const state = this.#newState({ ...record, making: true }, standing);
@@ -169,14 +168,14 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** As if it had not been adopted. */
+  /** Undoes `adopt`. */
   forget(uid: number): void {
     this.#residency.forget(uid);
     this.states.delete(uid);
   }
 
   /**
-   * Removes the index and all its stored data, or what stands under a number of documents at home
+   * Removes the index and all its stored data, or the documents at home under a data number
    * (schema/placement.ts).
    */
   async drop(uid: number): Promise<void> {
@@ -201,17 +200,17 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** What each of these indexes takes, open or not, in their order. */
+  /** Size of each index, open or not, in their order. */
   sizes(records: readonly IndexRecord[]): Promise<IndexSize[]> {
     return this.messages.sizes(records.map((record) => this.#options.locations.of(record)));
   }
 
-  /** A new thread of the shard has nothing open. Through `ask`, opens there what is in use. */
+  /** Opens the indexes in use in a shard's new thread, which has none open, through `ask`. */
   recover(shard: number, ask: Ask): Promise<void> {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
   }
 
-  /** Nothing is opened or unloaded any more. */
+  /** Ends all opening and unloading. */
   stop(): void {
     this.#stopped = true;
     this.states.clear();
@@ -235,7 +234,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     this.#options.onOpened(uid);
   }
 
-  /** Damage stays until somebody repairs it; for anything else the next use tries again. */
+  /** Damage stays until a repair. After any other error, the next use tries again. */
   #onNotOpened(state: IndexState, error: unknown): void {
     const { uid, name } = state.record;
     if (this.#stopped || this.states.get(uid) !== state) return;
@@ -244,11 +243,11 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     if (error instanceof SkeinError && isUnreadable(error.cause)) this.states.delete(uid);
   }
 
-  /** False while a shard has work to do for the index. */
+  /** Returns false while a shard still works on the index. */
   async #close(uid: number): Promise<boolean> {
     const state = this.states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
-    if (state.shared.isUsedElsewhere) return false; // since it was looked at
+    if (state.shared.isUsedElsewhere) return false; // a use may have begun since the last look
     if (this.damage.of(uid) === undefined) {
       const stats = await this.messages.statsWhereOpen(state.newest);
       if (stats.some(({ merging, queuedBytes }) => merging || queuedBytes > 0)) return false;
@@ -259,7 +258,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return true;
   }
 
-  /** Gives back what some shards have loaded of an index that another one could not open. */
+  /** Unloads an index from the shards that loaded it, after another one could not open it. */
   async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
     const { uid } = record;
     try {

@@ -1,6 +1,6 @@
-// Every read and write tells the shards which generations are still read, so that they drop what only older
-// ones see. After the last write of an index there may be neither for long; then a message of its own tells
-// them.
+// Every read and write informs the shards which generations are still being read, so that they can drop data
+// that only older ones see. After the last write of an index there may be no read or write for a long time,
+// so this sends a separate message.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";
@@ -12,9 +12,9 @@ import type { IndexState } from "./index-state.js";
 const QUIET_MS = 1_000;
 
 export interface QuietWritesOptions {
-  /** Undefined for an index that is not open any more. */
+  /** Returns undefined if the index is no longer open. */
   find(uid: number): Pick<IndexState, "generations" | "newest"> | undefined;
-  /** To each of the shards. */
+  /** Sends the message to each of the shards. */
   tell(shards: Places, encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
   readonly jobs: Jobs;
   readonly log: Logger;
@@ -27,7 +27,7 @@ export class QuietWrites {
     this.#options = options;
   }
 
-  /** A write was published. */
+  /** Called when a write was published. */
   written(uid: number): void {
     const job = { name: "tell which generations are read", subject: `generations of index ${uid}` };
     this.#options.jobs.after(QUIET_MS, job, () => this.#tell(uid));
@@ -38,7 +38,7 @@ export class QuietWrites {
     const found = find(uid);
     if (found === undefined) return;
     const { oldest, published } = found.generations;
-    // a slow read still holds an older one: once more
+    // a slow read still holds an older one: try again
     if (oldest < published) this.written(uid);
     try {
       const { data, places } = found.newest;

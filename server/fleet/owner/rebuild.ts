@@ -1,4 +1,4 @@
-// Follows an index whose schema has changed until all shards know the new one and no segment is of an older
+// Follows an index after a schema change until all shards have the new schema and no segment has an older
 // one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
@@ -10,7 +10,7 @@ export interface Rebuild {
   readonly staleSegments: () => Promise<number>;
   /** False once the index is gone or damaged. */
   readonly wanted: () => boolean;
-  /** The index must stay open until the answer is called. */
+  /** Keeps the index open until the returned function is called. */
   readonly keep: () => () => void;
   readonly jobs: Jobs;
   readonly log: Logger;
@@ -20,14 +20,13 @@ const POLL_MS = 200;
 const REPEAT_MS = 1_000;
 const WAIT_LOOK_MS = 20;
 
-/** The subject of the jobs that bring an index to its schema. */
+/** Subject of the jobs that re-index an index to its schema. */
 export function rebuildSubject(uid: number): string {
   return `schema of index ${uid}`;
 }
 
 /**
- * Resolves when it is known whether there is anything to re-index; goes on looking in the background if there
- * is.
+ * Resolves when it is known whether anything must be re-indexed. If so, continues to watch in the background.
  */
 export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
   await look(state, rebuild);
@@ -36,8 +35,7 @@ export async function followRebuild(state: IndexState, rebuild: Rebuild): Promis
 }
 
 /**
- * In the background: tells the shards about the schema until they all have taken it, and follows the rebuild
- * then.
+ * Repeats the schema to the shards in the background until all have taken it, and then follows the rebuild.
  */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
   inBackground("tell the shards a schema", state, rebuild, async (signal) => {
@@ -57,9 +55,7 @@ export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Pr
   });
 }
 
-/**
- * Resolves once no segment is of an older schema, or the index is gone. Throws SK-SYS-503 at the deadline.
- */
+/** Resolves once no segment has an older schema or the index is gone. Throws SK-SYS-503 at the deadline. */
 export async function rebuilt(
   state: IndexState,
   wanted: Rebuild["wanted"],

@@ -1,21 +1,21 @@
-// Which indexes are loaded, and for how long: one is opened when somebody needs it (once, however many ask),
-// and unloaded when nobody has used it for a while or when more are loaded than there may be, the least
-// recently used one first. One that is in use stays, even if there are too many then. Knows indexes as
-// numbers and neither what opening is nor where it happens.
+// Decides which indexes are loaded, and for how long. An index is opened when it is needed, once for any
+// number of concurrent callers. It is unloaded when it has been idle for a while, or, least recently used
+// first, when more are loaded than allowed. One in use stays loaded even then. Knows indexes as numbers, and
+// neither what opening does nor where it happens.
 
 export interface ResidencyOptions {
-  /** More are loaded only while more are in use. */
+  /** Exceeded only while more indexes are in use. */
   readonly loadedMax: number;
   readonly idleMs: number;
-  /** Ascending milliseconds. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Loads an index; also one that is loaded in part. */
+  /** Loads an index, which may be partly loaded. */
   readonly open: (id: number) => Promise<void>;
-  /** Unloads an index. False when it has work of its own, or is used elsewhere, and stays loaded. */
+  /** Unloads an index. Resolves with false if it is busy or used by another thread, and stays loaded. */
   readonly close: (id: number) => Promise<boolean>;
-  /** Tells whether others may begin to use the index by themselves. */
+  /** Publishes whether other threads may start to use the index on their own. */
   readonly mark: (id: number, isOpen: boolean) => void;
-  /** Such uses: whether there are any, and how many have ended so far. */
+  /** Uses by other threads: whether there are any, and how many have ended so far. */
   readonly elsewhere: (id: number) => UsesElsewhere;
 }
 
@@ -24,32 +24,32 @@ export interface UsesElsewhere {
   readonly ended: number;
 }
 
-/** Ends a use; to be called once. */
+/** Ends a use. To be called once. */
 type End = () => void;
 
 interface Entry {
   readonly id: number;
-  /** `partial`: a part of it was lost; it is opened again before its next use. */
+  /** `partial`: a part of it was lost, and it is opened again before its next use. */
   state: "closed" | "opening" | "open" | "partial" | "closing";
   uses: number;
   /** When the last use ended. */
   usedMs: number;
-  /** Of elsewhere, when that was looked at last. */
+  /** Ended uses by other threads, as of the last look. */
   ended: number;
-  /** It had work of its own when it should have been unloaded. */
+  /** It was busy when it should have been unloaded, and is not tried again before this time. */
   busyUntilMs: number;
-  /** Of the states "opening" and "closing"; rejects when opening fails. */
+  /** The change of the states "opening" and "closing". Rejects if opening fails. */
   change: Promise<void>;
 }
 
-/** Then an index that had work is tried again. */
+/** Delay before a busy index is tried again. */
 const BUSY_MS = 1_000;
 
 export class Residency {
-  /** All but those that are closed and not in use. */
+  /** All indexes except those that are closed and unused. */
   readonly #entries = new Map<number, Entry>();
   readonly #options: ResidencyOptions;
-  /** Goes up whenever parts of all indexes were lost. */
+  /** Incremented whenever parts of all indexes were lost. */
   #losses = 0;
   #loaded = 0;
   #openings = 0;
@@ -59,7 +59,7 @@ export class Residency {
     this.#options = options;
   }
 
-  /** Indexes that are loaded or being loaded. */
+  /** Number of indexes that are loaded or being loaded. */
   get loaded(): number {
     return this.#loaded;
   }
@@ -74,14 +74,14 @@ export class Residency {
     return this.#unloads;
   }
 
-  /** It can be used without waiting. */
+  /** True if the index can be used without waiting. */
   isOpen(id: number): boolean {
     return this.#entries.get(id)?.state === "open";
   }
 
   /**
-   * Resolves when the index is open, which it stays until the answer is called. Rejects when it does not
-   * open.
+   * Resolves when the index is open; it stays open until the returned function is called. Rejects if it
+   * cannot be opened.
    */
   async begin(id: number): Promise<End> {
     const entry = this.#entry(id);
@@ -96,17 +96,18 @@ export class Residency {
   }
 
   /**
-   * As `begin` of an index that is open; undefined for others. One that is being opened, or unloaded and may
-   * stay, is waited for.
+   * Like `begin`, for an index that is open, being opened or in the middle of an unload that may fail.
+   * Otherwise undefined.
    */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
     if (entry?.state === "closing") await entry.change;
-    else if (entry?.state === "opening") await entry.change.catch(() => undefined); // whoever opens it hears why it does not
+    // The caller that opens it gets the error.
+    else if (entry?.state === "opening") await entry.change.catch(() => undefined);
     return this.isOpen(id) ? this.keep(id) : undefined;
   }
 
-  /** A use of an index that is open or being opened, at once. */
+  /** Uses an index that is open or being opened, without waiting. */
   keep(id: number): End {
     const entry = this.#entry(id);
     entry.uses++;
@@ -114,8 +115,8 @@ export class Residency {
   }
 
   /**
-   * Opens an index once, without pushing used ones out: when all places are taken, visitors follow each other
-   * in one.
+   * Opens an index once without evicting used ones. If all places are taken, visited indexes share one place
+   * in turn.
    */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;
@@ -126,7 +127,7 @@ export class Residency {
     if (crowded && !this.#isUsed(entry)) entry.usedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The index does not exist any more. */
+  /** Called when the index has been deleted. */
   forget(id: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -135,15 +136,15 @@ export class Residency {
   }
 
   /**
-   * A part of every index was lost. Those in use are the answer, to be opened again by the caller before
-   * anybody goes on with them; the others follow at their next use.
+   * Records that every index has lost a part. Returns those in use: the caller must open them again before
+   * anything else. The others are opened at their next use.
    */
   lost(): number[] {
     this.#losses++;
     const used: number[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.state !== "open") continue;
-      this.#set(entry, "partial"); // first: who begins a use elsewhere now sees it
+      this.#set(entry, "partial"); // set first, so that other threads see it before they begin a use
       if (!this.#isUsed(entry)) continue;
       this.#set(entry, "open");
       used.push(entry.id);
@@ -151,7 +152,7 @@ export class Residency {
     return used;
   }
 
-  /** Unloads what was not used for long. To be called from time to time. */
+  /** Unloads idle indexes. To be called from time to time. */
   async sweep(): Promise<void> {
     this.#lookElsewhere();
     const before = this.#options.now() - this.#options.idleMs;
@@ -177,7 +178,7 @@ export class Residency {
     return entry;
   }
 
-  /** Waits for the change under way, or begins to open. */
+  /** Waits for the running change, or starts to open. */
   async #change(entry: Entry): Promise<void> {
     if (entry.state === "closed" || entry.state === "partial") {
       const before = entry.state;
@@ -203,7 +204,7 @@ export class Residency {
     this.#openings++;
   }
 
-  /** Unloads the least recently used until there are not too many, or all are in use. */
+  /** Unloads the least recently used indexes until few enough are left or all are in use. */
   async #makeRoom(): Promise<void> {
     if (this.loaded > this.#options.loadedMax) this.#lookElsewhere();
     while (this.loaded > this.#options.loadedMax) {
@@ -232,7 +233,7 @@ export class Residency {
     return uses > 0 || this.#options.elsewhere(id).isUsed;
   }
 
-  /** Learns which indexes were used elsewhere since the last look. */
+  /** Records which indexes other threads have used since the last look. */
   #lookElsewhere(): void {
     const now = this.#options.now();
     for (const entry of this.#entries.values()) {

@@ -1,4 +1,4 @@
-// Brings the shards of an index to its schema, and follows them until no segment is of an older one.
+// Applies a new schema in an index's shards, and follows them until no segment has an older one.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -29,14 +29,15 @@ export class SchemaChanges {
   }
 
   /**
-   * The fields or the analysis settings changed; the shards re-index in the background. Rejects if a shard
-   * did not take the schema. It is told again until it does, and the index is "rebuilding" until then.
+   * Called when the fields or the analysis settings changed; the shards re-index in the background. Rejects
+   * if a shard did not take the schema. That shard is asked again until it does, and the index is
+   * "rebuilding" until then.
    */
   async apply(record: IndexRecord): Promise<void> {
     const { uid } = record;
-    this.#options.state(uid).record = record; // whatever opens the index from now on opens it with the new schema
+    this.#options.state(uid).record = record; // from now on the index is opened with the new schema
     const { state, end } = await this.#options.use(uid);
-    this.cancel(uid); // what follows an older schema
+    this.cancel(uid); // stops following an older schema
     state.rebuilding = true;
     try {
       await this.#tell(record);
@@ -50,13 +51,14 @@ export class SchemaChanges {
   }
 
   /**
-   * Resolves when it is known whether anything must be re-indexed; goes on looking in the background if so.
+   * Resolves when it is known whether anything must be re-indexed. If so, continues to watch in the
+   * background.
    */
   follow(state: IndexState): Promise<void> {
     return followRebuild(state, this.#rebuild(state));
   }
 
-  /** Ends what follows the schema of an index. */
+  /** Stops following the schema of an index. */
   cancel(uid: number): void {
     this.#options.jobs.cancel(rebuildSubject(uid));
   }

@@ -1,4 +1,4 @@
-// How the shards are: whether all of them answer, and what they say about themselves and some indexes.
+// Health of the shards: whether all of them respond, and their reports about themselves and some indexes.
 import { encodePing } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Location } from "../../catalog/schema/placement.js";
@@ -14,7 +14,7 @@ export class ShardHealth {
   readonly #log: Logger;
   readonly #survey: ShardSurvey;
 
-  /** `locationOf`: where an index lies; undefined for one that cannot be opened. */
+  /** `locationOf` returns the location of an index, or undefined if it cannot be opened. */
   constructor(
     pool: ShardPool,
     calls: ShardCalls,
@@ -27,7 +27,7 @@ export class ShardHealth {
     this.#survey = new ShardSurvey(pool.count, locationOf, (shard, request) => pool.ask(shard, request));
   }
 
-  /** Every shard is up and answers. */
+  /** True if every shard is up and responds. */
   async ready(): Promise<boolean> {
     if (!this.#pool.open) return false;
     try {
@@ -39,7 +39,7 @@ export class ShardHealth {
     }
   }
 
-  /** What the shards say about themselves and these indexes within the time. Never rejects. */
+  /** Reports of the shards about themselves and these indexes, within the time. Never rejects. */
   async survey(uids: readonly number[], msMax: number) {
     const { answerMs, stats } = await this.#survey.take(uids, msMax);
     const shards = this.#pool.readings().map((reading, shard): ShardReading => {

@@ -1,4 +1,4 @@
-// What backups read: one moment of the databases of all shards, kept under an id while it is written to
+// The data of a backup: one moment of the databases of all shards, kept under an id while it is written to
 // files.
 
 import {
@@ -25,17 +25,17 @@ export class ShardMoments {
     return this.#calls.shards;
   }
 
-  /** Every shard keeps its database as it is now under this id, until it is written or dropped. */
+  /** Makes every shard keep a snapshot of its database under this id until it is written or dropped. */
   async take(id: string): Promise<void> {
     await this.#calls.everywhere(() => encodeBackupTake(id), decodeEmptyReply);
   }
 
-  /** Writes what a shard has kept under the id to a file of its own. */
+  /** Writes a shard's snapshot to a file. */
   write(shard: number, id: string, path: string): Promise<WrittenBackup> {
     return this.#calls.call(shard, encodeBackupWrite(id, path), decodeBackupWriteReply);
   }
 
-  /** Also ends a running `write`. A shard that does not answer has lost it already. */
+  /** Also cancels a running `write`. A shard that does not respond has already lost its snapshot. */
   async drop(id: string): Promise<void> {
     try {
       await this.#calls.everywhere(() => encodeBackupDrop(id), decodeEmptyReply);

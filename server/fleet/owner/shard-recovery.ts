@@ -1,12 +1,10 @@
-// Brings a shard's new thread to where the dead one was.
+// Brings a shard's new thread to the state of the dead one.
 import type { Ask } from "../threads/shard-pool.js";
 import type { IndexMessages } from "./index-messages.js";
 import type { IndexState } from "./index-state.js";
 import type { Residency } from "./residency.js";
 
-/**
- * Through `ask`, opens in the shard the indexes that are in use. The others are opened when they are needed.
- */
+/** Opens the indexes in use in the shard, through `ask`. The others are opened on demand. */
 export async function recoverShard(
   shard: number,
   ask: Ask,
@@ -31,7 +29,7 @@ export async function recoverShard(
   for (const uid of used) {
     const state = states.get(uid);
     for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
-      // The shard answers every request about a damaged index with the damage; the other indexes go on.
+      // The shard answers every request about a damaged index with the damage. The other indexes continue.
       const reply = await messages.openIn(shard, state!.record, location.data, ask);
       if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
     }

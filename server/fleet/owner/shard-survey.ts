@@ -1,5 +1,5 @@
-// Asks every shard how it is and how large its parts of some indexes are, within a time limit: for metrics,
-// which must neither hang nor get in the way of queries. A shard that has not answered the last survey is not
+// Asks every shard for its health and the sizes of its parts of some indexes, within a time limit: for
+// metrics, which must neither hang nor delay queries. A shard that has not answered the last survey is not
 // asked again, so that surveys never pile up in its queue.
 
 import {
@@ -15,17 +15,17 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
-/** Indexes in one message; queries are answered between two of them. */
+/** Indexes per message. Queries are answered between two messages. */
 const INDEXES_PER_MESSAGE = 32;
 
 export interface Survey {
-  /** By shard: how long a small question waited, null when it was not answered in time. */
+  /** By shard: how long a small question waited, or null if it was not answered in time. */
   readonly answerMs: readonly (number | null)[];
-  /** By uid; only of indexes of which all shards told in which they lie. */
+  /** By uid. Only indexes about which all of their shards reported. */
   readonly stats: ReadonlyMap<number, IndexStats>;
 }
 
-/** What one shard has told so far. */
+/** One shard's reports so far. */
 interface Answers {
   answerMs: number | null;
   readonly stats: Map<number, IndexStats>;
@@ -47,7 +47,7 @@ export class ShardSurvey {
     this.#ask = ask;
   }
 
-  /** Never rejects; resolves after `msMax` at the latest. */
+  /** Never rejects. Resolves after `msMax` at the latest. */
   async take(uids: readonly number[], msMax: number): Promise<Survey> {
     const answers = Array.from(
       { length: this.#shards },
@@ -91,14 +91,14 @@ export class ShardSurvey {
         });
       }
     } catch {
-      // What is missing in the answer says it: the shard is restarting, refuses or stops.
+      // A gap in the answer is enough: the shard is restarting, refuses or stops.
     } finally {
       this.#busy.delete(shard);
     }
   }
 }
 
-/** Null for an index that is not open there, such as one that is just being made or dropped. */
+/** Null for an index that is not open there, such as one that is just being created or dropped. */
 function statsOrNull(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);

@@ -1,5 +1,5 @@
-// Lets writes pass, and stops them for a moment when somebody needs the shards between two writes: those
-// under way end, later ones wait and go on in their order. Knows no write.
+// Lets writes pass, and holds them back briefly when work needs the shards between two writes: running writes
+// finish, later ones wait and continue in order. Knows nothing about writes themselves.
 
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -12,14 +12,14 @@ export class WriteGate {
   readonly #waiting = new Set<() => void>();
   #onIdle: (() => void) | null = null;
 
-  /** `waitMsMax`: how long a write may have to wait. */
+  /** `waitMsMax` limits how long a write may have to wait. */
   constructor(waitMsMax = Number.POSITIVE_INFINITY) {
     this.#waitMsMax = waitMsMax;
   }
 
   /**
    * Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. Throws
-   * SK-SYS-503 when the wait is too long.
+   * SK-SYS-503 if the wait is too long.
    */
   enter(): Promise<void> {
     if (!this.#closed) {
@@ -40,7 +40,7 @@ export class WriteGate {
     });
   }
 
-  /** A write is under way or waits. */
+  /** True if a write is running or waiting. */
   get busy(): boolean {
     return this.#inside > 0 || this.#waiting.size > 0;
   }
@@ -51,8 +51,8 @@ export class WriteGate {
   }
 
   /**
-   * Runs the work while no write is under way. Undefined, without running it, when the writes under way do
-   * not end within `msMax`. One caller at a time.
+   * Runs the work while no write is running. Resolves with undefined, without running it, if the running
+   * writes do not finish within `msMax`. One caller at a time.
    */
   async quiet<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     this.#closed = true;

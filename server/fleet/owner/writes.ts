@@ -1,5 +1,5 @@
-// Writes to the indexes: each gets a new generation, goes to the shards in the order of the generations, and
-// is published when it is durable there. Knows nothing of what a document means.
+// Writes to the indexes. Each gets a new generation, goes to the shards in the order of the generations, and
+// is published when it is durable there. Knows nothing about the content of documents.
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../../shards/protocol/program.js";
 import {
   decodeCountUnseenReply,
@@ -22,14 +22,14 @@ import { QuietWrites } from "./quiet-writes.js";
 import { rebuilt } from "./rebuild.js";
 import { WriteGate } from "./write-gate.js";
 
-/** What became of a write, document by document. */
+/** The outcome of a write, document by document. */
 interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
-  /** Documents of a SYNC that were stored already with the same value. */
+  /** Documents of a SYNC that were already stored with the same value. */
   readonly unchanged: number;
   /** Seqs of the stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
-  /** Shards that have kept nothing of their part, or may have kept it all, as the error says. */
+  /** Shards that kept nothing of their part, or may have kept all of it; the error says which. */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
 }
 
@@ -69,16 +69,15 @@ export class Writes {
     });
   }
 
-  /**
-   * In how many shards documents that are written now are to be stored, unless the index is spread meanwhile.
-   */
+  /** Number of shards that documents written now are to be stored in, unless the index is spread first. */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
   /**
-   * Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is
-   * being spread. Throws SK-SE-503 for an index that cannot be opened, SK-SYS-503 when the wait is too long.
+   * Resolves with the location of the index's documents, which does not change until `leave` is called. Waits
+   * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, SK-SYS-503 if the wait
+   * is too long.
    */
   async enter(uid: number): Promise<WriteEntry> {
     const state = this.#indexes.state(uid);
@@ -87,10 +86,10 @@ export class Writes {
   }
 
   /**
-   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for
-   * and resolves when it is durable there and visible to reads. The messages are made and sent in the same
-   * turn, so writes reach every shard in the order of their generations. Rejects when all of them refused it,
-   * or one failed in a way that nobody foresaw.
+   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message
+   * for. Resolves when it is durable there and visible to reads. The messages are encoded and sent in the
+   * same turn, so writes reach every shard in the order of their generations. Rejects if all shards refused
+   * it, or one failed in an unexpected way.
    */
   async write(
     uid: number,
@@ -123,10 +122,10 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that match the search program compiled for the index's record; resolves to the
-   * number deleted once the deletion is visible. A segment of another schema than the program's would match
-   * wrong documents, so the deletion waits for a rebuild and then takes its turn with the changes of the
-   * index. Throws SK-SYS-503 when the wait is too long.
+   * Deletes the documents that match the search program compiled for the index's record. Resolves with their
+   * number once the deletion is visible. The program would match wrong documents in a segment of another
+   * schema, so the deletion waits for a rebuild and then queues with the other changes of the index. Throws
+   * SK-SYS-503 if the wait is too long.
    */
   async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
     const job = { name: "delete by filter", subject: indexSubject(uid) };
@@ -145,14 +144,15 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that a feed did not have: those with a sequence number below `beforeSeq`, which was
-   * the next one when its run began, that are not among the kept. The number deleted, visible when resolved.
+   * Deletes the documents that a feed no longer contains: those that are not in `kept` and whose sequence
+   * number is below `beforeSeq`, the next number when the run began. Resolves with their number once the
+   * deletion is visible.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
   }
 
-  /** How many documents `deleteUnseen` would delete. */
+  /** Number of documents that `deleteUnseen` would delete. */
   async countUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     const { state, end } = await this.#indexes.use(uid);
     const generation = state.generations.hold();
@@ -171,7 +171,7 @@ export class Writes {
     }
   }
 
-  /** Runs work that `between` sees as a whole or not at all. It must not write documents. */
+  /** Runs work that `between` sees completely or not at all. It must not write documents. */
   async asOne<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate.enter();
     try {
@@ -182,14 +182,14 @@ export class Writes {
   }
 
   /**
-   * Runs the work while no write is under way in any shard: what it sees there has every write as a whole or
-   * not at all. Undefined when the writes under way did not end within `msMax`.
+   * Runs the work while no shard is writing, so that it sees every write completely or not at all. Resolves
+   * with undefined if the running writes do not finish within `msMax`.
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);
   }
 
-  /** The index is open while it is re-indexed. */
+  /** Keeps the index open while it is re-indexed. */
   async #rebuilt(uid: number, deadlineMs: number): Promise<void> {
     const { state, end } = await this.#indexes.use(uid);
     try {
@@ -199,7 +199,7 @@ export class Writes {
     }
   }
 
-  /** A deletion in every shard of the index under one generation. */
+  /** Deletes in every shard of the index under one generation. */
   async #delete(
     uid: number,
     encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
@@ -220,7 +220,10 @@ export class Writes {
     }
   }
 
-  /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */
+  /**
+   * Runs a write under a new generation and finishes that generation in every case, because later ones must
+   * become visible.
+   */
   async #publish<T>(
     uid: number,
     send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
