@@ -1,5 +1,5 @@
-// The shard's end of the channel on which another thread borrows memories of indexes. When that thread ends,
-// all loans end.
+// The shard's end of the channel through which another thread borrows the memory of indexes. All its loans
+// end when that thread ends.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../engine-wasm/host/vectors/model-reader.js";
@@ -7,9 +7,12 @@ import type { MemoryNotice, MemoryRequest } from "./protocol/memory-loans.js";
 
 /** An index whose memory can be lent. */
 export interface Lender {
-  /** Null when enough threads have it. `onEnd` is called once when the index leaves that memory. */
+  /**
+   * Returns null if enough threads already have it. `onEnd` is called once, when the index moves out of that
+   * memory.
+   */
   lend(onEnd: () => void): LentMemory | null;
-  /** The model of vectors that is in force, with its number on the board. Null when there is none. */
+  /** The current model for vectors, with its number on the board. Null if there is none. */
   lendModel(): Promise<{ readonly number: number; readonly lent: LentModel } | null>;
   takeBack(lent: LentMemory): void;
 }
@@ -25,7 +28,7 @@ export class MemoryLoans {
   readonly #loans = new Map<number, Loan>();
   #lastLoan = 0;
 
-  /** `lenderOf` throws for an index that cannot be read now. */
+  /** `lenderOf` throws if the index cannot be read now. */
   constructor(port: MessagePort, lenderOf: (uid: number) => Lender) {
     this.#port = port;
     this.#lenderOf = lenderOf;
@@ -48,7 +51,7 @@ export class MemoryLoans {
       this.#loans.set(loan, { lender, lent });
       return { kind: "lent", uid, loan, lent };
     } catch {
-      return { kind: "refused", uid }; // whatever stands in the way, a read that comes as a message is told
+      return { kind: "refused", uid }; // whatever the cause: a read sent as a message gets the real error
     }
   }
 
@@ -57,7 +60,7 @@ export class MemoryLoans {
       const model = await this.#loans.get(loan)?.lender.lendModel();
       if (model !== null && model !== undefined) this.#send({ kind: "model", uid, loan, ...model });
     } catch {
-      // the shard is asked for the vectors of queries until another model is in force
+      // Until the next model, readers ask the shard for the vectors of queries.
     }
   }
 

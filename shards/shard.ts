@@ -1,5 +1,5 @@
-// One shard: a database and the indexes in it. The one mutable root of its thread. Opens and closes indexes one
-// after the other per uid, and replaces an index whose engine has trapped.
+// One shard: a database and its indexes. The only mutable root of its thread. Runs opens and closes of an
+// index one after the other, and replaces an index whose engine has trapped.
 
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
@@ -54,22 +54,25 @@ import { VECTORS_BYTES_MAX } from "./vectors/vectors-home.js";
 export interface ShardOptions {
   store: Store;
   sync: boolean;
-  /** Length of one slice of merging and other long work, between which requests are answered. */
+  /** Length of one slice of merging or other long work; requests are answered between slices. */
   mergeSliceMs: number;
   documentBytesMax: number;
-  /** One number, which others change: queries being answered, for which that work waits a little. */
+  /**
+   * A single number, updated by other threads: the count of running queries, for which that work waits
+   * briefly.
+   */
   queries: Int32Array;
   large: LargeWork;
   /** A fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
-  /** A fresh instance with this model. */
+  /** A fresh instance with this model loaded. */
   embedder(model: Uint8Array): Embedder;
-  /** Something went wrong that no request will hear of. */
+  /** Logs a failure that no request will report. */
   report(message: string, error: unknown): void;
 }
 
-/** Engine faults in the background of one index after which it is left without background work. */
+/** Engine faults in an index's background work after which that work stops. */
 const FAULTS_MAX = 3;
 
 export class Shard {
@@ -78,15 +81,18 @@ export class Shard {
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
   readonly #vectors: VectorSlots;
-  /** What backups are written from. */
+  /** The database views that backups are written from. */
   readonly backups: BackupSnapshots;
   readonly #indexes = new Map<number, IndexShard>();
   readonly #lanes = new Map<number, Lane>();
   readonly #faults = new Map<number, number>();
-  /** Indexes whose stored data is known to be damaged; one that did not open for it answers nothing else. */
+  /**
+   * Indexes whose stored data is known to be damaged. If damage prevented an index from opening, every
+   * request for it gets this error.
+   */
   readonly #damaged = new Map<number, ShardError>();
   readonly #dropped: DroppedIndexes;
-  /** Damage that the log has already. */
+  /** Damage already logged. */
   readonly #reported = new Set<string>();
   #closed = false;
 
@@ -99,26 +105,30 @@ export class Shard {
     this.backups = new BackupSnapshots(options.store, this.#slices);
   }
 
-  /** Takes over the store and removes what a cut-short drop left in it. */
+  /** Opens the shard on the store, after removing the remains of interrupted drops. */
   static async open(options: ShardOptions): Promise<Shard> {
     await clearOrphans(options.store);
     return new Shard(options);
   }
 
-  /** The open index. Throws ShardError SHARD_NOT_OPEN, or SHARD_DAMAGED for one that did not open for that. */
+  /**
+   * The open index. Throws ShardError SHARD_NOT_OPEN, or SHARD_DAMAGED if damage prevented it from opening.
+   */
   index(uid: number): IndexShard {
     const index = this.#indexes.get(uid);
     if (index !== undefined) return index;
     throw this.#damaged.get(uid) ?? new ShardError(SHARD_NOT_OPEN, `index ${uid} is not open`);
   }
 
-  /** Throws SHARD_DAMAGED when any request or background work has met damage in the index since it was opened. */
+  /**
+   * Throws SHARD_DAMAGED if a request or background work has found damage in the index since it was opened.
+   */
   checkUndamaged(uid: number): void {
     const damage = this.#damaged.get(uid);
     if (damage !== undefined) throw damage;
   }
 
-  /** Opens the index unless it is open, and makes the schema its own if it is newer. */
+  /** Opens the index unless it is open; an open index takes over the schema if it is newer. */
   openIndex({ uid, schema, made, vectors }: OpenRequest): Promise<OpenReply> {
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
@@ -129,7 +139,7 @@ export class Shard {
     });
   }
 
-  /** What opening the index would tell, without opening it. */
+  /** The reply that opening the index would give, without opening it. */
   async standing(request: StandingRequest): Promise<OpenReply> {
     try {
       return await storedStanding(this.#options.store, request);
@@ -138,7 +148,7 @@ export class Shard {
     }
   }
 
-  /** Of any index, without opening it. One without data has no size. */
+  /** Size of any index, without opening it. 0 if it has no data. */
   async size(uid: number): Promise<IndexSize> {
     const diskBytes = await this.#options.store.diskBytes(indexRange(uid));
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
@@ -149,7 +159,7 @@ export class Shard {
     return this.#lane(uid).run(() => this.#unload(uid));
   }
 
-  /** Deletes everything of the index. */
+  /** Deletes all data of the index. */
   async dropIndex(uid: number): Promise<void> {
     const lane = this.#lane(uid);
     await lane.run(async () => {
@@ -174,7 +184,7 @@ export class Shard {
     if (lane.size === 0) this.#lanes.delete(uid);
   }
 
-  /** A page of the documents of an index to which nobody writes. */
+  /** A page of the documents of an index that is not being written. */
   async storedDocuments(request: StoredRequest): Promise<StoredPage> {
     try {
       const { store, report } = this.#options;
@@ -184,7 +194,7 @@ export class Shard {
     }
   }
 
-  /** The stored model of an index, open or not; null when there is none that can be read. */
+  /** The stored model of an index, open or not; null if there is none or it cannot be read. */
   async storedModel(uid: number): Promise<NumberedModel | null> {
     const { store, report } = this.#options;
     try {
@@ -197,7 +207,7 @@ export class Shard {
     }
   }
 
-  /** To be called when the shard has had nothing to do for a while: gives back memory that only work needs. */
+  /** Called after the shard has been idle for a while: frees memory that only active work needs. */
   rest(): void {
     this.#options.workbench.rest();
     if (this.#indexes.size === 0) this.#vectors.clear();
@@ -213,8 +223,8 @@ export class Shard {
   }
 
   /**
-   * What a request is answered when working on an index has thrown this. A trapped engine is replaced: the index
-   * is opened again from the database, once, while the request is told to come back.
+   * The error with which to answer a request after work on an index threw `error`. If the engine trapped, the
+   * index is reopened from the database, once, and the request is asked to retry.
    */
   failure(uid: number, index: IndexShard, error: unknown): unknown {
     if (isDamage(error)) return this.#damage(uid, error);
@@ -297,7 +307,7 @@ export class Shard {
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }
 
-  /** Tells the log, once, and makes the answer to the request that has met the damage. */
+  /** Logs the damage, once, and returns the error for the request that found it. */
   #damage(uid: number, cause: Error): ShardError {
     if (!this.#reported.has(cause.message)) {
       this.#reported.add(cause.message);
@@ -332,8 +342,8 @@ function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Drops what a cut-short drop left. An index without a manifest that was not being dropped has lost it: it stays for
- * `skein repair`, and does not open.
+ * Removes the remains of interrupted drops. An index without a manifest that was not being dropped has lost
+ * its manifest: it is kept for `skein repair` and does not open.
  */
 async function clearOrphans(store: Store): Promise<void> {
   let uid = 0;

@@ -1,5 +1,5 @@
-// The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
-// messages through, those of Piscina, of the channels for reads and for memories. No logic.
+// The Piscina entry point of a shard's thread: opens the shard described by workerData on the first message
+// and dispatches messages from Piscina and from the channels for reads and memory loans. No logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";
@@ -25,9 +25,9 @@ export interface ShardWorkerData {
   durability: "fsync" | "os";
   documentBytesMax: number;
   engine: EngineParts;
-  /** Goes up while the event loop runs, so that the server can tell work from hanging. */
+  /** Incremented while the event loop runs, so that the server can tell a busy thread from a hung one. */
   beats: Int32Array;
-  /** One number: how many queries the server is answering. */
+  /** A single number: the count of running queries in the server. */
   queries: Int32Array;
   /** See LargeWork. */
   largeWork: Int32Array;
@@ -46,7 +46,8 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
-  const large = new LargeWork(largeWork, shard); // before anything that may fail: an earlier thread may have ended during large work
+  // First, since later steps may fail: an earlier thread may have died during large work.
+  const large = new LargeWork(largeWork, shard);
   const module = new EngineModule(engine, () => reads.meanwhile());
   const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
@@ -70,7 +71,7 @@ async function openShard({
 const { beats } = workerData as ShardWorkerData;
 
 /**
- * Shows the server that the thread lives: with every message, and by a timer while the thread waits for its
+ * Shows the server that the thread is alive: on every message, and by a timer while the thread waits for the
  * disk.
  */
 function beat(): void {
@@ -83,7 +84,7 @@ let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;
 const reads = new ReadScheduler(answerRead);
 
-/** Opens the shard unless it is open; after a failure the next message tries again. */
+/** Opens the shard unless it is open; if that fails, the next message tries again. */
 async function opened(): Promise<Shard> {
   opening ??= openShard(workerData as ShardWorkerData);
   try {
@@ -108,7 +109,7 @@ function lenderOf(uid: number): Lender {
   return shard.index(uid);
 }
 
-/** A request, or this thread's ends of the channels of one more thread. */
+/** Handles a request, or connects one more thread through its channel ports. */
 export default async function answer(message: Uint8Array | ShardPorts): Promise<unknown> {
   beat();
   if (!(message instanceof Uint8Array)) {

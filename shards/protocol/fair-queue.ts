@@ -1,26 +1,26 @@
-// Decides who is served next. Each flow (a tenant) has a queue of its own, and the flow that has used the
-// least goes next: start-time fair queueing (Goyal, Vin and Cheng 1996), with the time actually used in place
-// of an estimate. A flow that comes back begins where the others stand, so nobody saves up time by waiting.
-// Knows nothing of what is queued.
+// Decides which flow (tenant) is served next. Each flow has its own queue, and the flow that has used the
+// least goes first: start-time fair queueing (Goyal, Vin and Cheng 1996), with the time actually used in
+// place of an estimate. A returning flow starts level with the others, so no flow can save up time by
+// waiting. Knows nothing of the queued items.
 
 interface Flow<T> {
-  /** What it has used, on the scale of all flows. */
+  /** Time used, on a scale shared by all flows. */
   used: number;
   readonly items: T[];
 }
 
 export class FairQueue<T> {
-  /** Those that wait, and those that have used more than the one served last. */
+  /** Flows with waiting items, and flows that have used more than `#now`. */
   readonly #flows = new Map<number, Flow<T>>();
   #size = 0;
-  /** What the flow served last had used when it was served. */
+  /** Virtual time: how much the last served flow had used when it was served. Never decreases. */
   #now = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Behind all that its flow has in the queue. */
+  /** Adds an item at the end of its flow's queue. */
   add(flow: number, item: T): void {
     this.#size++;
     const known = this.#flows.get(flow);
@@ -32,9 +32,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the first item of the flow that has used the least, among equals of the one that waits longest.
-   * `fits` leaves out flows whose first item cannot be served now, and says how much those may have used that
-   * can. Undefined when there is none.
+   * Takes the first item of the flow that has used the least; among equals, of the one waiting longest.
+   * `fits` rejects flows whose first item cannot be served now, or that have used too much. Undefined if no
+   * flow fits.
    */
   take(fits: (item: T, flow: number, used: number) => boolean = all): { flow: number; item: T } | undefined {
     let least: Flow<T> | undefined;
@@ -51,22 +51,22 @@ export class FairQueue<T> {
     return { flow: name, item: least.items.shift() as T };
   }
 
-  /** What a flow has used; 0 for one that is not known any more. */
+  /** How much a flow has used; 0 if it is no longer known. */
   usedBy(flow: number): number {
     return this.#flows.get(flow)?.used ?? 0;
   }
 
-  /** Counts what the flow of an item that was taken has used. */
+  /** Adds the cost of a taken item to what its flow has used. */
   spent(flow: number, cost: number): void {
     const known = this.#flows.get(flow);
     if (known === undefined) return;
     known.used += cost;
-    // It goes to the end, so that among equals the one that waits longest is first.
+    // Moved to the end, so that among equals the flow waiting longest comes first.
     this.#flows.delete(flow);
     if (known.items.length > 0 || known.used > this.#now) this.#flows.set(flow, known);
   }
 
-  /** Nothing waits and nothing is being served: all begin anew. */
+  /** Forgets all usage. Called when nothing waits and nothing is being served. */
   reset(): void {
     this.#flows.clear();
     this.#now = 0;

@@ -1,15 +1,15 @@
-// The channel for reads: a MessagePort between the server and one life of a shard's thread. A message on it
-// is a run of frames, everything from one turn of the event loop: a thread hop costs more than a small read.
-// Each read has its own reply, and replies come in any order.
+// The read channel: a MessagePort between the server and one life of a shard's thread. A message is a
+// sequence of frames, everything from one turn of the event loop, because a thread hop costs more than a
+// small read. Each read has its own reply, and replies may come in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
-// The id is the asker's and comes back with the reply. The flow is the tenant whose share of the thread the
-// read uses (fair-queue.ts); 0 in replies.
+// The id is chosen by the requester and returned with the reply. The flow is the tenant whose share of the
+// thread the read uses (fair-queue.ts); it is 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;
 const LITTLE_ENDIAN = true;
 
-/** Frames that wait to be sent in one message. */
+/** Frames to be sent in one message. */
 export class Frames {
   readonly #ids: number[] = [];
   readonly #flows: number[] = [];
@@ -20,7 +20,7 @@ export class Frames {
     return this.#parts.length === 0;
   }
 
-  /** The bytes are copied by `take`; they must stay as they are until then. */
+  /** The bytes must not change until `take`, which copies them. */
   add(id: number, part: Uint8Array, flow = 0): void {
     this.#ids.push(id);
     this.#flows.push(flow);
@@ -28,7 +28,7 @@ export class Frames {
     this.#bytes += FRAME_HEAD_BYTES + part.length;
   }
 
-  /** All of them as one message; empty afterwards. */
+  /** Removes all frames and returns them as one message. */
   take(): Uint8Array<ArrayBuffer> {
     const message = new Uint8Array(Buffer.allocUnsafeSlow(this.#bytes).buffer);
     const heads = new DataView(message.buffer);
@@ -49,9 +49,7 @@ export class Frames {
   }
 }
 
-/**
- * Hands each frame to `take`, as a view into the message. Throws ShardError for a message that is cut short.
- */
+/** Passes each frame to `take` as a view into the message. Throws ShardError if the message is truncated. */
 export function readFrames(
   message: Uint8Array,
   take: (id: number, part: Uint8Array, flow: number) => void,

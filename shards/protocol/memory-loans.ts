@@ -1,10 +1,10 @@
-// The ports that a shard's thread gets, and the messages by which another thread borrows the memory of an
-// index to read in it. They are objects, because a memory cannot be sent as bytes.
+// The ports passed to a shard's thread, and the messages with which another thread borrows an index's memory
+// for reading. They are objects, because a memory cannot be sent as bytes.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
 
-/** A message to a shard's thread: its ends of the two channels of one more thread that reads it. */
+/** Connects one more reading thread: the shard's ends of its two channels. */
 export interface ShardPorts {
   readonly reads: MessagePort;
   readonly memories: MessagePort;
@@ -13,16 +13,16 @@ export interface ShardPorts {
 /** To the shard. */
 export type MemoryRequest =
   | { readonly kind: "borrow"; readonly uid: number }
-  /** The model of vectors that is in force is wanted, too, to be read for as long as the loan lasts. */
+  /** Requests the current model for vectors too, readable for the duration of the loan. */
   | { readonly kind: "model"; readonly uid: number; readonly loan: number }
-  /** The memory of this loan is not read any more. */
+  /** The borrower no longer reads the memory of this loan. */
   | { readonly kind: "return"; readonly loan: number };
 
 /** From the shard. */
 export type MemoryNotice =
   | { readonly kind: "lent"; readonly uid: number; readonly loan: number; readonly lent: LentMemory }
   | { readonly kind: "refused"; readonly uid: number }
-  /** With the number that the board has for it. When there is none, nothing is told. */
+  /** The model, with its number on the board. Not sent if there is no model. */
   | {
       readonly kind: "model";
       readonly uid: number;
@@ -30,5 +30,5 @@ export type MemoryNotice =
       readonly number: number;
       readonly lent: LentModel;
     }
-  /** The index has moved to another memory, or was unloaded. */
+  /** The index has moved to another memory or was unloaded. */
   | { readonly kind: "ended"; readonly uid: number; readonly loan: number };

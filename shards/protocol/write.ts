@@ -106,7 +106,7 @@ export function stampWrite(
   }
 }
 
-/** Slices an encoded WRITE into an ADDITIONS request for this index, until `askWrite` turns it back. */
+/** Turns an encoded WRITE into an ADDITIONS request for this index; `askWrite` turns it back. */
 export function askAdditions(message: Uint8Array, uid: number): void {
   message[0] = Op.ADDITIONS;
   Buffer.from(message.buffer, message.byteOffset, message.byteLength).writeUInt32LE(uid, 1);

@@ -1,8 +1,9 @@
-// A database as one file: all its keys and values in order, in checked blocks. Written from a view and read back
-// one block at a time. Knows no key and no value. The backup's manifest says which files belong together.
+// A database as one file: all its keys and values in order, in checksummed blocks. Written from a view and
+// read back one block at a time. Knows nothing of the meaning of keys and values. The backup's manifest lists
+// the files that belong together.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
-//   | length u32 | crc32 of the payload u32 | payload: records |                        block, any number of them
+//   | length u32 | crc32 of the payload u32 | payload: records |                        block, repeated
 //   | key length u32 | value length u32 | key | value |                                 record
 //   | 0 u32 | crc32 of the next 8 bytes u32 | records f64 |                             end
 import { createHash, type Hash } from "node:crypto";
@@ -19,24 +20,24 @@ const BLOCK_HEAD_BYTES = 8;
 const RECORD_HEAD_BYTES = 8;
 const END_BYTES = 8;
 
-/** A block is closed once it has this many bytes. The thread hashes and writes a block without a pause. */
+/** Size at which a block is closed. The thread hashes and writes a block without a pause. */
 const BLOCK_BYTES = 128 * 1024;
-/** No record is longer than a request body, so a block that claims to be longer is damaged and is not read. */
+/** No record is longer than a request body, so a block with a greater length is damaged and is not read. */
 const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;
 const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
 const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
 
-/** By which a finished file is recognised. */
+/** Identifies a finished file. */
 export interface BackupFileSums {
   readonly bytes: number;
   readonly records: number;
-  /** SHA-256 of the file, hexadecimal. */
+  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
 }
 
 /**
- * Writes all of the view to a new file and syncs it. `pause` is awaited before every block; if it throws, the writing
- * ends with that error. An unfinished file stays in its place and can be told by its missing end block.
+ * Writes the whole view to a new file and syncs it. Awaits `pause` before every block; if it throws, writing
+ * stops with that error. An unfinished file stays in place; it lacks the end block.
  */
 export async function writeBackupFile(
   path: string,
@@ -70,7 +71,7 @@ export async function writeBackupFile(
   }
 }
 
-/** The file's length and SHA-256, read from the first byte to the last. */
+/** The file's length and SHA-256. Reads the whole file. */
 export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const file = await open(path, "r");
   try {
@@ -89,7 +90,7 @@ export async function hashFile(path: string): Promise<{ bytes: number; sha256: s
 }
 
 /**
- * Puts all records of the file into the store, durably. `what` names the file in errors. Throws
+ * Writes all records of the file to the store, durably. `what` names the file in errors. Throws
  * ForeignBytesError, OtherVersionError or DamagedBytesError.
  */
 export async function restoreBackupFile(path: string, store: Store, what: string): Promise<void> {
@@ -144,7 +145,7 @@ function* recordsOf(payload: Buffer, what: string): Generator<[key: Buffer, valu
   }
 }
 
-/** Appends to a file, and counts and hashes the bytes. */
+/** Appends to a file; counts and hashes the bytes. */
 class Output {
   readonly #file: FileHandle;
   readonly hash: Hash = createHash("sha256");

@@ -48,7 +48,7 @@ function writeWhole(key: Buffer, value: number, at: number): void {
   key.writeUInt32BE(value % 0x100000000, at + 4);
 }
 
-/** Slices the key of a document or vector into that of another one of its index. */
+/** Changes the key of a document or vector into that of another one in the same index. */
 export function renumberKey(key: Buffer, seq: number): void {
   writeWhole(key, seq, REST);
 }

@@ -1,5 +1,5 @@
-// The store on LevelDB: the only file that knows classic-level. Compression is off: documents are read one by
-// one on the way to an answer (3 us against 9 us), and segments are packed already.
+// The store on LevelDB; the only file that knows classic-level. Compression is off: documents are read one by
+// one for each reply (3 us without it, 9 us with it), and segments are already compressed.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -23,29 +23,35 @@ import {
 const MIB = 1024 * 1024;
 const ENTRIES_PER_READ = 256;
 const KEYS_PER_READ = 2048;
-/** Bytes that one read of a view may hold. Views are read for copying, and some values have half a MiB. */
+/** Target bytes per read of a view. Views are read for copying, and some values are half a MiB. */
 const VIEW_BYTES_PER_READ = 256 * 1024;
-/** After handing operations to LevelDB for this long, the store gives the thread's other work a turn. */
+/** Time spent passing operations to LevelDB before the thread's other work gets a turn. */
 const PUT_SLICE_MS = 1;
-/** After a failed write the database is opened again no more often than this. */
+/** Minimum interval between attempts to reopen the database after a failed write. */
 const RETRY_MS = 1_000;
-/** Room for what opening writes beside the log's contents (a new log, a new list of tables) and for the first writes after it. */
+/**
+ * Room for the files that opening writes in addition to the log's contents (a new log, a new list of tables)
+ * and for the first writes afterwards.
+ */
 const REOPEN_BYTES = 1 * MIB;
-/** The most that LevelDB writes before it deletes the files that are replaced: the log as a table, or one compaction. */
+/**
+ * Maximum that LevelDB writes before it deletes the replaced files: the log as a table, or one compaction.
+ */
 const REWRITE_BYTES_MAX = 64 * MIB;
 
 /**
- * LevelDB maps every table that it has open, and the parts of a mapped file that were read count as the process's memory.
- * So tables are small, and as few are open as LevelDB allows. Reading a document from a closed table costs 15 us more.
+ * LevelDB maps every open table, and the pages of a mapped file that were read count as the process's memory.
+ * Therefore tables are small, and the number of open ones is the minimum LevelDB allows. Reading a document
+ * from a closed table takes 15 us longer.
  */
 const TABLE_BYTES = 1 * MIB;
 const TABLES_OPEN = 64;
 const FILES_BESIDE_TABLES = 10;
 
 export interface LevelStoreOptions {
-  /** Cache of database blocks, in bytes. */
+  /** Size of the block cache in bytes. */
   cacheBytes?: number;
-  /** Log size at which a table is written, in bytes. */
+  /** Log size, in bytes, at which a table is written. */
   writeBufferBytes?: number;
 }
 
@@ -59,9 +65,14 @@ function hasCode(error: unknown, code: string): boolean {
 export class LevelStore implements Store {
   readonly #location: string;
   readonly #db: ClassicLevel<Uint8Array, Uint8Array>;
-  /** The last write. Writes run one by one, because LevelDB loses what follows a torn record when it reads its log again. */
+  /**
+   * Writes run one at a time, because LevelDB loses everything after a torn record when it rereads its log.
+   */
   readonly #writes = new Lane();
-  /** After a failed write, the operations that undo it once the database is open again. Null when no write has failed. */
+  /**
+   * After a failed write: the operations that undo it once the database is open again. Null if no write has
+   * failed.
+   */
   #failed: StoreOp[] | null = null;
   #retryAtMs = 0;
   #reopening: Promise<void> | null = null;
@@ -73,12 +84,12 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Opens or creates the database in this directory. Throws StoreLockedError while another one has it open,
-   * StoreDamagedError when its log or its list of files is damaged; tables are not read through.
+   * Opens or creates the database in this directory. Throws StoreLockedError if it is open elsewhere,
+   * StoreDamagedError if its log or its list of files is damaged; the contents of tables are not checked.
    */
   static async open(location: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
-    // Checked before the object is made, because LevelDB begins to open with that. It would drop damaged records of its log,
-    // and would make a new database where CURRENT is missing.
+    // Checked before the object is created, because creating it starts opening the database. LevelDB would
+    // drop damaged records of its log, and would create a new database if CURRENT is missing.
     const [damage] = levelDamage(location, false);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
     const db = new ClassicLevel<Uint8Array, Uint8Array>(location, {
@@ -101,14 +112,14 @@ export class LevelStore implements Store {
       throw new Error(`the database at ${location} does not open: ${describe(cause)}`, { cause });
     }
     const batch = db.batch();
-    await batch.close(); // as those that were written
+    await batch.close(); // closed, like every batch that was written
     keepShape(batch);
     return new LevelStore(location, db);
   }
 
   /**
-   * Makes a damaged database openable. LevelDB collects what its files still hold. What cannot be read is lost, and
-   * deleted keys may come back. Requires that nobody has the database open.
+   * Makes a damaged database openable: LevelDB recovers what is still readable in its files. Unreadable data
+   * is lost, and deleted keys may reappear. The database must not be open anywhere.
    */
   static async repair(location: string): Promise<void> {
     cutTables(location);
@@ -166,7 +177,7 @@ export class LevelStore implements Store {
     if (this.#reopening !== null) await this.#reopening;
     const iterator = this.#db.keys({ gte: range.from, lt: range.to });
     try {
-      let count = 1; // many only ask for the first
+      let count = 1; // many callers only need the first
       for (;;) {
         const keys = await iterator.nextv(count);
         if (keys.length === 0) return;
@@ -214,7 +225,7 @@ export class LevelStore implements Store {
     return this.#db.approximateSize(from, to);
   }
 
-  /** Does not stand in the line of writes: they go on meanwhile, and closing waits for the compaction. */
+  /** Not queued with the writes: they continue during the compaction, and closing waits for it. */
   async compact({ from, to }: KeyRange): Promise<void> {
     if (this.#reopening !== null) await this.#reopening;
     await this.#db.compactRange(from, to);
@@ -236,9 +247,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Refuses to add so many bytes when LevelDB would have no room left to rewrite its files, because without that room no
-   * deletion could give anything back. A database never needs more room for it than its own size. Added bytes count
-   * twice, because for a moment they stand both in the log and in a table.
+   * Refuses to add `bytes` if LevelDB would then lack the room to rewrite its files, without which no
+   * deletion could free space. A rewrite never needs more room than the size of the database. Added bytes
+   * count twice, because for a moment they are both in the log and in a table.
    */
   #leaveRoom(bytes: number): void {
     const left = freeBytes(this.#location) - 2 * bytes;
@@ -246,7 +257,7 @@ export class LevelStore implements Store {
     throw new StoreWriteError(`the disk of ${this.#location} has only room for deletions`);
   }
 
-  /** Runs a write of LevelDB's. When it fails, these operations are undone as soon as that is possible. */
+  /** Runs a LevelDB write. If it fails, `ops` will be undone as soon as possible. */
   async #guarded(ops: Iterable<StoreOp>, write: () => Promise<void>): Promise<void> {
     try {
       await write();
@@ -261,8 +272,8 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Puts the operations one by one into a native batch, which `write` is then given. An array of operations would cost the
-   * thread ten times as much. What iterating over the operations throws is thrown on.
+   * Puts the operations one by one into a native batch and calls `write` to commit it. Passing an array of
+   * operations would cost the thread ten times as much. Errors from iterating over `ops` propagate.
    */
   async #put(
     ops: Iterable<StoreOp>,
@@ -290,11 +301,11 @@ export class LevelStore implements Store {
       await write(() => batch.write({ sync }));
     } finally {
       await batch.close();
-      discardBuffer(bytes); // the native copy goes with the object
+      discardBuffer(bytes); // the native copy is freed with the object
     }
   }
 
-  /** The operations that undo these. LevelDB shows nothing of a failed batch, but its log may hold it. */
+  /** Returns operations that undo these. LevelDB does not show a failed batch, but its log may contain it. */
   async #before(ops: Iterable<StoreOp>): Promise<StoreOp[]> {
     const keys = Array.from(ops, ({ key }) => Uint8Array.from(key));
     const values = await this.#db.getMany(keys);
@@ -305,9 +316,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Opens LevelDB again after a failed write, since it would either take no more writes or go on behind a torn record. This
-   * waits until there is room for the table that LevelDB makes of its log, because without it LevelDB could not be opened
-   * and reads would fail too. Reads wait while it is opened.
+   * Reopens LevelDB after a failed write, since it would otherwise either refuse further writes or append
+   * them after a torn record. Waits until there is room for the table that LevelDB writes from its log;
+   * without that room LevelDB would not open, and reads would fail too. Reads wait during the reopening.
    */
   async #recover(undo: readonly StoreOp[]): Promise<void> {
     const { location } = this.#db;
@@ -347,7 +358,7 @@ function freeBytes(location: string): number {
   return bavail * bsize;
 }
 
-/** The bytes of the files with such names. */
+/** Total bytes of the files whose names match. */
 function fileBytes(location: string, names: RegExp): number {
   return readdirSync(location)
     .filter((name) => names.test(name))

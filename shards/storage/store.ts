@@ -1,5 +1,5 @@
-// The storage port: an ordered map of byte keys with atomic batches. What holds for every store is proved by
-// test/conformance/store-suite.ts. Knows no key and no value.
+// The storage port: an ordered map of byte keys with atomic batches. test/conformance/store-suite.ts checks
+// the guarantees of every store. Knows nothing of the meaning of keys and values.
 
 export type StoreOp = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
@@ -10,49 +10,56 @@ export interface KeyRange {
 }
 
 export interface BatchOptions {
-  /** true: the batch and everything before it survives a power failure once the promise resolves. */
+  /** True: once the promise resolves, this batch and everything before it survive a power failure. */
   sync: boolean;
-  /** The batch adds data: it is refused while the disk has only the room that deletions need. */
+  /**
+   * True if the batch adds data; it is then refused when the remaining disk space is reserved for deletions.
+   */
   adds?: boolean;
 }
 
-/** The whole contents as of one moment, whatever is written later. Keeps old data on disk until it is closed. */
+/**
+ * The whole contents at one moment, unaffected by later writes. Keeps old data on disk until it is closed.
+ */
 export interface StoreSnapshot {
-  /** Ascending. Ends with an error when the view or the store is closed meanwhile. */
+  /** In ascending order. Throws if the view or the store is closed during the iteration. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
 export interface Store {
-  /** Reads at once, blocking the thread for a disk access at worst. */
+  /** Reads synchronously, which may block the thread for one disk access. */
   getSync(key: Uint8Array): Uint8Array | undefined;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
-  /** In the order of the keys; undefined where there is none. */
+  /** In the order of the keys; undefined for missing ones. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /**
-   * Applies all operations in order, or none. The store may iterate over them more than once during the call, and must get
-   * the same contents each time. An operation and its bytes must stay as they are only until the next one is asked for.
-   * Throws StoreWriteError when the disk is full or fails; the store tries to write again by itself at a later batch.
+   * Applies all operations in order, or none. During the call the store may iterate over `ops` several times
+   * and must get the same contents each time. An operation and its bytes must stay unchanged only until the
+   * next one is requested. Throws StoreWriteError if the disk is full or fails; a later batch makes the store
+   * try to recover.
    */
   batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void>;
-  /** The entries in ascending order, as of the moment of the call. Ending the loop closes the iterator. */
+  /** The entries in ascending order, as of the call. Leaving the loop closes the iterator. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Like `entries`, without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
-  /** The contents as of the call, to be closed by the caller. */
+  /** The contents as of the call. The caller must close it. */
   view(): StoreSnapshot;
-  /** Deletes a range. It is not atomic: a crash may leave part of the range. */
+  /** Deletes a range, not atomically: a crash may leave part of it. */
   clear(range: KeyRange): Promise<void>;
-  /** About how much disk the range takes, including deleted and replaced values that are still on the disk. */
+  /** Approximate disk space of the range, including deleted and replaced values still on disk. */
   diskBytes(range: KeyRange): Promise<number>;
-  /** Gives back the room of values that were deleted or replaced in the range. Reads and writes go on meanwhile. */
+  /**
+   * Frees the space of deleted and replaced values in the range. Reads and writes continue during the call.
+   */
   compact(range: KeyRange): Promise<void>;
-  /** Waits for running operations and gives the files back. Idempotent. */
+  /** Waits for running operations and closes the files. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A write did not reach the disk, or may not have reached it. Reads show the state before that write. */
+/** A write did not reach the disk, or may not have. Reads show the state before it. */
 export class StoreWriteError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -60,7 +67,7 @@ export class StoreWriteError extends Error {
   }
 }
 
-/** The database is being opened again after a failed write; a moment later it can be read. */
+/** The database is being reopened after a failed write and will be readable again shortly. */
 export class StoreReopeningError extends Error {
   constructor(location: string) {
     super(`the database at ${location} is being opened again`);
@@ -76,7 +83,7 @@ export class StoreLockedError extends Error {
   }
 }
 
-/** The database's own files are damaged: it does not open, or a key cannot be read. */
+/** The database's own files are damaged: it does not open, or a key is unreadable. */
 export class StoreDamagedError extends Error {
   constructor(location: string, found: string, options?: ErrorOptions) {
     super(`the database at ${location} is damaged: ${found}`, options);

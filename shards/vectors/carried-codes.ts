@@ -1,12 +1,14 @@
-// The codes of segments that take the place of others: a merge and a re-index keep the documents, so their codes are copied.
+// Carries vector codes over to new segments: a merge or re-index keeps the documents, so their codes are
+// copied.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
 import type { Pauses } from "./vectors-home.js";
 
 /**
- * Gives the new segments the codes of those they replace. When these do not all have codes of one origin the new ones get
- * none, and background work makes them of the stored vectors. To be run in the index's lane.
+ * Copies the codes of the replaced segments to the new ones. If the replaced ones do not all have codes of
+ * the same origin, the new ones get none, and background work makes them from the stored vectors. Runs in the
+ * index's lane.
  */
 export async function carryCodes(
   { engine }: { engine: Engine },

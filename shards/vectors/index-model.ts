@@ -1,5 +1,5 @@
-// The embedded model of one index in one shard: the one in force, the instance that embeds with it, and what becomes of both when
-// they fail. Whether vectors come from a model at all is the business of index-vectors.
+// The current model of one index in one shard, the embedder instance that runs it, and the handling of their
+// failures. index-vectors decides whether vectors come from a model at all.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EmbeddedPart, Embedder } from "../../engine-wasm/host/vectors/embedder.js";
@@ -16,14 +16,14 @@ import {
 } from "./model-store.js";
 import type { Pauses, VectorsHome } from "./vectors-home.js";
 
-/** Memory that an embedder may keep beside its model. */
+/** Memory that an embedder may keep in addition to its model. */
 const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
-/** What an embedder lends lies in its memory until it goes; with more loans it does. */
+/** Loans per embedder. They stay in its memory until it is dropped, which the next loan beyond this does. */
 const LOANS_MAX = 256;
-/** Background work embeds a segment after so many failures in a row no more. */
+/** Consecutive failures after which background work stops embedding a segment. */
 const FAILURES_MAX = 3;
 
-/** A model that is lent to another thread, with its `lentNumber`. */
+/** A model lent to another thread, with its `lentNumber`. */
 export interface NumberedLoan {
   readonly number: number;
   readonly lent: LentModel;
@@ -33,12 +33,12 @@ export class IndexModel {
   readonly #uid: number;
   readonly #home: VectorsHome;
   #record: ModelRecord | null = null;
-  /** A promise while it is loaded. */
+  /** A promise while it is loading. */
   #embedder: Embedder | Promise<Embedder | null> | null = null;
-  /** Of background work, in a row. */
+  /** Consecutive failures of background work. */
   #failures = 0;
   #number = 1;
-  /** Called when another model is in force or none, and when the memory of its embedder is left. */
+  /** Called when the current model changes or is removed, and when its embedder's memory is abandoned. */
   onChange: () => void = () => undefined;
 
   private constructor(uid: number, home: VectorsHome) {
@@ -58,12 +58,12 @@ export class IndexModel {
     return model;
   }
 
-  /** Null when there is none that can be read. */
+  /** Null if there is none or it cannot be read. */
   get record(): ModelRecord | null {
     return this.#record;
   }
 
-  /** Puts a model in force. Throws ShardError SHARD_BAD_MESSAGE for bytes that are no model. */
+  /** Sets the current model. Throws ShardError SHARD_BAD_MESSAGE if the bytes are not a model. */
   async set({ bytes, ...described }: NumberedModel): Promise<void> {
     const { store, sync, report } = this.#home;
     const embedder = this.#newEmbedder(bytes);
@@ -75,7 +75,7 @@ export class IndexModel {
     );
   }
 
-  /** It is deleted from the database. */
+  /** Called when the model was deleted from the database. */
   forget(): void {
     this.#inForce(null, null);
   }
@@ -87,17 +87,23 @@ export class IndexModel {
     this.onChange();
   }
 
-  /** The next use gets a fresh one. */
+  /** The next use creates a fresh embedder. */
   #dropEmbedder(): void {
     this.#inForce(this.#record, null);
   }
 
-  /** A number for the model and the memory that it is read in, never one from before. Unlike that of the record it means nothing. */
+  /**
+   * Identifies the model together with the memory it is read from; never reused. Unlike the record's number,
+   * it has no other meaning.
+   */
   get lentNumber(): number {
     return this.#number;
   }
 
-  /** For another thread. Null when there is no model, or it has changed meanwhile. Throws EngineError("memory"). */
+  /**
+   * Lends the model to another thread. Null if there is no model, or it changed during the call. Throws
+   * EngineError("memory").
+   */
   async lend(): Promise<NumberedLoan | null> {
     if (!(this.#embedder instanceof Promise) && (this.#embedder?.loans ?? 0) >= LOANS_MAX)
       this.#dropEmbedder();
@@ -106,7 +112,7 @@ export class IndexModel {
     return embedder === null || number !== this.#number ? null : { number, lent: embedder.lend() };
   }
 
-  /** The bytes of the model in force; null when they cannot be read. */
+  /** The bytes of the current model; null if there is none or they cannot be read. */
   async bytes(): Promise<Uint8Array | null> {
     return this.#record === null ? null : this.#readModel(this.#record);
   }
@@ -120,7 +126,10 @@ export class IndexModel {
     }
   }
 
-  /** The embedder of the model in force, at once when it was loaded before; null when there is none, or it cannot be read. */
+  /**
+   * The embedder of the current model, returned synchronously if already loaded; null if there is no model or
+   * it cannot be read.
+   */
   embedder(): Embedder | null | Promise<Embedder | null> {
     const model = this.#record;
     if (model === null) return null;
@@ -146,7 +155,7 @@ export class IndexModel {
     }
   }
 
-  /** What cannot be read is given up: the coordinator sends another one. */
+  /** Gives the model up if it cannot be read; the coordinator then sends another one. */
   async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
     try {
       return await readModel(this.#home.store, this.#uid, model);
@@ -164,8 +173,8 @@ export class IndexModel {
   }
 
   /**
-   * Vectors of all rows of a new segment from the model; null when there is no model. Also null when the embedder fails: its
-   * documents are stored all the same, and background work tries again.
+   * Vectors of all rows of a new segment; null if there is no model. Also null if the embedder fails: the
+   * documents are then stored without vectors, and background work retries.
    */
   async embedAll(segment: Uint8Array, slices: Pauses): Promise<Uint8Array | null> {
     try {
@@ -184,9 +193,10 @@ export class IndexModel {
   }
 
   /**
-   * The same row by row, for segments of any size, of which `segment` gives the bytes. Nothing comes when the model with this
-   * number is not in force. Throws when the embedder fails, so that the caller comes again later; but after some failures in
-   * a row no more rows come: the rest has no vectors until the index is opened again.
+   * Like `embedAll`, but row by row, for segments of any size; `segment` returns the bytes. Yields nothing if
+   * the model with this number is not the current one. Throws if the embedder fails, so that the caller
+   * retries later; after several consecutive failures it ends without further rows, and the rest has no
+   * vectors until the index is reopened.
    */
   async *embedRows(
     number: number,
@@ -203,7 +213,8 @@ export class IndexModel {
         const part = this.#nextPart(parts);
         if (part === undefined) break;
         if (part !== null) {
-          const records = new Uint8Array(part.records); // the caller may do other work with the instance
+          // A copy: the caller may use the instance for other work.
+          const records = new Uint8Array(part.records);
           for (let i = 0; i < records.length / VECTOR_BYTES; i++) {
             const vector = records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
             yield { row: part.row + i, vector };
@@ -214,11 +225,11 @@ export class IndexModel {
     } finally {
       parts.return();
     }
-    // Linear memory never shrinks: after a large segment a fresh instance takes less.
+    // Linear memory never shrinks, so after a large segment a fresh instance needs less.
     if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#dropEmbedder();
   }
 
-  /** Undefined at the end, which is also where the embedder has failed too often. */
+  /** Returns undefined at the end, or if the embedder has failed too often. */
   #nextPart(parts: Generator<EmbeddedPart | null, void>): EmbeddedPart | null | undefined {
     try {
       const step = parts.next();
@@ -230,7 +241,10 @@ export class IndexModel {
     return undefined;
   }
 
-  /** Throws unless it has happened too often. No error of the engine: the one of the index has not failed. */
+  /**
+   * Throws unless this has happened too often. What it throws is not an EngineError, because the index's
+   * engine has not failed.
+   */
   #segmentFailed(error: unknown): null {
     if (!(error instanceof EngineError)) throw error;
     this.#dropEmbedder();
@@ -241,7 +255,10 @@ export class IndexModel {
     return null;
   }
 
-  /** The failure of an embedder is not that of the index's engine. The next use gets a fresh one. */
+  /**
+   * Handled here because a failed embedder does not mean that the index's engine failed. The next use gets a
+   * fresh embedder.
+   */
   #embedderFailed(error: unknown): void {
     if (!(error instanceof EngineError)) throw error;
     this.#home.report(`index ${this.#uid}: documents could not be embedded`, error);

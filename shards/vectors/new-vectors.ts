@@ -1,4 +1,5 @@
-// Vectors of documents that are being written: embedded, or taken from the documents. Those of an endpoint come later.
+// Vectors for documents being written: embedded, or taken from the documents. Those of an endpoint are added
+// later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { IndexVectors } from "./index-vectors.js";
 import type { NewVectors, Vectors } from "./vector-record.js";
@@ -6,15 +7,15 @@ import type { Pauses } from "./vectors-home.js";
 
 export interface WrittenDocument {
   seq: number;
-  /** It is stored: some read will see it. */
+  /** True if it is stored because some read will see it. */
   shown: boolean;
-  /** It is not replaced or deleted by the commit that stores it. */
+  /** True unless the commit that stores it also replaces or deletes it. */
   lives: boolean;
 }
 
 /**
- * Vectors of a segment's rows, null when none can be made yet. `documents` are its rows, `pushed` the vectors that they brought
- * along, by row.
+ * Returns the vectors of a segment's rows, null if none can be made yet. `documents` has one element per row;
+ * `pushed` has the vectors that came with the documents, by row.
  */
 export async function newVectors(
   index: IndexVectors,

@@ -1,26 +1,26 @@
-// What the vectors of an index get from its shard and from who works on them.
+// Dependencies that an index's vectors get from the shard and from the jobs that work on them.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { Store } from "../storage/store.js";
 
-/** Of the vectors that queries were compared with lately, in all indexes of a shard. */
+/** Memory for vectors recently compared with queries, over all indexes of a shard. */
 export const VECTORS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** What the vectors of an index get from its shard. */
+/** Dependencies that an index's vectors get from the shard. */
 export interface VectorsHome {
   store: Store;
   sync: boolean;
-  /** Those that queries were compared with lately. */
+  /** Vectors recently compared with queries. */
   vectors: VectorSlots;
   workbench(): Workbench;
-  /** A fresh instance with this model. Throws EngineError("damaged"). */
+  /** A fresh instance with this model loaded. Throws EngineError("damaged"). */
   embedder(model: Uint8Array): Embedder;
-  /** Something went wrong that no request will hear of. */
+  /** Logs a failure that no request will report. */
   report(message: string, error: unknown): void;
 }
 
-/** Lets other work run between two pieces of long work. */
+/** Lets other work run between pieces of long work. */
 export interface Pauses {
   pause(): Promise<void>;
 }

@@ -60,9 +60,9 @@ export class Embedders {
   }
 
   /**
-   * State of an index that should have vectors. If there was no check yet, or the last one found nothing to
-   * do, the shards' counters decide: with a model or a vector present and no document pending, the index is
-   * ready.
+   * State of an index that should have vectors. If it was not checked yet, or the last check ended with
+   * "waiting", the shards' counters decide: with a model or a vector present and no document pending, the
+   * index is ready.
    */
   stateOf(
     uid: number,
