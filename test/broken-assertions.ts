@@ -1,8 +1,8 @@
-// The checked engine prints a kernel's broken assertion to standard error. A test that breaks one on purpose keeps the
-// text and holds it against what it expects, so that a healthy run prints nothing that looks like a failure.
+// The checked engine prints a kernel's broken assertion to standard error. A test that breaks one on purpose
+// captures the text and checks it, so that a healthy run prints nothing that looks like a failure.
 import { vi } from "vitest";
 
-/** What is printed while the work is done. */
+/** The text printed during `work`. */
 export async function brokenAssertions(work: () => unknown): Promise<string> {
   const print = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {

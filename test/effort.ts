@@ -1,5 +1,5 @@
-// How much of the same a run does. `npm test` does enough to meet every fault that is always there, `npm run
-// test:long` looks for those that are rare: more stories, more kills, every combination.
+// The amount of work a run does. `npm test` does enough to find every reproducible fault; `npm run test:long`
+// looks for rare ones: more stories, more kills, every combination.
 
 const IS_LONG = process.env.SKEIN_TEST_LONG === "1"; // set by vitest.config.ts
 

@@ -1,4 +1,4 @@
-// Adds to the error of a failed test what test/failure-notes.ts has about it.
+// Appends the notes of test/failure-notes.ts to the error of a failed test.
 import { beforeEach } from "vitest";
 import { notesSince } from "./failure-notes.js";
 

@@ -1,15 +1,16 @@
-// What a failed test shows below its error: the last lines of the servers it used, the seed of its stories. A test that
-// passes shows nothing. Knows nothing of Vitest: programs that start servers import this as well.
+// Notes shown below the error of a failed test: the last lines of its servers' output, the seed of its
+// stories. A passing test shows nothing. Knows nothing of Vitest, because programs that start servers import
+// this as well.
 
 export interface FailureNote {
-  /** Empty when there is nothing to say. */
+  /** Empty if there is nothing to show. */
   text(): string;
 }
 
-/** With the time of the last use. */
+/** Each with the time of its last use. */
 const notes = new Map<FailureNote, number>();
 
-/** Every test that is running now shows the note if it fails. */
+/** Shows the note in every test running now that fails. */
 export function noteForFailure(note: FailureNote): void {
   notes.set(note, performance.now());
 }

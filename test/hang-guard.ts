@@ -1,5 +1,5 @@
-// Ends a test process that hangs, and says where it hangs. The time limits of Vitest are timers of the thread that runs the tests,
-// so they never fire when that thread does not come back from a loop, and nothing limits the import of a test file.
+// Ends a hanging test process and reports where it hangs. Vitest's time limits are timers of the test thread,
+// so they never fire while that thread is stuck in a loop, and the import of a test file has no limit.
 import { Worker } from "node:worker_threads";
 import { beforeEach, expect } from "vitest";
 import { effort } from "./effort.js";
@@ -9,7 +9,10 @@ const SILENCE_MS = effort(600_000, 7_200_000);
 const STACK_MS = 5_000;
 const FRAMES = 12;
 
-/** Is told what begins. When nothing has begun for too long, it writes what began last and the stack, and ends the process. */
+/**
+ * Receives a message at each beginning of a file or test. If none arrives for too long, it prints the last
+ * one and the stack, and ends the process.
+ */
 const GUARD = `
   const { writeSync } = require("node:fs");
   const { Session } = require("node:inspector");
@@ -44,7 +47,7 @@ const GUARD = `
 
 const guarded = globalThis as { hangGuard?: Worker };
 
-/** One for all files of a process. */
+/** One guard for all files of a process. */
 function guard(): Worker {
   if (guarded.hangGuard === undefined) {
     const workerData = { silenceMs: SILENCE_MS, stackMs: STACK_MS, frames: FRAMES };

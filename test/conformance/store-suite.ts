@@ -1,12 +1,12 @@
-// What every Store must do. Called by the test of each store with a way to open it, twice in a row for the
-// parts about reopening.
+// The contract of every Store. The test of each store calls it with a way to open the store; the parts about
+// reopening open it twice in a row.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inTurn, lazily } from "../../shards/storage/lazy-ops.js";
 import type { Store, StoreOp } from "../../shards/storage/store.js";
 
 export interface StorePlace {
-  /** Opens the same contents again after the store before was closed. */
+  /** Reopens the same contents after the previous store was closed. */
   open(): Promise<Store>;
   remove(): Promise<void>;
 }

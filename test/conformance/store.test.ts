@@ -1,4 +1,4 @@
-// Both stores, the real one and the one that crashes, behave the same.
+// Both stores, the real one and the crash-simulating one, behave the same.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

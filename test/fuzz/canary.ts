@@ -1,6 +1,7 @@
-// An engine instance with guards: kernels see their inputs between regions full of one byte, and every byte of the
-// memory that they are not given is that byte too. Whatever they are asked, the regions must be as before; and two
-// instances that differ only in the guard byte must answer alike, or a kernel has read what is not its own.
+// A guarded engine instance: kernels see their inputs between guard regions filled with one byte, and all
+// other memory that does not belong to them contains that byte too. After any call the regions must be
+// unchanged. Two instances that differ only in the guard byte must answer alike; otherwise a kernel has read
+// memory that does not belong to it.
 import { Buffer } from "node:buffer";
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
@@ -14,13 +15,13 @@ const GUARDS = [0x00, 0xa5] as const;
 const DOCUMENTED = [STATUS_BAD_PROGRAM, STATUS_DAMAGED];
 const LOWEST_STATUS = -256;
 const ARENA_HEADER_BYTES = 16;
-/** Above this an instance is made anew, since filling its memory would take long. */
+/** Larger instances are replaced, because filling their memory takes too long. */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
 
 /** A kernel's answer: its negative status, or the bytes of its result. */
 export type Answer = number | Uint8Array;
 type Call = (kernels: Kernels, p: number, bytes: number) => number;
-/** Places regions in a fresh instance and keeps their addresses. */
+/** Places regions in a new instance and returns their addresses. */
 type Furnish<T> = (place: (bytes: Uint8Array, room?: number) => number, instance: EngineInstance) => T;
 
 export class Guarded<T> {
@@ -52,12 +53,12 @@ export class Guarded<T> {
     return this.#start + this.instance.run((kernels) => kernels.regionBytes());
   }
 
-  /** Takes the regions as they are now for right. */
+  /** Records the current contents of the regions as correct. */
   keep(): void {
     this.#kept = Buffer.from(this.instance.view().subarray(this.#start, this.#end));
   }
 
-  /** Overwrites a placed region and what is left of its room. */
+  /** Overwrites a placed region and the unused rest of its room. */
   overwrite(address: number, bytes: Uint8Array, room: number): void {
     this.instance
       .view()
@@ -66,7 +67,7 @@ export class Guarded<T> {
     this.keep();
   }
 
-  /** Puts a kernel's input into scratch with nothing but guard bytes behind it. */
+  /** Puts a kernel's input into scratch, followed only by guard bytes. */
   input(bytes: Uint8Array): number {
     const p = this.instance.input(bytes);
     this.instance.view().fill(this.guard, p + bytes.length);
@@ -87,7 +88,7 @@ export class Guarded<T> {
     return answer;
   }
 
-  /** Throws when a kernel has written outside its own memory. */
+  /** Throws if a kernel has written outside its memory. */
   checkRegions(): void {
     if (this.#end - this.#start !== this.#kept.length) finding("a kernel did not give back its regions");
     const now = this.instance.view().subarray(this.#start, this.#start + this.#kept.length);
@@ -106,7 +107,7 @@ export class Canary<T> {
     private readonly furnish: Furnish<T>,
   ) {}
 
-  /** The instances, made anew when they have trapped or grown. */
+  /** The instances, recreated if they have trapped or grown. */
   pair(): readonly Guarded<T>[] {
     const fit = ({ instance }: Guarded<T>) => instance.usable && instance.memoryBytes() <= MEMORY_BYTES_MAX;
     if (this.#pair.length === 0 || !this.#pair.every(fit)) {
@@ -128,7 +129,7 @@ export class Canary<T> {
     }
   }
 
-  /** One kernel call in both. */
+  /** One kernel call in both instances. */
   ask(
     what: string,
     call: (kernels: Kernels, p: number, bytes: number, held: T) => number,

@@ -1,4 +1,4 @@
-// Segments for the kernel targets: every field type, two segments, some rows deleted. Always the same.
+// Segments for the kernel targets: every field type, two segments, some rows deleted. Always identical.
 import { Random } from "../../bench/random.js";
 import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../engine-wasm/host/instance/build.js";
@@ -17,7 +17,7 @@ export const SCHEMA = { fields: BUILD_FIELDS, analysis: PLAIN_ANALYSIS };
 const FIRST_SEQ = 1000;
 const SEQ_STEP = 7;
 
-/** A segment of `count` documents that follow the first `before` ones. */
+/** A segment of `count` documents, numbered after the first `before` ones. */
 export function catalogueSegment(bench: Workbench, count: number, before: number, seed: number): Uint8Array {
   const random = new Random(seed);
   const documents = Array.from({ length: count }, (_, i) =>
@@ -29,7 +29,7 @@ export function catalogueSegment(bench: Workbench, count: number, before: number
   return segment;
 }
 
-/** Sequence numbers of rows of a catalogue of `count` documents, and some that no row has. */
+/** Sequence numbers of rows of a catalogue of `count` documents, and some that do not exist. */
 export function someSeqs(random: Random, count: number): number[] {
   return Array.from({ length: random.from(0, 6) }, () => FIRST_SEQ + random.below(count * SEQ_STEP + 9));
 }
@@ -41,7 +41,7 @@ export function liveBits(rows: number, step: number): Uint8Array {
   return bits;
 }
 
-/** The bytes of a snapshot, which are those of a merge's input too when `entryBytes` says so. */
+/** The bytes of a snapshot; with `entryBytes` also usable as a merge's input. */
 export function snapshotBytes(
   entries: readonly { segment: number; live: number; codes?: number }[],
   entryBytes = SNAP_ENTRY_BYTES,

@@ -1,5 +1,6 @@
-// Feeds as servers may send them: every format, encoding and compression, damaged anywhere. A feed is items or a refusal, however
-// its bytes are cut, and each item is a document with the schema's types or the reasons why it is none.
+// Feeds as servers may send them: every format, encoding and compression, damaged anywhere. A feed yields
+// items or is refused, regardless of how its bytes are split, and each item becomes a document with the
+// schema's types or the reasons why it cannot.
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
 import { readNewIndex } from "../../server/catalog/indexes.js";
@@ -16,7 +17,7 @@ import { SERVERS } from "../unit/server/record.js";
 import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 
 const HEAD_BYTES = 8;
-/** Text is read in blocks of so many bytes. */
+/** Text is read in blocks of this size. */
 const BLOCK_BYTES = 64 * 1024;
 const FEED_BYTES_MAX = 1024 * 1024;
 const SUGGESTED_FOR = 20;
@@ -35,7 +36,7 @@ const CONTENT_TYPES = [
 ];
 const CONTENT_ENCODINGS = [null, null, "gzip", "deflate", "gzip, gzip", "br", "identity"];
 
-/** A field of each type, and paths that lead into items. */
+/** A field of each type, and paths into items. */
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   int32: (value) => Number.isInteger(value) && Math.abs(value as number) <= 2 ** 31,
@@ -217,7 +218,7 @@ function compressed(random: Random, bytes: Uint8Array): Uint8Array {
   return kind === 3 ? gzipSync(gzipSync(bytes)) : bytes;
 }
 
-/** What the first bytes of an input choose. */
+/** Settings chosen by the first bytes of an input. */
 function settingsOf(head: Uint8Array) {
   const at = <T>(place: number, list: readonly T[]): T => list[head[place]! % list.length]!;
   const options: FeedOptions = {
@@ -237,7 +238,7 @@ function settingsOf(head: Uint8Array) {
 
 interface Outcome {
   readonly items: readonly FeedItem[];
-  /** Null when the feed was read to its end. */
+  /** Null if the feed was read to its end. */
   readonly refusal: { readonly code: string; readonly message: string } | null;
 }
 
@@ -311,8 +312,9 @@ function checkSuggestion(items: readonly FeedItem[]): void {
 }
 
 /**
- * A feed that is refused may have given fewer of its items before. Which of several reasons comes first may differ: an item is
- * too long where a piece ends, and zlib does not always see in the same way that data is damaged or ends early.
+ * If a feed is refused, the number of items before the refusal may vary. So may the reason that comes first:
+ * an item is too long where a piece ends, and zlib does not always agree on whether data is damaged or ends
+ * early.
  */
 function checkSame(one: Outcome, other: Outcome, how: string): void {
   const isRefused = one.refusal !== null;
@@ -330,15 +332,15 @@ function checkSame(one: Outcome, other: Outcome, how: string): void {
   if (!isSame) finding(`${how} ${print(other)}, as a whole ${print(one)}`);
 }
 
-/** The same feed with so much white space in front that a block of its text ends within it. */
+/** The same feed after enough white space to make a block of its text end inside it. */
 function shifted(input: Uint8Array, at: number): Uint8Array {
   const feed = input.subarray(HEAD_BYTES);
   return Buffer.concat([input.subarray(0, HEAD_BYTES), Buffer.alloc(BLOCK_BYTES - at, 0x20), feed]);
 }
 
 /**
- * Whether white space in front of the feed changes nothing: it is not compressed, its encoding is given, it is no table, and none
- * of its items is too long for the first look at it.
+ * Whether white space before the feed changes nothing: it is uncompressed, its encoding is given, it is not a
+ * table, and no item is too long for format detection.
  */
 function isShiftable(input: Uint8Array): boolean {
   const { options, contentEncoding } = settingsOf(input);
@@ -353,7 +355,7 @@ function isShiftable(input: Uint8Array): boolean {
   );
 }
 
-/** Input: bytes that choose the settings, see `settingsOf`, then the feed as it is sent. */
+/** Input: bytes that choose the settings (see `settingsOf`), then the feed as sent. */
 export function feedTarget(): Target {
   return {
     name: "feeds",

@@ -1,5 +1,5 @@
-// What fuzzing has found stays found: every file of regressions/ is replayed. And each target runs for a moment from
-// a fixed seed, so that the targets themselves do not rot. `npm run fuzz` is the long version.
+// Replays every finding of the fuzzers, stored in regressions/, and runs each target briefly from a fixed
+// seed to keep the targets themselves working. `npm run fuzz` is the long version.
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
@@ -13,7 +13,7 @@ import { TARGETS } from "./targets.js";
 const FOLDER = new URL("./regressions/", import.meta.url);
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 const CASES = effort(50, 100);
-const MS_MAX = 60_000; // on a busy machine; alone all cases take a second or two
+const MS_MAX = 60_000; // for busy machines; on an idle one all cases take a second or two
 
 interface Regression {
   target: string;
@@ -67,7 +67,7 @@ describe("the canary notices", () => {
 
   test("a read behind the input", async () => {
     const canary = new Canary(await loadEngine("checked"), () => undefined);
-    // a hash over one byte more than was given
+    // a hash over one byte too many
     const read = (): unknown =>
       canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
     expect(read).toThrow("depends on bytes outside");

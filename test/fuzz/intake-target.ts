@@ -1,5 +1,5 @@
-// Bodies of batches and streams of NDJSON as clients may send them: read like JSON.parse reads them or refused, and
-// what is taken becomes a segment that passes its check.
+// Batch bodies and NDJSON streams as clients may send them: they are read like JSON.parse reads them, or
+// refused, and accepted documents become a segment that passes its check.
 import { isUtf8 } from "node:buffer";
 import type { Random } from "../../bench/random.js";
 import { DOC_ID_ONLY } from "../../engine-wasm/assembly/layout.js";
@@ -47,7 +47,7 @@ function document(random: Random, id: number): string {
   return printJson(randomDocument(id, (list) => random.pick(list)) as Json);
 }
 
-/** Builds what was prepared; the documents may be refused one by one, but what is made must hold together. */
+/** Builds the prepared documents. Each may be refused, but the resulting segment must be consistent. */
 function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: PreparedWrite, whole: number): void {
   const messages = prepared.messages.flatMap(
     ({ message }) => decodeWrite(new MessageReader(message.subarray(1))).documents,
@@ -58,7 +58,7 @@ function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: Prepare
   const unique = new Map(messages.map((one) => [one.id, one]));
   const documents = [...unique.values()].filter(({ raw }) => raw.length > 0).sort((a, b) => a.seq - b.seq);
   for (const { id, raw } of documents) {
-    if (!isUtf8(raw)) continue; // refused by the build
+    if (!isUtf8(raw)) continue; // the build refuses it
     const parsed = JSON.parse(Buffer.from(raw).toString()) as { id?: unknown };
     if (String(parsed.id) !== id)
       finding(`the id ${JSON.stringify(parsed.id)} was read as ${JSON.stringify(id)}`);
@@ -81,7 +81,7 @@ function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: Prepare
   if (status !== 0) finding("a segment that was built does not pass its check");
 }
 
-/** What was thrown, when it is no refusal that a client may get. */
+/** Whether the work was refused. Rethrows errors that are not a refusal a client may get. */
 function refused(work: () => void): boolean {
   try {
     work();
@@ -92,7 +92,7 @@ function refused(work: () => void): boolean {
   }
 }
 
-/** JSON.parse of bytes; undefined when they are none. */
+/** JSON.parse of bytes; undefined if they are not JSON. */
 function parsed(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) return undefined;
   try {
@@ -135,7 +135,7 @@ export function batchTarget(module: EngineModule): Target {
   };
 }
 
-/** Input: a u16 that chooses where the stream is cut, then the stream. */
+/** Input: a u16 that chooses where the stream is split, then the stream. */
 export function importTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const canary = new Canary<void>(module, () => undefined);
@@ -202,7 +202,7 @@ function splitAt(bytes: Uint8Array): Uint8Array[] {
   }
 }
 
-/** The whole stream at once. */
+/** Reads the whole stream at once. */
 function naiveLines(stream: Uint8Array): Expected {
   const expected: Expected = { lines: new Map(), tooLong: [] };
   for (const [i, line] of splitAt(stream).entries()) {

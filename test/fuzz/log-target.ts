@@ -1,5 +1,6 @@
-// The query log: bodies of events as clients may send them, and stored bytes that are not what was written. Events are counted or
-// rejected one by one, and come back as they were taken; damaged columns and chunks are read or refused with a RangeError.
+// The query log: event bodies as clients may send them, and damaged stored bytes. Each event is counted or
+// rejected, and accepted events are read back unchanged; damaged columns and chunks are read or refused with
+// a RangeError.
 import { isDeepStrictEqual } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
@@ -89,7 +90,7 @@ function randomEvent(random: Random): unknown {
   return random.below(12) === 0 ? random.pick([null, 1, "x", []]) : event;
 }
 
-/** Undefined for what the server refuses as no JSON. */
+/** Undefined if the server refuses it as invalid JSON. */
 function parsed(input: Uint8Array): unknown {
   try {
     const body = JSON.parse(Buffer.from(input).toString()) as unknown;
@@ -101,7 +102,7 @@ function parsed(input: Uint8Array): unknown {
   }
 }
 
-/** The events go through a chunk into a log, whose reports count them. */
+/** Writes the events as a chunk into a log and checks that its reports count them. */
 async function checkCounted(events: readonly JournalEvent[]): Promise<void> {
   const chunk = new Chunk(CHUNK_BYTES);
   for (const event of events) if (!chunk.addEvent(event)) finding("an event did not fit into a chunk");
@@ -172,7 +173,7 @@ const ROLLUP = ((): Rollup => {
   return rollup;
 })();
 
-/** By the first byte of an input: the stored bytes, and what reads them. */
+/** By the first byte of an input: stored bytes and their decoder. */
 const KINDS: readonly { readonly bytes: Uint8Array; read(bytes: Uint8Array): unknown }[] = [
   { bytes: inflateRawSync(SEARCHES), read: (bytes) => decodeSearchBlock(deflateRawSync(bytes)) },
   { bytes: inflateRawSync(EVENTS), read: (bytes) => decodeEventBlock(deflateRawSync(bytes)) },

@@ -1,6 +1,6 @@
-// `npm run fuzz -- TARGET --seed S --minutes M`: one target in a thread of its own, so that a kernel that never ends is
-// noticed too. Each finding becomes a file under regressions/, which `npm test` replays from then on. `--cases N` ends after
-// so many cases, `--replay FILE` tries one such file.
+// `npm run fuzz -- TARGET --seed S --minutes M`: one target in its own thread, so that an endless kernel is
+// detected too. Each finding becomes a file in regressions/, which `npm test` replays. `--cases N` stops
+// after N cases; `--replay FILE` runs one such file.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { Random } from "../../bench/random.js";
 import { type Failure, fuzz, problemOf } from "./run.js";
 import { TARGETS } from "./targets.js";
 
-/** A check that takes longer has hung. */
+/** A check that takes longer counts as hanging. */
 const CASE_MS_MAX = 60_000;
 const WATCH_MS = 1_000;
 const FAILURES_MAX = 5;
@@ -20,9 +20,9 @@ interface Job {
   readonly seed: number;
   readonly minutes: number;
   readonly casesMax: number;
-  /** The input of a finding that is tried alone; null: inputs are made up. */
+  /** The input of the finding to replay; null: inputs are generated. */
   readonly replayed: Uint8Array | null;
-  /** The seed of the case that is running, how many cases there were, and how often an input was checked. */
+  /** The seed of the current case, the number of cases so far, and the number of checks so far. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -54,7 +54,7 @@ function inputOf(file: string): Uint8Array {
   return Buffer.from((JSON.parse(readFileSync(file, "utf8")) as { input: string }).input, "base64");
 }
 
-/** Writes a finding beside the others, under the next number. Returns its path. */
+/** Writes a finding next to the others, with the next number. Returns its path. */
 function keep(target: string, { input, why, caseSeed }: Failure): string {
   const folder = join(process.cwd(), "test/fuzz/regressions");
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true });

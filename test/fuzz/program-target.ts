@@ -1,4 +1,5 @@
-// Query programs that are nearly right: search, expand, explain and company programs with bytes changed, against two segments.
+// Almost valid query programs: search, expand, explain and company programs with changed bytes, run on two
+// segments.
 
 import type { Random } from "../../bench/random.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
@@ -18,7 +19,7 @@ const KERNELS = ["search", "expand", "explain", "findIds", "locate", "company"] 
 const PROGRAMS = [0, 1, 2, 5];
 const ROWS = [300, 40] as const;
 
-/** Input: a byte that names the kernel, then its program. */
+/** Input: a byte that selects the kernel, then its program. */
 export function programTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const segments = [catalogueSegment(bench, ROWS[0], 0, 1), catalogueSegment(bench, ROWS[1], ROWS[0], 2)];

@@ -1,10 +1,11 @@
-// Runs a target: case after case from a seed until the time is up. Each failure is made smaller before it is reported.
+// Runs a target: one case after the other from a seed until the time is up. Each failure is reduced before it
+// is reported.
 import { Random } from "../../bench/random.js";
 import type { Target } from "./target.js";
 
 export interface Failure {
   readonly caseSeed: number;
-  /** In its run, from 1. */
+  /** Number within its run, from 1. */
   readonly caseNumber: number;
   readonly why: string;
   readonly input: Uint8Array;
@@ -20,9 +21,9 @@ export interface Budget {
   readonly casesMax: number;
   readonly msMax: number;
   readonly failuresMax: number;
-  /** Before each case. */
+  /** Called before each case. */
   readonly onCase?: (caseSeed: number) => void;
-  /** Before each check of a smaller input. */
+  /** Called before each check of a smaller input. */
   readonly onShrink?: () => void;
 }
 
@@ -54,7 +55,7 @@ export async function fuzz(target: Target, budget: Budget): Promise<Outcome> {
   return { cases, failures };
 }
 
-/** What a case finds; null when all is well. */
+/** The problem found by a case; null if there is none. */
 export async function problemOf(target: Target, input: Uint8Array): Promise<string | null> {
   try {
     await target.check(input);
@@ -64,12 +65,12 @@ export async function problemOf(target: Target, input: Uint8Array): Promise<stri
   }
 }
 
-/** Failures that begin alike are one kind. */
+/** Failures whose messages begin alike are of one kind. */
 function kindOf(why: string): string {
   return why.split("\n")[0]!.replace(/\d+/g, "0").slice(0, 60);
 }
 
-/** Takes pieces out as long as it still fails in the same way. */
+/** Removes pieces as long as the input still fails in the same way. */
 async function shrink(
   target: Target,
   input: Uint8Array,

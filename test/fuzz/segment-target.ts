@@ -1,5 +1,6 @@
-// Damaged segments: what checkSegment lets pass goes through every kernel that reads segments. Answers may be wrong
-// then (the stored checksum is what notices), but nothing is read or written outside and nothing traps.
+// Damaged segments that pass checkSegment go through every kernel that reads segments. Answers may be wrong
+// (detecting that is the job of the stored checksum), but nothing is read or written out of bounds and
+// nothing traps.
 import { Random } from "../../bench/random.js";
 import {
   MERGE_ENTRY_BYTES,
@@ -25,7 +26,7 @@ const STATUS_DAMAGED_ANSWER = -2;
 const MERGE_STEPS_MAX = 100_000;
 const STEP_MICROSECONDS = 100_000;
 
-/** Input: a byte that chooses the programs, then the segment. */
+/** Input: a byte that selects the programs, then the segment. */
 export function segmentTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const healthy = catalogueSegment(bench, ROWS, 0, 3);
@@ -83,7 +84,7 @@ export function segmentTarget(module: EngineModule): Target {
         ({ instance, held }) => -instance.run((kernels) => kernels.checkSegment(held.segment, bytes.length)),
       );
       if (status !== 0) return;
-      // a live bitset fits the rows, whatever their number is
+      // a live bitset must fit the number of rows
       const kind = Buffer.from(bytes).readUInt32LE(SEG_ROWS) === ROWS ? "some" : "all";
       canary.ask("expand", (kernels, p, length, held) => kernels.expand(held[kind].at, p, length), expand);
       canary.ask("company", (kernels, p, length, held) => kernels.company(held[kind].at, p, length), company);
@@ -113,7 +114,7 @@ export function segmentTarget(module: EngineModule): Target {
   };
 }
 
-/** All steps of a merge; its result's bytes, or the status that ended it. */
+/** Runs all steps of a merge; returns the bytes of its result, or the status that ended it. */
 function merge<T>(guarded: Guarded<T>, entries: Uint8Array): Answer {
   const { instance } = guarded;
   const p = guarded.input(entries);

@@ -1,20 +1,20 @@
-// What a fuzzing target is, and the mutations that all of them share. Knows no target.
+// The interface of fuzzing targets, and the mutations they share. Knows no target.
 import type { Random } from "../../bench/random.js";
 
 export interface Target {
   readonly name: string;
   /** The same random numbers give the same input. */
   generate(random: Random): Uint8Array;
-  /** Throws when the product does with this input what it must not do. */
+  /** Throws if the product does something wrong with this input. */
   check(input: Uint8Array): void | Promise<void>;
-  /** Cases of the short run in `npm test`, where it is not the usual number. */
+  /** Number of cases in `npm test`, if not the usual one. */
   readonly casesInTests?: number;
-  /** What a long run tells in the end. Throws when something is wrong then. */
+  /** The report at the end of a long run. Throws if something is wrong by then. */
   report?(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Throws: this is what fuzzing looks for. */
+/** Throws: a fault of the kind that fuzzing looks for. */
 export function finding(what: string): never {
   throw new Error(what);
 }
@@ -22,7 +22,7 @@ export function finding(what: string): never {
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0xfe, 0x20, 0x22, 0x5c];
 const INTERESTING_WORDS = [0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0x10000, 0xffff, 8, 4096];
 
-/** A copy with a few bytes or u32 changed, removed, doubled or cut; between `from` and `to`. */
+/** A copy with a few bytes or u32 values between `from` and `to` changed, removed, doubled or cut off. */
 export function mutateBytes(random: Random, bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
   let out = Buffer.from(bytes);
   for (let n = random.pick([1, 1, 1, 2, 3, 6]); n > 0; n--) {
@@ -47,7 +47,7 @@ export function mutateBytes(random: Random, bytes: Uint8Array, from = 0, to = by
   return new Uint8Array(out);
 }
 
-/** A copy with characters of the alphabet put in, and pieces removed, doubled or moved. */
+/** A copy with characters of the alphabet inserted, and pieces removed, doubled or moved. */
 export function mutateText(random: Random, text: string, alphabet: readonly string[]): string {
   let out = text;
   for (let n = random.pick([0, 1, 1, 2, 4]); n > 0; n--) {

@@ -1,5 +1,5 @@
-// The catalogues of the golden searches and how their owners would set them up: fields in order of importance,
-// language, part-number fields and brand; everything else as it comes.
+// The catalogues of the golden searches as their owners would configure them: fields in order of importance,
+// language, part-number fields and brand; defaults for everything else.
 
 interface Catalogue {
   readonly name: string;

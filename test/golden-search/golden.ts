@@ -1,21 +1,21 @@
-// Reads and judges golden searches: queries with what a shop owner would expect of the answer. Knows the file format
-// and predicates over hits, not the server.
+// Reads and judges golden searches: queries with a shop owner's expectations of the answer. Knows the file
+// format and predicates over hits, not the server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Hits meant by their ids, by a pattern over the text of some of their fields, or by either. */
+/** Hits selected by their ids, by a pattern over the text of some fields, or by either. */
 interface Wanted {
-  /** How many of the first hits are looked at. */
+  /** Number of leading hits to check. */
   readonly of: number;
   readonly ids?: readonly string[];
   readonly fields?: readonly string[];
-  /** A regular expression over the fields' folded text: no case, no accents. */
+  /** A regular expression over the fields' folded text: lower case without accents. */
   readonly match?: string;
 }
 
 export interface GoldenSearch {
   readonly query: string;
-  /** Further members of the query's body. */
+  /** Additional members of the query's body. */
   readonly options?: Readonly<Record<string, unknown>>;
   /** The first hit is one of these. */
   readonly first?: readonly string[];
@@ -42,7 +42,7 @@ export function readGolden(catalogue: string): GoldenSearch[] {
     .map((line) => JSON.parse(line) as GoldenSearch);
 }
 
-/** What is wrong with the answer, one sentence each; empty when it is as expected. */
+/** The faults of the answer, one sentence each; empty if it is as expected. */
 export function complaints(search: GoldenSearch, answer: Answer): string[] {
   const documents = answer.hits.map((hit) => hit.document);
   const { first, every, some, never, found } = search;

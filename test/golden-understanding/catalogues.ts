@@ -1,5 +1,6 @@
-// The catalogues of the judged queries as a shop would index them: facets for brand, colour and category, numbers for price,
-// rating and measures. The documents are cut to the members that matter, so that loading them is quick.
+// The catalogues of the judged queries as a shop would index them: facets for brand, colour and category,
+// numbers for price, rating and measures. The documents are reduced to the members that matter, so that they
+// load quickly.
 type Document = Readonly<Record<string, unknown>>;
 
 interface Catalogue {

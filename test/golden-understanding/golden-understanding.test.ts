@@ -1,5 +1,6 @@
-// Judged queries over the real catalogues: what the rules read is what a person would read. A wrong filter hides what is looked
-// for, so it weighs more than none: nearly everything that is read must be right, while some may be missed. Needs the data folder.
+// Judged queries over the real catalogues: the rules must interpret them as a person would. A wrong filter
+// hides the wanted documents and so is worse than none: nearly every interpretation must be right, while some
+// may be missed. Needs the data folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -71,7 +72,7 @@ describe.skipIf(absent)("judged queries", () => {
   });
 });
 
-/** A held-out query that somebody has looked at is held out no more. */
+/** Once somebody has looked at a held-out query, it is no longer held out. */
 const SHOW_HELD_OUT = process.env.SKEIN_SHOW_HELD_OUT === "1";
 
 function newScore(): Score {

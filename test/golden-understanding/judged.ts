@@ -1,17 +1,18 @@
-// The judged queries: reads the lists, and compares what was read of a query with what a person would read. Knows no server.
+// The judged queries: reads the lists, and compares the interpretation of a query with a person's. Knows no
+// server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line of a list. A query without expectations must be asked as it is. */
+/** One line of a list. A query without expectations must be searched as typed. */
 export interface Judged {
   readonly q: string;
-  /** Conditions that must be read, in the language of filter_by. */
+  /** Conditions that must be found, in the syntax of filter_by. */
   readonly filters?: readonly string[];
   readonly sort?: string;
   readonly avoided?: readonly string[];
-  /** What is left to search for. */
+  /** The remaining search text. */
   readonly text?: string;
-  /** Readings that are right and not needed: conditions, `not:word`, `text:words`. */
+  /** Optional interpretations that are also right: conditions, `not:word`, `text:words`. */
   readonly may?: readonly string[];
 }
 
@@ -24,7 +25,7 @@ export interface AiContext {
   };
 }
 
-/** How many of the readings of some queries are right. */
+/** Number of right and wrong interpretations over several queries. */
 export interface Score {
   right: number;
   wrong: number;
@@ -33,7 +34,7 @@ export interface Score {
   wrongTexts: number;
 }
 
-/** A third of each list is held out: nobody looks at it while the rules are written. */
+/** A third of each list is held out: nobody looks at it while writing the rules. */
 export function isHeldOut(line: number): boolean {
   return line % 3 === 2;
 }
@@ -45,7 +46,7 @@ export function readJudged(catalogue: string): Judged[] {
     .map((line) => JSON.parse(line) as Judged);
 }
 
-/** Adds up what is right and wrong; returns what a person has to look at. */
+/** Adds the right and wrong interpretations to the score; returns those that a person should check. */
 export function judge(judged: Judged, context: AiContext | null, score: Score): string[] {
   const wanted = new Set(
     [
@@ -92,7 +93,7 @@ function readingsOf(context: AiContext | null): string[] {
   ];
 }
 
-/** One form for all ways to write a condition: any of several spellings of a value is that value. */
+/** One form for all notations of a condition: any of several spellings of a value becomes that value. */
 function plain(condition: string): string {
   return condition
     .toLowerCase()

@@ -1,4 +1,4 @@
-// The documents of the segment fixtures. The first segment has every type of field, values that are missing and empty,
+// The documents of the segment fixtures. The first segment has every field type, missing and empty values,
 // several values, a joined word, stems, a part number and a brand; the second has a term with a packed block.
 import * as L from "../../engine-wasm/assembly/layout.js";
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";

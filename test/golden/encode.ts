@@ -1,5 +1,5 @@
-// Today's bytes of every stored kind, by the file of its fixture: what `write.ts` stores once, and what the tests
-// compare with the fixtures as long as today's version is the fixture's.
+// The current bytes of every stored format, by fixture file: `write.ts` stores them once, and the tests
+// compare them with the fixture as long as its version is the current one.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-recommendation-v1.hex": "recommendation/6",
 };
 
-/** A log of a database that was closed, as far as `closed.json` is about it. */
+/** The log of a closed database, as far as `closed.json` describes it. */
 export const CLOSED_LOG = { name: "000003.log", bytes: Buffer.alloc(7) };
 const PIECE_BYTES = 512 * 1024;
 
@@ -110,7 +110,7 @@ async function unfinished(): Promise<Uint8Array> {
   return store.getSync(unfinishedKey(V.UID, 1)) as Uint8Array;
 }
 
-/** The commands after which the catalog has exactly the records of `CATALOG_KEYS`. */
+/** Commands that leave the catalog with exactly the records of `CATALOG_KEYS`. */
 const COMMANDS: readonly Command[] = [
   { type: "shards.fix", shards: 3 },
   { type: "tenant.put", tenant: V.TENANT },
@@ -145,7 +145,7 @@ async function backupFile(folder: string): Promise<Uint8Array> {
   return readFile(path);
 }
 
-/** Runs the work with a folder that is gone afterwards. */
+/** Runs `work` with a temporary folder. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "skein-golden-"));
   try {

@@ -1,5 +1,5 @@
-// The fixtures' files: bytes as hexadecimal text in lines of 32 bytes, JSON files as they are. A fixture that is written
-// is never written again, since it stands for bytes that lie in somebody's data directory.
+// The fixture files: bytes as hexadecimal text in lines of 32 bytes, JSON files as they are. A fixture is
+// never rewritten, because it represents bytes in existing data directories.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ export function readFixture(file: string): Buffer {
   return file.endsWith(".hex") ? Buffer.from(text.replace(/\s/g, ""), "hex") : Buffer.from(text);
 }
 
-/** Writes a new fixture; false, and nothing written, when there is one of that name. */
+/** Writes a new fixture; returns false and writes nothing if the name exists. */
 export function writeFixture(file: string, bytes: Uint8Array): boolean {
   const view = Buffer.from(bytes);
   const text = file.endsWith(".hex") ? `${view.toString("hex").match(HEX_LINE)!.join("\n")}\n` : view;

@@ -1,5 +1,5 @@
-// Stored models are read for ever: the naive reader finds in the fixture what it was made of, the engine makes vectors of it, and
-// one of another version is refused.
+// Stored models stay readable: the naive reader finds in the fixture the values it was written from, the
+// engine computes vectors with it, and another version is refused.
 import { expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
 import { Embedder } from "../../engine-wasm/host/vectors/embedder.js";

@@ -1,5 +1,5 @@
-// The stored query log is read for ever: the fixture still says what it said when it was written. Its bytes are not compared with
-// today's, because deflated columns may differ from one release of Node.js to the next.
+// The stored query log stays readable: the fixture gives the reports it gave when it was written. Its bytes
+// are not compared with the current ones, because compressed columns may differ between releases of Node.js.
 import { expect, test } from "vitest";
 import { LogKind } from "../../server/query-log/rows/keys.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";

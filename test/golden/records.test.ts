@@ -1,5 +1,5 @@
-// Stored bytes of every kind and version are read for ever: each fixture still says what it said when it was written.
-// As long as its version is today's, today's code writes the same bytes.
+// Stored bytes of every kind and version stay readable: each fixture decodes to the values it was written
+// from. As long as its version is current, the code writes the same bytes.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -34,7 +34,7 @@ import * as V from "./values.js";
 
 type Decode = (bytes: Uint8Array) => unknown;
 
-/** The records in an envelope, by fixture: how each is read, and what it says. */
+/** The records in envelopes, by fixture: the decoder and the expected value of each. */
 const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "manifest-v1.hex": { decode: (bytes) => decodeManifest(bytes, "x"), says: V.MANIFEST },
   "piece-v1.hex": { decode: (bytes) => Buffer.from(decodePiece(bytes, "x")), says: V.PIECE },
@@ -60,7 +60,7 @@ const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "schema-v1.hex": { decode: (bytes) => decodeSchema(bytes, "x"), says: V.SCHEMA },
 };
 
-/** An envelope with another version, and the checksum that belongs to it. */
+/** An envelope with another version and a matching checksum. */
 function ofVersion(envelope: Uint8Array, version: number): Buffer {
   const bytes = Buffer.from(envelope);
   bytes.writeUInt16LE(version, 6);
@@ -68,7 +68,7 @@ function ofVersion(envelope: Uint8Array, version: number): Buffer {
   return bytes;
 }
 
-/** A copy with one bit turned over. */
+/** A copy with one bit flipped. */
 function flipped(bytes: Uint8Array, at: number): Buffer {
   const copy = Buffer.from(bytes);
   copy[at]! ^= 0x10;

@@ -1,5 +1,6 @@
-// Stored segments are read for ever: the naive reader finds in each fixture what its documents say, and the engine
-// attaches it and answers queries on it. What a segment of another version or a damaged one is, is told apart.
+// Stored segments stay readable: the naive reader finds the values of the documents in each fixture, and the
+// engine attaches it and answers queries on it. A segment of another version and a damaged one give different
+// errors.
 import { describe, expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
@@ -53,7 +54,7 @@ describe.each(SEGMENTS)("%s", (file, { fields, documents, seqs }) => {
   });
 });
 
-/** Answers of the engine on a fixture, without the deleted rows. */
+/** The engine's answers on a fixture, without the deleted rows. */
 function ask(
   file: string,
   deleted: DeletedRows | null,

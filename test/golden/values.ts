@@ -1,5 +1,5 @@
-// What the fixtures of the small records say. These values are frozen with the bytes: a later format gets values and
-// fixtures of its own beside them.
+// The contents of the fixtures of small records. These values are frozen with the bytes: a later format gets
+// additional values and fixtures.
 
 import type { DataSource } from "../../server/catalog/records/data-source.js";
 import type { Incident } from "../../server/catalog/records/incident.js";
@@ -66,7 +66,7 @@ export const DOCUMENT: DocumentRecord = {
   raw: Buffer.from('{"id":"ключ","_boost":2}'),
 };
 
-/** A model in two pieces, the second of which is short. */
+/** A model in two pieces, a full and a short one. */
 export const MODEL_BYTES = Buffer.alloc(512 * 1024 + 20, 0x5a);
 export const MODEL_RECORD: ModelRecord = {
   number: 70_000,
@@ -185,7 +185,7 @@ export const INDEX: IndexRecord = {
   createdAt: TIME,
 };
 
-/** An index that was deleted and whose data is still to be dropped. */
+/** A deleted index whose data has yet to be dropped. */
 export const DROPPED_UID = 8;
 
 export const RULES: readonly RankingRule[] = [
@@ -304,7 +304,7 @@ export const RECOMMENDATION: Recommendation = {
   updated_at: "2026-02-02T03:04:05.678Z",
 };
 
-/** What a snapshot file holds: keys and values in the order of the keys. */
+/** The contents of a snapshot file: keys and values in key order. */
 export const BACKUP_ENTRIES: readonly (readonly [string, string])[] = [
   ["a", ""],
   ["index/1", "one"],

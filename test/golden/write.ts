@@ -1,5 +1,6 @@
-// Stores the fixtures that are missing: `npm run golden`, by hand, when a stored format is new or has a new version. A
-// fixture that is there stays as it is, also when today's bytes differ: it stands for what earlier versions have stored.
+// Writes missing fixtures: run `npm run golden` by hand when a stored format is new or has a new version.
+// Existing fixtures stay unchanged even if the current bytes differ, because they represent what earlier
+// versions stored.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { FIXTURES } from "./encode.js";
 import { readFixture, writeFixture } from "./fixture-files.js";

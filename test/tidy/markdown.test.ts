@@ -1,4 +1,4 @@
-// Rules about Markdown: how wide its lines are, that links to a heading name one, and that the map has every wing of the
+// Rules about Markdown: line width, links to existing headings, and a map that contains every wing of the
 // server. Reads text only.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
@@ -8,7 +8,7 @@ import { expectNone } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const COLUMNS_MAX = 110;
-/** Folders with pages that people write. What benchmarks write is as wide as its tables. */
+/** Folders with pages that people write. Pages that benchmarks write are as wide as their tables. */
 const FOLDERS = ["docs", "bench/peers"];
 const SKIPPED = /(^|\/)(?:node_modules|target)\//;
 
@@ -24,7 +24,7 @@ const PAGES = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Lines of a page with their numbers, without blocks of code. */
+/** Lines of a page with their numbers, without code blocks. */
 function proseOf(text: string): { line: string; number: number }[] {
   let inCode = false;
   return text.split("\n").flatMap((line, i) => {
@@ -34,7 +34,9 @@ function proseOf(text: string): { line: string; number: number }[] {
   });
 }
 
-/** Tables, blocks of code by indentation, and lines that cannot be broken: one word, such as a link or a quoted name. */
+/**
+ * Tables, indented code blocks, and lines that cannot be broken: one word, such as a link or a quoted name.
+ */
 function mayBeWide(line: string): boolean {
   if (/^\s*\|/.test(line) || /^ {4,}/.test(line)) return true;
   const words = line.replace(/`[^`]*`/g, (code) => code.replaceAll(" ", "_")).trim();

@@ -1,16 +1,17 @@
-// Which variables of modules are state: changed after the module was loaded, or able to change by themselves.
+// Finds module-level variables that are state: changed after the module was loaded, or able to change without
+// an assignment.
 import ts from "typescript";
 import { importedNames, parse } from "./names.js";
 import type { Source } from "./tree.js";
 
-/** Methods that change what they are called on. */
+/** Methods that change their object. */
 const CHANGING =
   /^(push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|set|add|delete|clear|append|setPrototypeOf|assign)$/;
-/** What `new` may make for a module: values, and collections, which are watched for changes instead. */
+/** Classes that a module may instantiate: values, and collections, which are checked for changes instead. */
 const STATELESS =
   /^(RegExp|TextEncoder|URL|Intl\.\w+|(Weak)?(Map|Set)|Array|ArrayBuffer|DataView|\w+(8|16|32|64)(Clamped)?Array)$/;
 
-/** "path name" for every variable of a module that is changed after the module was loaded, or may be. */
+/** "path name" for every module-level variable that is, or may be, changed after loading. */
 export function moduleState(sources: readonly Source[]): string[] {
   const state = new Set<string>();
   const names = new Map(sources.map((source) => [source.path, moduleConstants(source, state)]));
@@ -30,7 +31,10 @@ export function moduleState(sources: readonly Source[]): string[] {
   return [...state];
 }
 
-/** Adds to `state` what holds state by its kind: `let`, and objects made with `new`. Answers with the constants. */
+/**
+ * Adds to `state` the variables that are state by their kind: `let`, and objects created with `new`. Returns
+ * the constants.
+ */
 function moduleConstants(source: Source, state: Set<string>): Set<string> {
   const constants = new Set<string>();
   for (const statement of parse(source).statements.filter(ts.isVariableStatement)) {

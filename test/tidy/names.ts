@@ -1,8 +1,8 @@
-// Which names a file offers and which it takes from other files.
+// The names a file exports and imports.
 import ts from "typescript";
 import { resolveImport, type Source } from "./tree.js";
 
-/** "path#name" for every name taken from a file of the repository; "path#*" for a whole namespace. */
+/** "path#name" for every name imported from a file of the repository; "path#*" for a whole namespace. */
 export function importedNames(source: Source): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -34,8 +34,9 @@ export function importedNames(source: Source): string[] {
 }
 
 /**
- * Names that a file offers. Left out: default exports (workers started by URL), the numbers of layout.ts (the
- * whole set is the format), and types that the same file uses elsewhere: they name parts of a signature.
+ * Names exported by a file. Omitted: default exports (workers started by URL), the numbers of layout.ts (the
+ * whole set is the format), and types that the same file also uses elsewhere, because they are part of a
+ * signature.
  */
 export function exportedNames(source: Source): string[] {
   if (source.path === "engine-wasm/assembly/layout.ts") return [];
@@ -78,7 +79,7 @@ export function parse(source: Source): ts.SourceFile {
   return tree;
 }
 
-/** Names that a file declares and exports, types and interfaces included. */
+/** Names that a file declares and exports, including types and interfaces. */
 export function declaredNames(source: Source): string[] {
   return parse(source).statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];

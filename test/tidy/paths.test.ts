@@ -1,6 +1,7 @@
-// The rule that documents and comments name only files and folders that exist. Reads text only. A name counts as a path
-// of the repository when it begins with one of its folders (`server/http`) or ends like a source or a document
-// (`search.ts`, `ranking.md`). It may be the end of a longer path. A name with a <placeholder>, a star or braces is a pattern and is not looked up.
+// The rule that documents and comments name only existing files and folders. Reads text only. A name counts
+// as a path of the repository if it begins with one of its folders (`server/http`) or ends like a source file
+// or document (`search.ts`, `ranking.md`). It may be the end of a longer path. A name with a <placeholder>, a
+// star or braces is a pattern and is not checked.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { describe, test } from "vitest";
@@ -10,11 +11,11 @@ import { expectNone } from "./violations.js";
 const FOLDERS = ["server", "shards", "engine-wasm", "test", "bench", "docs", "scripts"];
 const DOCUMENTS = filesUnder("docs").filter((path) => path.endsWith(".md"));
 
-/** Runs of the letters that paths, patterns and package names are made of. */
+/** Runs of characters that occur in paths, patterns and package names. */
 const WORD = /[\w./@*<>{},-]+/g;
 const PATH = /^\w[\w./-]*$/;
 const LOOKS_LIKE_OURS = new RegExp(`^(?:${FOLDERS.join("|")})/|\\.(?:ts|mjs|md)$`);
-/** What the build writes. */
+/** Build output. */
 const BUILT = /^dist\//;
 
 function filesUnder(folder: string): string[] {
@@ -24,7 +25,7 @@ function filesUnder(folder: string): string[] {
     .filter((path) => !path.includes("node_modules/"));
 }
 
-/** Every file and folder, by its path from the root and by each end of that path. */
+/** Every file and folder, as its path from the root and every suffix of that path. */
 function everyName(): Set<string> {
   const names = new Set<string>();
   for (const path of [...ROOT_FILES, ...FOLDERS.flatMap(filesUnder)]) {
@@ -47,7 +48,7 @@ function unknownPaths(text: string): string[] {
     .filter((word) => !KNOWN.has(word) && !KNOWN.has(word.replace(/\.js$/, ".ts")));
 }
 
-/** The commented lines of a source, without web addresses. */
+/** The comment lines of a source file, without web addresses. */
 function commentsOf(source: string): string {
   const lines = source.split("\n").filter((line) => /^\s*(\/\/|\/?\*)/.test(line));
   return lines.join("\n").replace(/https?:\/\/\S+/g, "");

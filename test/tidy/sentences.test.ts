@@ -1,4 +1,4 @@
-// One voice for the errors that people read: `<what> must be <expected>, not <what came>`.
+// One voice for errors that people read: `<what> must be <expected>, not <what came>`.
 import { expect, test } from "vitest";
 import { otherVoices } from "./sentences.js";
 import { product, type Source } from "./tree.js";

@@ -1,18 +1,18 @@
-// The sentences of errors that a person reads, and which of them are not in the one voice of CONTRIBUTING.md.
+// The sentences of errors that people read, and which of them break the style of CONTRIBUTING.md.
 import ts from "typescript";
 import { parse } from "./names.js";
 import type { Source } from "./tree.js";
 
-/** Errors whose sentence reaches a client or the one who typed a command. */
+/** Errors whose sentence reaches a client or a user of the command line. */
 const ERROR =
   /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion|Feed|Passing)Error$/;
-/** Functions that make or throw one of them without saying so in their return type. */
+/** Functions that create or throw such an error without saying so in their return type. */
 const REFUSING = /^(refuse|wrongType|answer)$/;
-/** A capital letter that opens a plain word: `A record`, not `JSON` or `X-Skein-Tenant`. */
+/** A capital letter at the start of a plain word: `A record`, but not `JSON` or `X-Skein-Tenant`. */
 const CAPITAL = /^(?!Skein\b)[A-Z][a-z]*[ ,;]/;
 const SEVERAL = /[a-z)'"`]\. [A-Z]|[^.][.!]$/;
 
-/** "path:line sentence" for each that begins like a sentence of prose, ends like one or is more than one. */
+/** "path:line sentence" for each that starts or ends like a sentence of prose, or consists of several. */
 export function otherVoices(sources: readonly Source[]): string[] {
   const makers = new Set(sources.flatMap(errorMakers));
   return sources.flatMap((source) => {
@@ -42,7 +42,10 @@ function errorMakers(source: Source): string[] {
   return names;
 }
 
-/** The texts of more than one word that become the `error` of a body, or that a call hands to what makes an error. */
+/**
+ * The texts of more than one word that become the `error` of a body, or that a call passes to a function that
+ * creates an error.
+ */
 function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {
   if (ts.isPropertyAssignment(node)) return node.name.getText() === "error" ? textsIn(node.initializer) : [];
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return [];
@@ -52,7 +55,7 @@ function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text:
   return makes || name === "super" ? (node.arguments ?? []).flatMap(textsIn) : [];
 }
 
-/** Literals of an argument; `x` stands for what is put into a template. */
+/** Literals in an argument; `x` replaces the interpolated parts of a template. */
 function textsIn(node: ts.Node): { at: number; text: string }[] {
   const at = node.getStart();
   if (ts.isStringLiteralLike(node)) return node.text.includes(" ") ? [{ at, text: node.text }] : [];

@@ -1,11 +1,14 @@
-// Where what changes may be kept: by the server in objects that the makers of server/start make, and time in jobs; by the
-// engine in structs of a run.
+// Where mutable state may live: in the server, in objects created by the makers of server/start, and
+// time-based work in jobs; in the engine, in structs of a run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
 import { expectNone, linesMatching } from "./violations.js";
 
-/** Module-level variables of the server that change, as `moduleState` finds them. Each is said to be harmless where it stands. */
+/**
+ * Module-level variables of the server that change, as found by `moduleState`. A comment at each explains why
+ * it is harmless.
+ */
 const KEPT_STATE = [
   "server/catalog/schema/index-view.ts views",
   "server/question/words/record-terms.ts known",
@@ -19,7 +22,10 @@ const KEPT_STATE = [
   ),
 ];
 
-/** Module-level variables of the engine. Each is said to be there once per instance, or to be a second answer, where it stands. */
+/**
+ * Module-level variables of the engine. A comment at each says that it exists once per instance, or that it
+ * is a second return value.
+ */
 const KEPT_ENGINE_STATE = [
   ...["top", "inside", "scratchTop", "reached", "confined"].map((name) => `memory/arena.ts ${name}`),
   "memory/utf8.ts pointBytes",
@@ -30,17 +36,17 @@ const KEPT_ENGINE_STATE = [
   ),
 ].map((name) => `engine-wasm/assembly/${name}`);
 
-/** The watch over threads, and what a thread of its own shows it. */
+/** The watchdog of threads, and the part of a front-end thread that reports to it. */
 const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
-/** Each puts parts of one thread together, as do the files of server/start. */
+/** Each assembles parts of one thread, like the files of server/start. */
 const MAKERS = [
   "server/http/search-parts.ts",
   "server/http/thread-counts.ts",
   "server/http/frontends/thread/front-end.ts",
 ];
 
-/** Parts of which each thread has one. */
+/** Parts that exist once per thread. */
 const MADE_ONCE = [
   "Lifecycle",
   "Intake",

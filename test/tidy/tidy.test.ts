@@ -1,6 +1,6 @@
-// Rules about the repository itself that neither compiler nor linter know: which folder may import which,
-// where a foreign engine may be touched, what a file must not contain. Every rule's failure says why the
-// rule exists. Reads source text only; nothing is imported or run.
+// Rules about the repository that neither compiler nor linter knows: which folder may import which, where a
+// foreign engine may be used, what a file must not contain. Every failure says why its rule exists. Reads
+// source text only; imports and runs nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "vitest";
@@ -10,13 +10,15 @@ import { expectNone, linesMatching } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const LINES_MAX = 400;
-/** Files that may be longer, each with its reason. */
+/** Files that may be longer, with the reason for each. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
 const DESCRIBE_LINES_MAX = 150;
 
 const FOLDERS = new Set(product.map((source) => dirname(source.path)));
 
-/** The room of a file: its folder, or the file itself where the folder only leads to rooms (main.ts, fleet.ts). */
+/**
+ * The room of a file: its folder, or the file itself if the folder only leads to rooms (main.ts, fleet.ts).
+ */
 function room(path: string): string {
   const folder = dirname(path);
   const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));
@@ -48,7 +50,10 @@ function floor(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-/** Doors that stay shut within a wing, and within the engine and the shards. `why` is printed with each violation. */
+/**
+ * Forbidden imports within a wing, and within the engine and the shards. `why` is printed with each
+ * violation.
+ */
 const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
   {
     from: /^server\/fleet\/threads\//,
@@ -238,7 +243,7 @@ describe("imports", () => {
   });
 });
 
-/** Every circle of a graph once, as "a -> b -> a". */
+/** Every cycle of a graph once, as "a -> b -> a". */
 function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const found: string[] = [];
   const finished = new Set<string>();

@@ -1,4 +1,4 @@
-// The sources of the repository as the tidy rules see them: text, imported files, imported packages.
+// The source files of the repository as the tidy rules see them: text, imported files, imported packages.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";

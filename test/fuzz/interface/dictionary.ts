@@ -1,10 +1,10 @@
-// What a member or parameter of a name may sensibly hold, so that requests get past the first check. The document says the
-// types; these are the words. Names that nobody has written down here get any text.
+// Plausible values by member or parameter name, so that requests pass the first checks. The document gives
+// the types; this file gives the words. Names that are not listed here get any text.
 import { FIELD_NAMES } from "./tenants.js";
 
-/** For whom a request is made up. */
+/** The tenant or index that a request is generated for. */
 export interface Voice {
-  /** What its texts may say: the word of the tenant, or of the index that the request is about. */
+  /** The word its texts may contain: that of the tenant, or of the index that the request is about. */
   readonly word: string;
   /** The tenant's own indexes. */
   readonly indexes: readonly string[];
@@ -58,7 +58,7 @@ const QUERIES = [
   "\u{1f45f}",
 ];
 const IDS = ["0", "3", "11", "feed1", "missing", "export", "a/b", ".", "..", "é"];
-/** None leads off loopback: what is not loopback is reserved for documentation or cannot exist. */
+/** None leaves loopback: all other addresses are reserved for documentation or cannot exist. */
 const URLS = [
   "http://127.0.0.1:{feeds}/WORD.json",
   "http://127.0.0.1:{feeds}/WORD.csv",
@@ -91,7 +91,7 @@ const TIMES = [
   "20",
 ];
 
-/** So many words of each list, its first ones, are right for the indexes of the world. */
+/** The first words of each list, up to this number, are valid for the indexes of the world. */
 export const GOOD_WORDS = 3;
 
 type Words = (voice: Voice) => readonly unknown[];
@@ -126,12 +126,12 @@ const WORDS: readonly (readonly [name: RegExp, words: Words])[] = [
   ],
 ];
 
-/** Null when any text will do. */
+/** Null if any text will do. */
 export function wordsFor(name: string, voice: Voice): readonly unknown[] | null {
   return WORDS.find(([pattern]) => pattern.test(name))?.[1](voice) ?? null;
 }
 
-/** Documents as the indexes of the world have them, or nearly. */
+/** Documents that fit the indexes of the world, or nearly. */
 export function documentWords(voice: Voice): readonly Record<string, unknown>[] {
   const { word } = voice;
   return [

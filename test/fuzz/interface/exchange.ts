@@ -1,4 +1,4 @@
-// One exchange with the server: the request goes out as it is written, its path untouched.
+// One exchange with the server: the request is sent as written, with its path unchanged.
 import {
   type Agent,
   request as httpRequest,
@@ -9,7 +9,7 @@ import type { Reply, ReplyBody } from "../../e2e/world/reply.js";
 import { finding } from "../target.js";
 import { type FuzzRequest, isForTheLibrary, sentBody } from "./request.js";
 
-/** Nothing takes so long, also on a busy machine. */
+/** No answer takes this long, even on a busy machine. */
 const ANSWER_MS_MAX = 50_000;
 
 export interface Way {
@@ -20,7 +20,10 @@ export interface Way {
   readonly key: string | null;
 }
 
-/** Null when node's client refuses to send such a request, or the HTTP library to take it. The reply's `json` is an empty object when it is not JSON. */
+/**
+ * Null if Node's client refuses to send the request, or the HTTP library to accept it. The reply's `json` is
+ * an empty object if it is not JSON.
+ */
 export async function exchange(request: FuzzRequest, way: Way): Promise<Reply | null> {
   const inUrl = request.path.includes("{key}");
   const path = request.path.replaceAll("{key}", encodeURIComponent(way.key ?? ""));

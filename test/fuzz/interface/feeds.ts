@@ -1,4 +1,5 @@
-// A server on loopback that data sources and models of the interface fuzzer may ask. A feed says what its path says.
+// A loopback server for the data sources and models of the interface fuzzer. A feed's path selects its
+// contents.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

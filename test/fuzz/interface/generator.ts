@@ -1,5 +1,5 @@
-// Makes up whole requests: an operation of the document, somebody who asks, a body that fits its schema, and then what can go
-// wrong with each of them.
+// Generates whole requests: an operation of the document, a caller, a body that fits its schema, and then
+// faults in each of them.
 import type { Random } from "../../../bench/random.js";
 import type { Voice } from "./dictionary.js";
 import { mutateJson, mutatePath, mutateValue, oddSegment } from "./mutations.js";
@@ -25,12 +25,12 @@ const MEDIA = [
   "application/json, text/plain",
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
-/** An operation whose body has so many members more is asked once more. */
+/** An operation is chosen once more often for every such number of members in its body. */
 const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
 
 export class Generator {
-  /** Those with more to get wrong stand there more often. */
+  /** Operations with more ways to fail occur more often. */
   readonly #operations: readonly Operation[];
 
   constructor(
@@ -49,7 +49,7 @@ export class Generator {
     const operation = random.pick(this.#operations);
     const as = this.#asker(random);
     const tenant = TENANTS.find((word) => as.startsWith(word)) ?? random.pick(TENANTS);
-    // The bootstrap key acts for the default tenant where no header names another.
+    // The bootstrap key acts for the default tenant if no header names another.
     const isDefault = as === "bootstrap" && chance(random, 10);
     const isLast = operation.method === "DELETE" && operation.template.endsWith("{name}");
     const named = operation.template.includes("{name}") ? this.#index(random, tenant, isLast) : null;
@@ -73,7 +73,7 @@ export class Generator {
     };
   }
 
-  /** Mostly a key that may do it, or all of it but for one index only. */
+  /** Usually a key with full permission, or with full permission for all but one index. */
   #asker(random: Random): string {
     const kind = random.below(10);
     if (kind < 3) return `${random.pick(TENANTS)}-admin`;
@@ -82,7 +82,7 @@ export class Generator {
     return random.pick(this.world.principals).name;
   }
 
-  /** `isLast`: the index is to be deleted, which would leave little for others. */
+  /** `isLast`: the request deletes the index, which would leave little for later requests. */
   #index(random: Random, tenant: string, isLast: boolean): string {
     const kind = isLast && !chance(random, 4) ? 11 : random.below(12);
     if (kind < 9) return indexName(tenant, random.pick(INDEXES));
@@ -90,7 +90,7 @@ export class Generator {
     return `${tenant}-missing`;
   }
 
-  /** Also one of somebody else, which only reads and refusals may show that they know of. */
+  /** Includes one of another tenant, which only reads and refusals may acknowledge. */
   #ownIndexes(random: Random, tenant: string): string[] {
     const own = INDEXES.map((index) => indexName(tenant, index));
     return chance(random, 6) ? [...own, random.pick(ALL_INDEXES)] : own;
@@ -183,7 +183,7 @@ function lines(random: Random, one: () => Uint8Array): Uint8Array {
   );
 }
 
-/** Only what a client of HTTP can send. */
+/** Only headers that an HTTP client can send. */
 function oddHeader(random: Random, tenant: string): Header {
   const text = Buffer.from(oddText(random).slice(0, 2_000))
     .toString("latin1")

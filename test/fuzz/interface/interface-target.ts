@@ -1,5 +1,5 @@
-// The HTTP interface of a real server with real storage, asked by several tenants: whatever is sent, the reply is one that
-// /openapi.json promises, tells nobody of what is not his, and lets nobody do what his key does not allow.
+// The HTTP interface of a real server with real storage, used by several tenants: to any request, the reply
+// matches /openapi.json, reveals nothing of other tenants, and does nothing that the key does not allow.
 import type { Reply } from "../../e2e/world/reply.js";
 import { finding, type Target } from "../target.js";
 import { exchange } from "./exchange.js";
@@ -9,7 +9,7 @@ import { type Operation, operationsOf } from "./operations.js";
 import { decodeRequest, encodeRequest, type FuzzRequest, shownRequest } from "./request.js";
 import { World } from "./world.js";
 
-/** Requests of one chapter. After it everything begins anew, on the same server. */
+/** Requests per chapter. After each chapter the server is emptied and filled again, without a restart. */
 const CHAPTER_REQUESTS = 300;
 const SAMPLED_REQUESTS = 20_000;
 
@@ -33,7 +33,7 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
         await world.begin();
         judge.forget();
       }
-      // A header of the request's own takes the place of the key.
+      // An Authorization header of the request replaces the key.
       const principal = request.headers.some(([name]) => name === "authorization")
         ? world.principal("none")!
         : named;
@@ -59,7 +59,7 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
   };
 }
 
-/** Adds the request to what is found. */
+/** Adds the request to any finding. */
 async function within<T>(request: FuzzRequest, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -80,7 +80,7 @@ function operationOf(operations: readonly Operation[], { method, path }: FuzzReq
   return fitting.sort((a, b) => a.parameters.length - b.parameters.length)[0];
 }
 
-/** What later requests can refer to, and what keys may do now. */
+/** Records what later requests can refer to, and the current rights of keys. */
 async function learn(world: World, { request, operation }: Case, { status, json }: Reply): Promise<void> {
   if (operation === undefined || request.method === "GET" || request.method === "HEAD" || status >= 300)
     return;
@@ -92,10 +92,10 @@ async function learn(world: World, { request, operation }: Case, { status, json 
   world.remember(kind, run ?? id);
 }
 
-/** How often what was asked and answered, and how large the server was. */
+/** Counts of requests and replies, and the server's memory. */
 class Tally {
   readonly #statuses = new Map<string, Map<number, number>>();
-  /** Resident memory every so many requests, and now. */
+  /** Resident memory at regular intervals and now. */
   readonly #mib: number[] = [];
   #requests = 0;
 
@@ -113,7 +113,7 @@ class Tally {
     this.#mib.push(Math.round(this.world.server.residentMiB() ?? 0));
   }
 
-  /** Throws when the server does not answer any more. */
+  /** Throws if the server no longer answers. */
   async report(): Promise<string> {
     const { status } = await this.world.server.raw("GET", "/health/ready");
     if (status !== 200) finding(`the server is not ready in the end: ${status}`);

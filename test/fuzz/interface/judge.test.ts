@@ -1,4 +1,5 @@
-// The judge of the interface fuzzer must notice what it is there for: replies as a faulty server would give them.
+// The judge of the interface fuzzer must detect the faults it exists for: replies as a faulty server would
+// send them.
 import { expect, test } from "vitest";
 import { OPENAPI } from "../../../server/http/openapi/document.js";
 import { OpenApiContract } from "../../e2e/world/openapi-contract.js";
@@ -20,7 +21,7 @@ interface Given {
   key?: string;
 }
 
-/** What the judge says of a reply; empty when it is well. */
+/** The judge's finding about a reply; empty if there is none. */
 function verdict(given: Given, status: number, body: object, headers: Reply["headers"] = JSON_TYPE): string {
   const { operation, text, rights = SEARCHER, key = "qzacme-search" } = given;
   const tenant = key.startsWith("qz") ? key.split("-")[0]! : null;

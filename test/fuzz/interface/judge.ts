@@ -1,4 +1,4 @@
-// What must hold for every reply, whatever was asked.
+// Conditions that every reply must meet, whatever the request.
 
 import type { Route } from "../../../server/http/route.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
@@ -9,7 +9,7 @@ import { type FuzzRequest, isForTheLibrary, saidBy } from "./request.js";
 import { ALL_INDEXES, contentWord, TENANTS } from "./tenants.js";
 import type { Principal, Rights, World } from "./world.js";
 
-/** The families of error codes beside SK-SYS that an operation of this tag may answer with. */
+/** The families of error codes, besides SK-SYS, that an operation with this tag may return. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   indexes: ["IX"],
   documents: ["IX", "DOC"],
@@ -27,7 +27,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
 const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** A request, who asked it with which rights when it was sent, and the operation that its path leads to, if any. */
+/** A request, its caller and their rights at the time, and the operation that its path leads to, if any. */
 export interface Case {
   readonly request: FuzzRequest;
   readonly principal: Principal;
@@ -37,17 +37,20 @@ export interface Case {
 
 export class Judge {
   readonly #routes = new Map(ROUTES.map((route) => [route.operation, route]));
-  /** Tenants whose indexes have been exchanged or copied: what is whose within them is no longer known. */
+  /**
+   * Tenants whose indexes have been swapped or copied, so that the owner of their contents is no longer
+   * known.
+   */
   readonly #mixed = new Set<string>();
 
   constructor(private readonly world: Pick<World, "contract" | "wordOf">) {}
 
-  /** Everything is as it was at the beginning. */
+  /** Resets to the initial state. */
   forget(): void {
     this.#mixed.clear();
   }
 
-  /** Throws what is wrong. */
+  /** Throws if something is wrong. */
   check(one: Case, reply: Reply): void {
     const { request } = one;
     const isOfTheLibrary = reply.headers["x-request-id"] === undefined || reply.status === 431;
@@ -65,16 +68,18 @@ export class Judge {
     this.#checkIsolation(one, reply);
   }
 
-  /** JSON that the server accepts fits the document, which tells clients what they can send. */
+  /**
+   * JSON that the server accepts must match the document, because clients learn from it what they may send.
+   */
   #checkRequest({ request, operation }: Case, reply: Reply): void {
     const { body, path, method } = request;
     const isJson = operation?.bodies["application/json"] !== undefined;
     if (reply.status >= 300 || !isJson || body === null || body.length === 0) return;
-    if (operation.id === "sendEvents") return; // each event is rejected by itself
+    if (operation.id === "sendEvents") return; // each event is rejected on its own
     this.world.contract.checkRequest(method, path, parsed(body), reply);
   }
 
-  /** A request that lacks the scope or the index never succeeds. */
+  /** A request without the required scope or index must not succeed. */
   #checkRights({ request, principal, rights, operation }: Case): void {
     if (operation === undefined || request.method === "OPTIONS") return;
     const route = this.#routes.get(operation.id);
@@ -98,7 +103,7 @@ export class Judge {
       finding(`${principal.name} does not cover ${foreign} of the body and succeeds`);
   }
 
-  /** No reply tells what belongs to somebody else, or to an index that the key does not cover. */
+  /** No reply reveals anything of another tenant, or of an index that the key does not cover. */
   #checkIsolation({ request, principal, rights, operation }: Case, reply: Reply): void {
     const route = operation === undefined ? undefined : this.#routes.get(operation.id);
     if (route?.access === "open" || (route?.access === "tenant" && route.scope === "bootstrap")) return;
@@ -123,13 +128,16 @@ export class Judge {
     if (told !== undefined) finding(`${principal.name} is told of ${told}: ${around(text, told)}`);
   }
 
-  /** The word of the tenant that is asked for; empty for somebody without a valid key, who is told nothing of anybody. */
+  /**
+   * The word of the tenant the request acts for; empty for a caller without a valid key, who must learn
+   * nothing about anybody.
+   */
   #tenantOf({ name, tenant }: Principal, rights: Rights | null, { headers }: FuzzRequest): string {
     if (name !== "bootstrap") return rights === null ? "" : (tenant ?? "");
     return this.world.wordOf(headers.find(([header]) => header === "x-skein-tenant")?.[1] ?? "");
   }
 
-  /** To be called for every reply: notices when contents of indexes may have moved. */
+  /** Must be called for every reply: notices when contents of indexes may have moved. */
   note({ request, operation }: Case, reply: Reply): void {
     if (reply.status >= 300 || request.body === null || operation?.template.includes("{name}") !== true)
       return;
@@ -138,12 +146,14 @@ export class Judge {
   }
 }
 
-/** The bootstrap key that names no tenant. */
+/** Whether it is the bootstrap key without a tenant header. */
 function isForAll({ name }: Principal, { headers }: FuzzRequest): boolean {
   return name === "bootstrap" && !headers.some(([header]) => header === "x-skein-tenant");
 }
 
-/** Words with a tenant's in them, each to its end: somebody who says the name of an index has not said what is in it. */
+/**
+ * Words that contain a tenant's word, in full: a caller who knows an index's name does not know its contents.
+ */
 function namesIn(text: string): string[] {
   return text.match(TENANT_NAME) ?? [];
 }
@@ -197,17 +207,17 @@ function covers({ indexes }: Rights, name: string): boolean {
   return indexes.some((pattern) => new RegExp(`^${pattern.replace(/\*+/g, ".*")}$`).test(name));
 }
 
-/** What stands in the path where the route has {name}. */
+/** The part of the path where the route has {name}. */
 function pathIndex({ path }: FuzzRequest, template: string): string {
   const at = template.split("/").indexOf("{name}");
   return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);
 }
 
-/** The indexes that stand in the body as the value of source_index, target_index or the like. */
+/** The indexes named in the body, such as the value of source_index or target_index. */
 function namedIndexes({ body }: FuzzRequest): string[] {
   const text = Buffer.from(body!).toString("utf8");
   const named = [...text.matchAll(/"\w+_index"\s*:\s*"([^"]+)"/g)].map(([, name]) => name!);
-  return named.slice(-1); // of a member that is there twice the last one counts
+  return named.slice(-1); // if a member occurs twice, the last one counts
 }
 
 function around(text: string, word: string): string {

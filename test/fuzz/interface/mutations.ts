@@ -1,4 +1,4 @@
-// Ways in which a request's body and path go wrong.
+// Mutations of a request's body and path.
 import type { Random } from "../../../bench/random.js";
 import { mutateText } from "../target.js";
 import { anyValue, chance, oddNumber, oddText, percentEncoded } from "./values.js";
@@ -58,7 +58,10 @@ const RAW_NUMBERS = [
 ];
 const NESTED = [60, 63, 64, 65, 70, 5_000];
 
-/** The limits of the fuzzed server are lower. More takes seconds to make, in which the server closes an idle connection. */
+/**
+ * The fuzzed server has lower limits. Larger bodies take seconds to generate, and meanwhile the server closes
+ * the idle connection.
+ */
 const COPIED_BYTES_MAX = 500_000;
 
 type Holder = Record<string | number, unknown>;
@@ -110,7 +113,7 @@ function nested(depth: number, inObjects: boolean): unknown {
   return value;
 }
 
-/** JSON text that is not what JSON.stringify would write: members twice, odd numbers, broken in any way. */
+/** JSON text that JSON.stringify would not write: duplicate members, odd numbers, any kind of damage. */
 export function mutateJson(random: Random, text: string): Uint8Array {
   switch (random.below(10)) {
     case 0:
@@ -148,7 +151,7 @@ export function mutateJson(random: Random, text: string): Uint8Array {
   }
 }
 
-/** Bytes that are no UTF-8 at some place. */
+/** Inserts bytes that are not UTF-8. */
 function withBytes(random: Random, bytes: Buffer): Buffer {
   const at = random.below(bytes.length + 1);
   const odd = random.pick([
@@ -199,7 +202,7 @@ export function oddSegment(random: Random): string {
   return random.pick(ODD_SEGMENTS);
 }
 
-/** A path that has lost, gained or doubled something. */
+/** Removes, adds or doubles a part of the path. */
 export function mutatePath(random: Random, path: string): string {
   const segments = path.split("/");
   const at = random.from(1, segments.length - 1);

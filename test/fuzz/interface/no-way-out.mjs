@@ -1,5 +1,6 @@
-// Preloaded into the servers of the interface fuzzer (node --import): no thread of theirs opens a connection that leaves
-// loopback or asks for a name, whatever a request has talked it into. The product knows nothing of it.
+// Preloaded into the servers of the interface fuzzer (node --import): none of their threads can open a
+// connection that leaves loopback or resolve a name, whatever a request makes the server do. The product
+// knows nothing of it.
 import dns from "node:dns";
 import promises from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";

@@ -1,4 +1,4 @@
-// What can be asked of the server, read from its own /openapi.json.
+// The operations of the server, read from its own /openapi.json.
 
 /** A JSON schema of the document. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ export function operationsOf({ paths }: OpenApi): Operation[] {
 
 const REFERENCE = "#/components/schemas/";
 
-/** The schema that a reference leads to, or the schema itself. */
+/** The schema that a reference points to, or the schema itself. */
 export function resolved(schema: Schema, { components }: OpenApi): Schema {
   const { $ref } = schema;
   if (typeof $ref !== "string") return schema;

@@ -1,12 +1,12 @@
-// A request of the interface fuzzer as text, so that it can be printed, kept and made smaller:
+// A request of the interface fuzzer as text, so that it can be printed, stored and reduced:
 //
-//   qzacme-search POST /v1/indexes/qzacme-shoes/query        who asks, what, where
+//   qzacme-search POST /v1/indexes/qzacme-shoes/query        caller, method, path
 //   content-type: application/json                           headers
-//   %gzip                                                    what happens to the body on its way
+//   %gzip                                                    transfer of the body
 //                                                            an empty line
-//   {"q": "shoe"}                                            the body, as it is before that
+//   {"q": "shoe"}                                            the body before transfer
 //
-// The path says {key} where the key stands in the URL, and then no header has it. {feeds} is the port of the feeds' server.
+// {key} in the path stands for the key, which is then in no header. {feeds} is the port of the feed server.
 import { gzipSync } from "node:zlib";
 
 export interface FuzzRequest {
@@ -20,16 +20,16 @@ export interface FuzzRequest {
   readonly body: Uint8Array | null;
 }
 
-/** gzip: compressed; cut: its last bytes are not sent, and its length is that of what is sent. */
+/** gzip: compressed; cut: its last bytes are not sent, and Content-Length matches the bytes sent. */
 const TRANSFERS = ["gzip", "cut"] as const;
 type Transfer = (typeof TRANSFERS)[number];
 
 const START = /^(\S+) ([A-Z]+) (\/\S*)$/;
 const HEADER = /^([\w-]+): ?(.*)$/;
 const CUT_BYTES = 9;
-/** Heads up to here are surely not too long for the HTTP library. */
+/** Heads up to this size are never too long for the HTTP library. */
 const HEAD_BYTES_SAFE = 15_000;
-/** Characters that are shown of one that is repeated. */
+/** Number of repeated characters that are shown. */
 const REPEATED_SHOWN = 20;
 
 export function encodeRequest({ as, method, path, headers, transfer, body }: FuzzRequest): Uint8Array {
@@ -43,7 +43,7 @@ export function encodeRequest({ as, method, path, headers, transfer, body }: Fuz
     : Buffer.concat([Buffer.from(`${head}\n\n`, "latin1"), body]);
 }
 
-/** Null for a text that is no request. */
+/** Null if the text is not a request. */
 export function decodeRequest(input: Uint8Array): FuzzRequest | null {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const end = bytes.indexOf("\n\n");
@@ -69,7 +69,7 @@ export function sentBody({ body, transfer }: FuzzRequest): Uint8Array | null {
   return transfer.includes("cut") ? bytes.subarray(0, Math.max(0, bytes.length - CUT_BYTES)) : bytes;
 }
 
-/** Everything that the request says, in lower case, percent-encoding and JSON's escapes undone. */
+/** The full text of the request in lower case, without percent-encoding and JSON escapes. */
 export function saidBy({ path, headers, body }: FuzzRequest): string {
   const text = [path, ...headers.flat(), body === null ? "" : Buffer.from(body).toString("utf8")].join("\n");
   const plain = text
@@ -78,7 +78,7 @@ export function saidBy({ path, headers, body }: FuzzRequest): string {
   return plain.toLowerCase();
 }
 
-/** For a person: long bodies are shortened, and other bytes than text are escaped. */
+/** For a human reader: long bodies are shortened, and bytes that are not text are escaped. */
 export function shownRequest(request: FuzzRequest): string {
   const text = Buffer.from(encodeRequest(request)).toString("latin1");
   const shown = JSON.stringify(text)
@@ -89,7 +89,10 @@ export function shownRequest(request: FuzzRequest): string {
   return shown.length > 6000 ? `${shown.slice(0, 6000)}... (${text.length} bytes)` : shown;
 }
 
-/** A long head, or a path with other bytes than ASCII, may be refused by the HTTP library, which knows no envelope. */
+/**
+ * Whether the HTTP library, which does not know the reply format, may refuse the request: a long head, or a
+ * path with non-ASCII bytes.
+ */
 export function isForTheLibrary({ path, headers }: FuzzRequest): boolean {
   const bytes = path.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   return bytes > HEAD_BYTES_SAFE || /[\x80-\xff]/.test(path);

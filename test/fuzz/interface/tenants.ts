@@ -1,5 +1,6 @@
-// Who lives on the server of the interface fuzzer, as data. Everything of a tenant carries its word, and the content of an
-// index also the index's own word, so that a reply tells whose data is in it. Nobody else's request writes these words.
+// The tenants on the server of the interface fuzzer, as data. Everything that belongs to a tenant contains
+// the tenant's word, and the content of an index also contains the index's word, so a reply reveals whose
+// data it contains. Requests of others never contain these words.
 import { SCOPES } from "../../../server/catalog/records/key.js";
 
 export const TENANTS = ["qzacme", "qzbolt", "qzcrux"] as const;
@@ -9,7 +10,7 @@ export function indexName(tenant: string, index: string): string {
   return `${tenant}-${index}`;
 }
 
-/** The word in all content of the index of this name. */
+/** The word contained in all content of this index. */
 export function contentWord(name: string): string {
   return name.replaceAll("-", "");
 }
@@ -21,7 +22,7 @@ export interface Role {
   readonly scopes: readonly string[];
   /** Patterns without the tenant's word. */
   readonly indexes: readonly string[];
-  /** What has happened to the key. */
+  /** Why the key is no longer valid. */
   readonly fate?: "expired" | "deleted";
 }
 
@@ -42,7 +43,7 @@ export const ROLES: readonly Role[] = [
   { name: "deleted", scopes: ["admin"], indexes: ["*"], fate: "deleted" },
 ];
 
-/** A search token is made of the key with this name. */
+/** The key that signs the search token. */
 export const TOKEN_ROLE = "page";
 
 const FIELDS = [
@@ -61,7 +62,7 @@ export const FIELD_NAMES = FIELDS.map(({ name }) => name);
 const DOCUMENTS = 12;
 const PEOPLE = ["ann", "bob", "cem", "dan", "eve"];
 
-/** How an index begins: the requests below /v1/indexes that make it and everything in it. */
+/** The requests below /v1/indexes that create an index and everything in it. */
 export function beginningOf(name: string): (readonly [path: string, body: object])[] {
   const word = contentWord(name);
   const documents = Array.from({ length: DOCUMENTS }, (_, i) => ({
@@ -101,9 +102,9 @@ export function beginningOf(name: string): (readonly [path: string, body: object
       `/${name}/data-sources`,
       { url: `http://127.0.0.1:{feeds}/${word}.json`, format: "json", field_map: { name: "title" } },
     ],
-    // A feed that asks for a password becomes an incident.
+    // A feed that requires a password becomes an incident.
     [`/${name}/data-sources`, { url: `http://127.0.0.1:{feeds}/locked/${word}`, format: "json" }],
-    // What people search in vain is what the coach has to say of this index.
+    // Failed searches give the coach something to report about this index.
     ...PEOPLE.map(
       (person) => [`/${name}/query`, { q: `umbrella${word}`, user_id: `${word} ${person}` }] as const,
     ),

@@ -1,5 +1,5 @@
-// The server of the interface fuzzer and who lives on it. Every chapter begins anew with the same tenants, keys and indexes,
-// because requests delete and change them. The server is the same all the time.
+// The server of the interface fuzzer and its contents. Every chapter starts over with the same tenants, keys
+// and indexes, because requests delete and change them. The server keeps running.
 
 import { Agent, type Server } from "node:http";
 import { join } from "node:path";
@@ -25,14 +25,14 @@ export interface Principal {
   readonly name: string;
   /** Null: none is sent. */
   readonly key: string | null;
-  /** The word of the tenant; null for nobody's key and for the bootstrap key. */
+  /** The word of the tenant; null for an unknown key and for the bootstrap key. */
   readonly tenant: string | null;
   readonly keyId: number | null;
-  /** A search token of the key. */
+  /** A search token created from the key. */
   readonly isToken?: true;
 }
 
-/** What a key may do at the moment. */
+/** The current rights of a key. */
 export interface Rights {
   readonly scopes: readonly string[];
   readonly indexes: readonly string[];
@@ -50,9 +50,9 @@ const NOBODY: readonly Principal[] = [
   { name: "garbage", key: "sk_no-such-key", tenant: null, keyId: null },
 ];
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
-/** Of the key that expires. Until then it is a key like any other. */
+/** Lifetime of the expiring key. Until then it is an ordinary key. */
 const EXPIRY_MS = 150;
-/** Of a kind of records that are remembered. */
+/** Maximum ids remembered per kind of record. */
 const IDS_MAX = 40;
 
 const TOKEN_SCOPES = ["search", "events"];
@@ -61,7 +61,7 @@ function tokenOf(key: string): string {
   return makeToken(key, shownPrefix(key), { user_id: "holder" });
 }
 
-/** Limits that requests reach without being large, and feeds that nobody waits for. */
+/** Limits that requests can reach without being large, and feeds that nobody waits for. */
 const CONFIG = {
   cors: "*",
   plans: [{ name: "small", searches_per_month: 20, documents: 15, coach_per_month: 1 }],
@@ -78,16 +78,16 @@ const CONFIG = {
 };
 
 export class World {
-  /** Ids of records that were made, by the path of their kind. */
+  /** Ids of created records, by the path of their kind. */
   readonly made = new Map<string, (number | string)[]>();
   readonly document: OpenApi;
   readonly contract: OpenApiContract;
   readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   #principals = new Map<string, Principal>();
   #rights = new Map<number, KeyRow>();
-  /** Words of tenants by number: a tenant that is renamed keeps its word. */
+  /** Words of tenants by number: a renamed tenant keeps its word. */
   readonly #words = new Map<number, string>();
-  /** Numbers of tenants by the name that they have now. */
+  /** Numbers of tenants by current name. */
   #named = new Map<string, number>();
 
   private constructor(
@@ -125,7 +125,7 @@ export class World {
     return { port: this.server.port, agent: this.agent, feedsPort: portOf(this.feeds), key };
   }
 
-  /** Null when the server must not know the key. The bootstrap key has no rights of this kind. */
+  /** Null if the server must not accept the key. The bootstrap key has no rights of this kind. */
   rightsOf({ keyId, isToken }: Principal): Rights | null {
     const row = keyId === null ? undefined : this.#rights.get(keyId);
     if (row === undefined || (row.expires_at !== null && Date.parse(row.expires_at) <= Date.now()))
@@ -135,19 +135,19 @@ export class World {
     return { ...row, scopes: TOKEN_SCOPES.filter((scope) => allowed.includes(scope)) };
   }
 
-  /** A key has a new value, and its tokens have died with the old one. */
+  /** Records a key's new value, which invalidates its old tokens. */
   rotated(id: number, value: string): void {
     for (const one of this.#principals.values())
       if (one.keyId === id)
         this.#principals.set(one.name, { ...one, key: one.isToken ? tokenOf(value) : value });
   }
 
-  /** The word of the tenant that has this name now; empty if it has none. */
+  /** The word of the tenant that currently has this name; empty if there is none. */
   wordOf(name: string): string {
     return this.#words.get(this.#named.get(name) ?? -1) ?? "";
   }
 
-  /** To be called when a request may have changed keys or tenants. */
+  /** Must be called if a request may have changed keys or tenants. */
   async readRights(): Promise<void> {
     this.#rights = new Map();
     this.#named = new Map();
@@ -164,7 +164,7 @@ export class World {
       this.made.set(kind, [...(this.made.get(kind) ?? []), id].slice(-IDS_MAX));
   }
 
-  /** Removes everything and makes the tenants with their keys and indexes. */
+  /** Removes everything and creates the tenants with their keys and indexes. */
   async begin(): Promise<void> {
     await this.#clear();
     this.made.clear();
@@ -205,7 +205,9 @@ export class World {
     }
   }
 
-  /** On a busy machine the moment may have passed when the request arrives: then a later one. */
+  /**
+   * On a busy machine the time may be in the past when the request arrives, so it is tried with later ones.
+   */
   #letExpire(tenant: string, id: number): Promise<void> {
     let ms = EXPIRY_MS;
     return eventually(async () => {
@@ -238,7 +240,7 @@ export class World {
       await this.#removeAll("/v1/keys", as(name));
       if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
     }
-    // What was in use goes on in the background for a moment.
+    // Data in use is dropped in the background shortly afterwards.
     await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
   }
 
@@ -250,7 +252,7 @@ export class World {
     return (await this.#expect("GET", path, options)).json.data as unknown as { id: number; name: string }[];
   }
 
-  /** Until it is gone: a change of it may just be running. */
+  /** Retries until it is gone, because a change of it may be in progress. */
   #remove(path: string, options?: CallOptions): Promise<void> {
     return eventually(async () => {
       const { status } = await this.server.raw("DELETE", path, options);

@@ -1,4 +1,5 @@
-// Filter expressions: every text is a tree or a 400 whose position lies in it, and a printed tree reads as itself.
+// Filter expressions: every text parses to a tree or gives a 400 with a position inside the text, and a
+// printed tree parses to itself.
 import type { Random } from "../../../bench/random.js";
 import { SkeinError } from "../../../server/ground/errors.js";
 import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
@@ -57,7 +58,7 @@ function printValue(value: FilterValue): string {
   return `${value.comparison} ${text(value.literal)}`;
 }
 
-/** Without positions. */
+/** The tree without positions. */
 function plain(node: FilterNode): string {
   return JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value));
 }
@@ -80,7 +81,7 @@ export function filterTarget(): Target {
         if (typeof position === "number" && position <= text.length && position >= 0) return;
         finding(`refused without a position in the text: ${error.message}`);
       }
-      // what is bare inside of brackets may mean something else outside of them
+      // an unquoted value inside brackets may mean something else outside them
       if (/[[\]]/.test(text)) return;
       const again = plain(parseFilter(print(tree), DEFAULT_LIMITS));
       if (again !== plain(tree)) finding(`printed as ${print(tree)}, which reads differently`);

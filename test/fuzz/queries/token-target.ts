@@ -1,5 +1,5 @@
-// Text through the analyser: it gives the same tokens and foldings as the naive twin, whatever the characters. Bytes that
-// are not UTF-8 count as separators and do no other harm.
+// Text through the analyser: it gives the same tokens and foldings as the naive model for all characters.
+// Bytes that are not UTF-8 count as separators and do no other harm.
 import type { Random } from "../../../bench/random.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { analyse, foldValue } from "../../oracle/words/analyse.js";
@@ -23,7 +23,7 @@ const WORDS = [
   "x".repeat(130),
 ];
 
-/** What the settings of an index do not take as a symbol or separator. */
+/** Characters that index settings reject as symbols or separators. */
 const REFUSED = /[\s\p{Cc}]/gu;
 
 interface Case {
@@ -39,7 +39,7 @@ function anyCharacter(random: Random): string {
   return point >= 0xd800 && point < 0xe000 ? " " : String.fromCodePoint(point);
 }
 
-/** Input: JSON of a case, or a byte 0xff and bytes that need not be UTF-8. */
+/** Input: a case in JSON, or a byte 0xff and bytes that need not be UTF-8. */
 export function tokenTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const { foldTable } = module.parts;
@@ -81,7 +81,7 @@ export function tokenTarget(module: EngineModule): Target {
   function checkBytes(bytes: Uint8Array): void {
     canary.ask("fold", (kernels, p, length) => kernels.fold(p, length), bytes);
     canary.ask("hash", (kernels, p, length) => (Number(kernels.hash(p, length) & 1n) === 0 ? -1 : -2), bytes);
-    // the tokens are padded with bytes of no meaning, so only those of the plain bench are compared
+    // the tokens have meaningless padding bytes, so only those of the plain bench are compared
     for (const guarded of canary.pair())
       guarded.ask((kernels, p, length) => kernels.analyse(p, length), bytes);
     bench.analyse(bytes);

@@ -1,5 +1,5 @@
-// Texts that somebody may type, read against the facts of a shop: no text makes a reader fail or take long, and each filter that is
-// read can be parsed.
+// Texts that a visitor may type, interpreted with the facts of a shop: no text makes interpretation fail or
+// take long, and each filter found can be parsed.
 
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
 import { parseFilter } from "../../../server/question/filter/filter-parser.js";

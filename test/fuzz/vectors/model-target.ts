@@ -1,5 +1,5 @@
-// Damaged models, and damaged segments under a good model: what checkModel lets pass makes vectors of queries and rows. They
-// may be wrong then, but nothing is read or written outside and nothing traps.
+// Damaged models, and damaged segments with a valid model: whatever passes checkModel is used to embed
+// queries and rows. The vectors may be wrong, but nothing is read or written out of bounds and nothing traps.
 import { Random } from "../../../bench/random.js";
 import {
   MODEL_HEADER_BYTES,
@@ -25,7 +25,7 @@ interface Held {
   segment: number;
 }
 
-/** Input: a byte, 0 for a model and 1 for the parts of a segment, then these. */
+/** Input: a byte, 0 for a model and 1 for parts of a segment, then those bytes. */
 export function modelTarget(module: EngineModule): Target {
   const random = new Random(7);
   const pick: Pick = (list) => random.pick(list);

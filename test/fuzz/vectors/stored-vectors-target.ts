@@ -1,5 +1,5 @@
-// Stored bytes of vectors, codes and models that are not what was written: decoders refuse them or read the same as was written,
-// and codes that a checksum lets pass are taken by an engine or refused, without harm.
+// Damaged stored bytes of vectors, codes and models: decoders refuse them or read what was written, and an
+// engine accepts or refuses codes that pass their checksum, without harm.
 import type { Random } from "../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
@@ -25,10 +25,10 @@ const MODEL = {
   tookMs: 5,
 };
 const KINDS = 5;
-/** The kind that mutates a codes region itself, behind a checksum that is right. */
+/** The kind that mutates a codes region but keeps its checksum valid. */
 const REGION = 4;
 
-/** Input: a byte that chooses the kind, then the stored value, or the bytes of a codes region. */
+/** Input: a byte that selects the kind, then the stored value, or the bytes of a codes region. */
 export function storedVectorsTarget(module: EngineModule): Target {
   const engine = module.engine();
   const codes = engine.newCodes(ROWS);
@@ -73,7 +73,7 @@ export function storedVectorsTarget(module: EngineModule): Target {
     close: async () => undefined,
   };
 
-  /** A fresh region that is taken can be asked and changed. */
+  /** If a new region is accepted, it can be queried and changed. */
   function attach(bytes: Uint8Array): void {
     let address: number;
     try {

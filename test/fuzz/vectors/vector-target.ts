@@ -1,4 +1,4 @@
-// Vectors: questions for the nearest rows, cosines and vectors from outside that are nearly right, and codes regions that were damaged.
+// Vectors: almost valid inputs for nearest rows, cosines and external vectors, and damaged codes regions.
 
 import type { Random } from "../../../bench/random.js";
 import {
@@ -20,7 +20,7 @@ import { finding, mutateBytes, type Target } from "../target.js";
 
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];
-const SEARCH_AT = 7 + VECTOR_SIZE * 4; // in a question
+const SEARCH_AT = 7 + VECTOR_SIZE * 4; // within the input of `nearest`
 const KERNELS = ["nearest", "outsideVector", "outsideRecord", "documentRecord"] as const;
 
 function someNumbers(random: Random): number[] {
@@ -35,7 +35,9 @@ function bytesOf(numbers: Float32Array | Float64Array): Uint8Array {
   return new Uint8Array(numbers.buffer);
 }
 
-/** Input: a byte that names the kernel, one that says which segments have codes, then the kernel's input. */
+/**
+ * Input: a byte that selects the kernel, one that says which segments have codes, then the kernel's input.
+ */
 export function vectorTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const segments = [catalogueSegment(bench, ROWS[0], 0, 1), catalogueSegment(bench, ROWS[1], ROWS[0], 2)];
@@ -47,7 +49,7 @@ export function vectorTarget(module: EngineModule): Target {
         plainCodes(Array.from({ length: rows }, (_, row) => (row % 9 === 0 ? null : numbersOf(row % 5)))),
       ),
     );
-    // With the codes of the segments for which the number has a bit.
+    // With codes for the segments whose bit is set in the number.
     const snapshots = [0, 1, 2, 3].map((which) =>
       place(
         snapshotBytes([
@@ -80,7 +82,8 @@ export function vectorTarget(module: EngineModule): Target {
     generate(random) {
       const kernel = random.pick([0, 0, 0, 0, 1, 2, 3]);
       const input = whole(random, KERNELS[kernel]!);
-      const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0; // what is nearly right behind the query
+      // mutates only the program after the query
+      const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0;
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);
       return Buffer.concat([Uint8Array.of(kernel, random.pick([3, 3, 3, 1, 2, 0])), changed]);
     },
@@ -102,7 +105,7 @@ export function vectorTarget(module: EngineModule): Target {
   };
 }
 
-/** Always the same numbers for one seed. */
+/** The same numbers for the same seed. */
 function numbersOf(seed: number): number[] {
   return Array.from({ length: VECTOR_SIZE }, (_, i) => ((i * (seed + 3)) % 11) - 5);
 }
@@ -118,7 +121,7 @@ function checkOrder(answer: Buffer): void {
   }
 }
 
-/** Input: a damaged codes region of a segment of ROWS[0] rows. */
+/** Input: a damaged codes region for a segment of ROWS[0] rows. */
 export function codesTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const segment = catalogueSegment(bench, ROWS[0], 0, 1);
@@ -182,7 +185,7 @@ interface Copying {
   readonly copy: number;
 }
 
-/** What the codes are when they are copied to the same rows, which have none before and afterwards. */
+/** The codes after copying them to the same rows, which have none before and afterwards. */
 function copied(guarded: Guarded<Copying>): Uint8Array {
   const { instance, held } = guarded;
   const { segment, codes, copy } = held;

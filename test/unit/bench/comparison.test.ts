@@ -1,4 +1,5 @@
-// Comparing two rankings: the paired randomisation test, means over sets, halves of the queries, earlier results.
+// Comparison of two rankings: the paired randomisation test, means over sets, halves of the queries, earlier
+// results.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../bench/random.js";
 import { pairedSets } from "../../../bench/relevance/against.js";
@@ -21,13 +22,13 @@ describe("the paired randomisation test", () => {
   });
 
   test("comes near the share over all signs", () => {
-    // Of the 8 signs of 1, 1, 1 two reach a sum of 3 or -3.
+    // Of the 8 sign assignments of 1, 1, 1, two reach a sum of 3 or -3.
     expect(p([0.1, 0.1, 0.1])).toBeCloseTo(2 / 8, 1);
-    // Of the 16 signs of 1, 2, 3, 4 two reach 10.
+    // Of the 16 sign assignments of 1, 2, 3, 4, two reach 10 or -10.
     expect(p([0.1, 0.2, 0.3, 0.4])).toBeCloseTo(2 / 16, 1);
-    // The sums of 3, 1, 2 are 6, 4, 2 and 0, each twice with its sign turned; the observed one is 4.
+    // The sums of 3, 1, 2 are 6, 4, 2 and 0, each twice with opposite signs; the observed one is 4.
     expect(p([0.3, -0.1, 0.2])).toBeCloseTo(4 / 8, 1);
-    // Differences that cancel out are reached by every sign.
+    // If the differences cancel out, every sign assignment reaches their sum.
     expect(p([0.3, -0.1, -0.2])).toBe(1);
   });
 

@@ -1,4 +1,4 @@
-// The measuring of speed: the generated catalogue, the queries drawn from it, percentiles, rates, pages of metrics.
+// Measuring speed: the generated catalogue, the queries drawn from it, percentiles, rates, pages of metrics.
 import { describe, expect, test } from "vitest";
 import { generateCatalogue } from "../../../bench/catalogue/generate.js";
 import { ratesByTenth } from "../../../bench/load/bulk-import.js";

@@ -1,4 +1,4 @@
-// The measuring of the ranking, on rankings small enough to work out by hand: measures, distance, typing errors.
+// Measuring relevance, on rankings small enough to work out by hand: measures, distance, typing errors.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../bench/random.js";
 import { editDistance } from "../../../bench/relevance/edit-distance.js";
@@ -34,7 +34,7 @@ describe("measures", () => {
   });
 
   test("average precision counts missing documents", () => {
-    // Found at 1 and 4 of three relevant ones: (1/1 + 2/4) / 3.
+    // Two of three relevant documents, found at ranks 1 and 4: (1/1 + 2/4) / 3.
     expect(averagePrecision(["a", "d", "x", "c"], judged)).toBeCloseTo(0.5, 12);
     expect(averagePrecision(["a", "b", "c"], judged)).toBe(1);
     expect(averagePrecision(["x"], judged)).toBe(0);
@@ -75,7 +75,7 @@ describe("edit distance", () => {
     ["", "abc", 3],
     ["kitten", "sitting", 3],
     ["teh", "the", 1],
-    ["ca", "abc", 3], // optimal string alignment: unrestricted Damerau would say 2
+    ["ca", "abc", 3], // optimal string alignment: unrestricted Damerau would give 2
     ["acommodation", "accommodation", 1],
     ["東京", "東京都", 1],
     ["😀a", "a", 1],

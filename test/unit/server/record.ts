@@ -60,7 +60,10 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
   };
 }
 
-/** Servers of models as settings may name them: public ones. A key is "sealed" so that a test can read for whom. */
+/**
+ * Servers of models as settings may name them: public ones. A key is "sealed" so that a test can read for
+ * whom.
+ */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },
   seal: (apiKey, url) => Buffer.from(`${[...apiKey].reverse().join("")} for ${new URL(url).origin}`),

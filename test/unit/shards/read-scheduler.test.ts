@@ -1,4 +1,5 @@
-// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and what must not be.
+// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and what must
+// not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
@@ -16,7 +17,9 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-/** A line whose reads call `work` with their id; the answers come back by the order in which they were sent. */
+/**
+ * A line whose reads call `work` with their id; the answers come back by the order in which they were sent.
+ */
 function startLine(work: (id: number, line: ReadScheduler) => void | Promise<void>) {
   const begun: number[] = [];
   const line: ReadScheduler = new ReadScheduler(

@@ -1,5 +1,5 @@
-// A broken assertion of the checked engine ends its kernel as a trap that says what did not hold, and where. The released
-// engine has no assertion.
+// A broken assertion of the checked engine ends its kernel with a trap that names the condition and its
+// location. The released engine has no assertions.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { EngineInstance } from "../../../../engine-wasm/host/wasm/memory.js";

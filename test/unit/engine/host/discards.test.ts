@@ -1,5 +1,5 @@
-// Collections that threads ask V8 for: many threads at once, and one at rest. Uses the built module, since a worker thread
-// loads JavaScript.
+// Garbage collections that threads request from V8: many threads at once, and one at rest. Uses the built
+// module, since a worker thread loads JavaScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";
@@ -8,7 +8,10 @@ const MODULE = new URL("../../../../dist/engine-wasm/host/runtime/discards.js", 
 const THREADS = 16;
 const ROUNDS = effort(2, 8);
 
-/** Lets go of 1 GiB, then lives until the collection has come. Resolves with the error that ended it, if any. */
+/**
+ * Releases 1 GiB, then lives until it has been collected. Resolves with the error that ended the thread, if
+ * any.
+ */
 function discardInThread(): Promise<string | null> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ discardMemory }) => {
     discardMemory(2 ** 30);
@@ -28,7 +31,7 @@ test("threads that collect for the first time at the same moment do not end each
   }
 });
 
-/** Whether a thread that lets go of so many bytes after its start has collected them when it has come to rest. */
+/** Whether a thread that releases this many bytes after its start has collected them once it is at rest. */
 function collectsAtRest(bytes: number): Promise<boolean> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ collectWhenIdle }) => {
     const { parentPort } = require("node:worker_threads");

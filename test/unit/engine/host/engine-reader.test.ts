@@ -1,4 +1,5 @@
-// Engines that another instance reads in the same memory: what it answers, what it refuses, and that nothing it may still see is freed.
+// Engines that another instance reads in shared memory: its answers, its refusals, and that nothing it may
+// still see is freed.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -47,7 +48,7 @@ test("a reader answers as the engine does, before and after the owner's own work
       const { reader } = lent(made);
       const expected = made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
-      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // the owner reserves, and its memory grows
+      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // the owner reserves memory, which grows it
       made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
     }),
@@ -129,7 +130,7 @@ test("what a reader may see is freed when it leaves, the rest at once", () => {
   engine.releaseSnapshot(older);
   expect(engine.usedBytes()).toBe(used);
   const unseen = engine.liveAll(64_000);
-  engine.liveRelease(unseen); // the reader may have come by its address for all the engine knows
+  engine.liveRelease(unseen); // as far as the engine knows, the reader may have seen its address
   expect(engine.usedBytes()).toBeGreaterThanOrEqual(used + liveBytes(64_000));
   board.leave(memory.reader);
   expect(engine.usedBytes()).toBeLessThan(used);
@@ -161,7 +162,7 @@ test("readers hear of the end, and read no more: by a renewal, or when the engin
     end(made.engine);
     expect([reader.ended, ends]).toEqual([true, 1]);
     expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toBeNull();
-    made.engine.takeBack(memory); // too late, and without effect
+    made.engine.takeBack(memory); // too late, so without effect
     made.engine.end();
     expect(ends).toBe(1);
   }

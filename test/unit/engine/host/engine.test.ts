@@ -1,4 +1,4 @@
-// The engine's door: look-ups by id and by sequence number, live bitsets, snapshots, memory given back.
+// The engine's interface: look-ups by id and by sequence number, live bitsets, snapshots, returned memory.
 import { expect, test } from "vitest";
 import { type Engine, liveBytes } from "../../../../engine-wasm/host/instance/engine.js";
 import { loadEngine } from "../load-engine.js";
@@ -47,7 +47,9 @@ test("locates sequence numbers, deleted rows too", () => {
   ]);
 });
 
-/** Where a region begins that is larger than all that a test makes; no hole inside the memory could hold it. */
+/**
+ * Start of a region larger than everything a test allocates, so that no hole inside the memory can hold it.
+ */
 function wholeRegion(engine: Engine): number {
   const address = engine.reserveSegment(1_000_000);
   engine.detach(address);

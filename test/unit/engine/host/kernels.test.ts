@@ -1,5 +1,6 @@
-// The host and the compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the arguments and the kind
-// of result that asc wrote into dist/engine/engine.d.ts, and no kernel is exported that the host does not know.
+// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the arguments
+// and the kind of result that asc wrote into dist/engine/engine.d.ts, and every exported kernel is known to
+// the host.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-// Stems: the languages and their permanent numbers, words that must meet, and that no word at all does harm.
+// Stems: the languages and their permanent numbers, words that must share a stem, and that no word does harm.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { languageCodes, languageNumber, stem } from "../../../../engine-wasm/host/stemmer.js";
@@ -48,7 +48,7 @@ describe("stems", () => {
           expect(stem(language, term)).toBe(first);
         }
       }),
-      { numRuns: 500, examples: [["юдїьмър"]] }, // the Bulgarian stemmer throws for this one
+      { numRuns: 500, examples: [["юдїьмър"]] }, // the Bulgarian stemmer throws on this one
     );
   });
 });

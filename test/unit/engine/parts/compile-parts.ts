@@ -1,5 +1,5 @@
-// Compiles a few lines of AssemblyScript beside the engine's own files, so that a test can reach functions that
-// are no kernels.
+// Compiles a few lines of AssemblyScript together with the engine's own files, so that a test can reach
+// functions that are not kernels.
 import { readFile } from "node:fs/promises";
 import asc from "assemblyscript/asc";
 import { brokenAssertion } from "../../../../engine-wasm/host/wasm/assertion.js";
@@ -13,8 +13,9 @@ export interface Parts {
 }
 
 /**
- * `source` may import from "./json/json" and so on. Nothing is optimised, which takes most of the compiler's time; the
- * static data begins where an optimised engine has it. Throws with the compiler's messages.
+ * `source` may import from "./json/json" and so on. Optimisation is off, because it takes most of the
+ * compiler's time; static data begins at the same address as in an optimised engine. Throws with the
+ * compiler's messages.
  */
 export async function compileParts(source: string): Promise<Parts> {
   let wasm: Uint8Array<ArrayBuffer> | null = null;
@@ -52,6 +53,6 @@ async function readEngineFile(name: string): Promise<string | null> {
   try {
     return await readFile(new URL(name, FOLDER), "utf8");
   } catch {
-    return null; // the compiler tries several places for one import
+    return null; // the compiler tries several locations per import
   }
 }

@@ -1,4 +1,4 @@
-// The JSON scanner equals JSON.parse: what it accepts, where it stops, what strings and numbers mean.
+// The JSON scanner equals JSON.parse: what it accepts, where it stops, the values of strings and numbers.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
@@ -61,7 +61,7 @@ beforeAll(async () => {
   parts = await compileParts(SOURCE);
 });
 
-/** Puts a text at the beginning of scratch. */
+/** Writes a text to the beginning of scratch. */
 function put(text: string | Uint8Array): { p: number; end: number } {
   const bytes = Buffer.from(text);
   const p = parts.exports.scratchReset!(bytes.length);
@@ -72,7 +72,7 @@ function put(text: string | Uint8Array): { p: number; end: number } {
 const textAt = (start: number, end: number): string =>
   Buffer.from(parts.memory.buffer).toString("utf8", start, end);
 
-/** A fault (0 = none), or -1 - position where the syntax broke. */
+/** A fault (0 = none), or -1 - position of the syntax error. */
 function scan(text: string | Uint8Array): number {
   const { p, end } = put(text);
   return parts.exports.scan!(p, end);

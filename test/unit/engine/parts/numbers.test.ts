@@ -1,4 +1,4 @@
-// The small encodings of stored numbers: norm bytes equal Lucene's, varints come back as they went in.
+// The compact encodings of stored numbers: norm bytes equal Lucene's, and varints round-trip.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { decodeNorm, encodeNorm } from "../../../oracle/words/analyse.js";

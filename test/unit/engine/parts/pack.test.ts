@@ -1,5 +1,5 @@
-// Block packing: what `packBlock` writes, `unpackRows` and `unpackFrequencies` read, for every bit width, and the
-// bits lie where docs/FORMATS.md says.
+// Block packing: `unpackRows` and `unpackFrequencies` read what `packBlock` writes, for every bit width, and
+// the bits are laid out as docs/FORMATS.md says.
 import { beforeAll, expect, test } from "vitest";
 import { compileParts, type Parts } from "./compile-parts.js";
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   memory = new DataView(parts.memory.buffer);
 });
 
-/** 128 numbers below 2^bits, the largest among them. */
+/** 128 numbers below 2^bits, including the largest. */
 function numbers(bits: number): number[] {
   let state = bits + 1;
   return Array.from({ length: 128 }, (_, i) => {

@@ -1,5 +1,5 @@
-// The analyser in WASM equals its naive twin: tokens, offsets, foldings, for every single code point and for
-// random texts made of the awkward ones.
+// The analyser in WASM equals the naive one: tokens, offsets, foldings, for every single code point and for
+// random texts of awkward ones.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { FOLD_UNICODE_AT } from "../../../../engine-wasm/assembly/layout.js";
@@ -26,14 +26,14 @@ const text = fc
   )
   .map((parts) => Buffer.from(parts.join("")).toString());
 
-/** Words and joiners by turns. */
+/** Words and joiners in alternation. */
 const runs = fc
   .array(fc.constantFrom(..."a Zb 42 7 ß x日 ก é٣ - - . / + # : _ & \u2010 ,".split(" "), " "), {
     maxLength: 30,
   })
   .map((parts) => parts.join(""));
 
-/** Blocks of 256 that hold nothing but Han, Hangul, private or unassigned code points. */
+/** Blocks of 256 that consist only of Han, Hangul, private-use or unassigned code points. */
 const ALIKE: [number, number][] = [
   [0x4f00, 0x9f00],
   [0xad00, 0xd700],
@@ -50,13 +50,13 @@ beforeAll(async () => {
   workbench = engine.workbench();
 });
 
-/** The words alone. */
+/** Only the words. */
 const terms = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
   workbench
     .analyse(input, { symbolsToIndex, tokenSeparators })
     .filter((token) => token.parts === 1)
     .map((token) => token.term);
-/** The joined tokens alone. */
+/** Only the joined tokens. */
 const joined = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
   workbench
     .analyse(input, { symbolsToIndex, tokenSeparators })

@@ -1,5 +1,5 @@
-// Every part of the engine that tells types of fields apart knows all of them, and an unknown one ends with a status
-// instead of being read as another type.
+// Every part of the engine that distinguishes field types handles all of them, and an unknown type gives a
+// status instead of being read as another.
 import { beforeAll, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { statusError } from "../../../../engine-wasm/host/engine-error.js";

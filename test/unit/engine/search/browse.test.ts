@@ -1,5 +1,5 @@
-// Sorting and facet counting of segments of many words of rows, where rows are compared and counted 64 at a time:
-// equal to the naive twin for every kind of column, both directions, ties, missing values and deleted rows.
+// Sorting and facet counting on segments with many 64-row words, which compare and count 64 rows at a time:
+// equal to the naive model for every kind of column, both directions, ties, missing values and deleted rows.
 import { expect, test } from "vitest";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
@@ -45,7 +45,7 @@ function check(catalogue: Catalogue, program: SearchProgram): void {
   );
 }
 
-/** `values`: how many different ones a column has; `sparse`: one of so many documents has a value. */
+/** `values`: number of distinct values per column; `sparse`: one document in this many has a value. */
 function manyDocuments(count: number, values: number, sparse: number, pick: Pick): Document[] {
   const choices = [...Array(values).keys()];
   const chances = [...Array(sparse).keys()];
@@ -70,7 +70,7 @@ function fieldKey(slot: number, descending: boolean): SortKey {
   return { by: "field", slot, type: FIELDS[slot]!.code, descending };
 }
 
-/** Half of all rows, most of them, few, none; by a column without ties and by one with many. */
+/** Half of all rows, most, few, none; by a column without ties and by one with many. */
 const FILTERS: FilterOp[][] = [
   [],
   [{ op: "intRange", slot: STOCK, low: 2n, high: 1000n }],

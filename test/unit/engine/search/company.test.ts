@@ -1,5 +1,5 @@
-// The company kernel counts what a naive twin counts, over several segments with deleted rows, and refuses programs that make
-// no sense.
+// The company kernel counts the same as a naive model, over several segments with deleted rows, and refuses
+// invalid programs.
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
@@ -143,7 +143,7 @@ describe("a program that makes no sense", () => {
   const good: CompanyProgram = { slots: [0], words: [["a"]], candidates: [["b"]] };
   const refused = { code: "program" };
   const ask = (bytes: Uint8Array) => () => catalogue.engine.company(catalogue.snapshot, bytes);
-  /** u16 numbers behind version and kind. */
+  /** u16 numbers after version and kind. */
   const bytesOf = (numbers: number[], kind = PROGRAM_COMPANY, version = PROGRAM_VERSION): Uint8Array => {
     const bytes = Buffer.alloc(3 + numbers.length * 2);
     bytes.writeUInt16LE(version, 0);
@@ -196,7 +196,7 @@ test("the deadline ends the count of many terms, and the next one works", () => 
   const late = (deadline: number) => () =>
     catalogue.engine.company(catalogue.snapshot, encodeCompany(program), deadline);
   expect(late(50)).toThrow(expect.objectContaining({ code: "late" }));
-  expect(clock).toBe(52); // one more than the 51 looks that were in time
+  expect(clock).toBe(52); // one more than the 51 clock reads within the time limit
   clock = 0;
   expect(late(1000)).not.toThrow();
   expect(run(catalogue, program).words).toEqual([300]);

@@ -1,5 +1,5 @@
-// The expand kernel equals its naive twin: frequencies, prefix ranges, typos (against the full matrix of optimal
-// string alignment), field statistics, over several segments with deleted rows.
+// The expand kernel equals the naive model: frequencies, prefix ranges, typos (against the full matrix of
+// optimal string alignment), field statistics, over several segments with deleted rows.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -83,7 +83,7 @@ function twin(rows: Row[], program: ExpandProgram): ExpandResult {
   };
 }
 
-/** A word over few letters, so that many are near each other; one letter is outside the BMP. */
+/** A word over few letters, so that many are similar; one letter is outside the BMP. */
 function nearWord(pick: Pick, lengths: number[]): string {
   return Array.from({ length: pick(lengths) }, () => pick(["a", "b", "c", "d", "𐌰", "é", "я"])).join("");
 }

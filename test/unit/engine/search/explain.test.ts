@@ -1,5 +1,5 @@
-// The explain kernel accounts for what the search kernel answered: the same numbers to the bit, made of parts that
-// the documents really have.
+// The explain kernel accounts for the search kernel's answers: the same numbers to the bit, composed of parts
+// that the documents really have.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeExplain } from "../../../../engine-wasm/host/programs/explain-program.js";
@@ -39,7 +39,7 @@ function explain(
   return decodeExplainResult(engine.explain(snapshot, encodeExplain(program, seqs)), program, seqs);
 }
 
-/** The text match that the parts give. */
+/** The text match computed from the parts. */
 function textMatchOf(row: ExplainedRow, program: SearchProgram): number {
   if (row.neighbour && program.neighbours?.place === "first") return 2 ** 52 + stepsOf(row.points);
   const present = row.words.filter((word) => word.alternative >= 0);

@@ -1,4 +1,4 @@
-// Facet counts, spelled out: merged over segments by raw value, a document once per value, both orders.
+// Facet counts, spelled out: merged over segments by raw value, each document once per value, both orders.
 import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
@@ -22,7 +22,7 @@ function facet(
   return share(groups, name, limit, dead, false).counts;
 }
 
-/** `shared`: asks for a shard's share of the limit. */
+/** `shared`: requests a shard's share of the limit. */
 function share(
   groups: Document[][],
   name: string,

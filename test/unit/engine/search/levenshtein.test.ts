@@ -1,5 +1,5 @@
-// The typo walk on dictionaries chosen for its corners: shared prefixes that die in the middle of a character,
-// transpositions at the ends of the band, words as long as terms get. The twin is the full matrix.
+// The typo walk on dictionaries chosen for edge cases: shared prefixes that end inside a character,
+// transpositions at the edges of the band, words of the maximum length. The model is the full matrix.
 import { expect, test } from "vitest";
 import { TERM_BYTES_MAX } from "../../../../engine-wasm/assembly/layout.js";
 import { encodeExpand } from "../../../../engine-wasm/host/programs/expand-program.js";

@@ -1,5 +1,5 @@
-// Neighbours in a search, spelled out: which rows they add, how they are told from the others, where they rank, and lists
-// that are refused. Many rows with every sort, page and facet equal the naive twin.
+// Neighbours in a search, spelled out: which rows they add, how they are marked, where they rank, and invalid
+// lists. On many rows, with every sort, page and facet, equal to the naive model.
 import { describe, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
@@ -67,7 +67,7 @@ const PROGRAM: SearchProgram = {
   sort: [{ by: "class", descending: true }, RELEVANCE],
 };
 
-/** A list of neighbours by number of the document: points, negative for such as only match by their words. */
+/** A list of neighbours by document number: points, negative for those that match only by their words. */
 function near(place: "added" | "first", points: Record<number, number>): Neighbours {
   return {
     place,
@@ -94,7 +94,7 @@ function matchType({ matched, neighbour, hasWord }: SearchRow): string {
   return hasWord ? "hybrid" : "semantic";
 }
 
-/** The documents found, best first, by their numbers, each with what found it. */
+/** The numbers of the documents found, best first, each with its match type. */
 function found(changes: Partial<SearchProgram>): string[] {
   const { rows } = check(SHOP, { ...PROGRAM, ...changes });
   return rows.map((row) => `${(row.seq - 1000) / 7} ${matchType(row)}`);

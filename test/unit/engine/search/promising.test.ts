@@ -1,6 +1,7 @@
-// Queries of one and two words on many rows, of which most are left unscored because their posting lists or their lengths tell
-// that they cannot score enough: equal to the naive twin, which scores all. Lists with blocks and without, terms of a prefix, rows in one list and in
-// several, texts from one token to many, bonuses small and large, ties, deleted rows.
+// Queries of one and two words on many rows, most of which are skipped because the bounds of their posting
+// lists or their lengths show that they cannot score enough: equal to the naive model, which scores all.
+// Lists with and without blocks, terms of a prefix, rows in one list and in several, texts from one token to
+// many, small and large bonuses, ties, deleted rows.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import {
@@ -23,7 +24,7 @@ const OTHERS = ["oak", "red", "of", "desk", "chair", "blue", "soft"];
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** A text in which the word comes up to `most` times, and rare terms that begin with it sometimes. */
+/** A text that contains the word up to `most` times, and sometimes rare terms that begin with it. */
 function text(words: number, most: number, pick: Pick): string {
   const all = Array.from({ length: words }, () => pick(OTHERS));
   for (let i = pick([0, 0, 1, most]); i > 0; i--) all[pick([0, pick([...all.keys()])])] = "lamp";
@@ -70,7 +71,7 @@ function alternatives(pick: Pick): SearchAlternative[] {
   return pick([[exact], [exact, prefix], [exact, prefix], [prefix], [exact, prefix, typo], [exact, typo]]);
 }
 
-/** A second word, which many rows have. */
+/** A second word, contained in many rows. */
 function others(pick: Pick): SearchAlternative[] {
   const exact = alternative(L.ALT_EXACT, 0, pick([0.5, 2]), "red");
   return pick([[exact], [exact, alternative(L.ALT_TYPO, 1, pick([0.3, 1]), "oak")]]);
@@ -130,8 +131,8 @@ for (const uneven of [false, true]) {
 test("a list of many postings comes first, but one of few decides", () => {
   const pick = picker(3);
   const title = (i: number): string => {
-    if (i === 2500) return "lamp lamp lamp oak"; // what one row has, any row might
-    if (i > ROWS - 20) return "lamp oak"; // the newest rows set the mark
+    if (i === 2500) return "lamp lamp lamp oak"; // if one row has it, the bound allows it for any row
+    if (i > ROWS - 20) return "lamp oak"; // the newest rows set the threshold
     return i < 4000 && i % 97 === 5 ? "lamp lamp7 oak" : i % 3 === 0 ? "lamp oak red" : "oak";
   };
   const titles = Array.from({ length: ROWS }, (_, i) => title(i));

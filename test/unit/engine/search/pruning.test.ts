@@ -1,6 +1,6 @@
-// Ranking that leaves rows out equals the naive twin that looks at all: many rows with equal scores, few different
-// lengths, words in every tier, bonuses of place and of terms, pages smaller and larger than the tiers, several
-// segments with deleted rows, every mode and order.
+// Ranking that skips rows equals the naive model, which looks at all: many rows with equal scores, few
+// distinct lengths, words in every tier, positional and term bonuses, pages smaller and larger than the
+// tiers, several segments with deleted rows, every mode and order.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
@@ -107,8 +107,8 @@ function program(pick: Pick): SearchProgram {
 }
 
 /**
- * `some` of the rows are near. Points decide between rows with the same words, or among all of them; sometimes they are too
- * large for bonuses to be told from them.
+ * `some` of the rows are neighbours. Their points decide between rows with the same words, or between all
+ * rows; sometimes they are so large that bonuses no longer make a difference.
  */
 function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {
   const most = pick([2 ** -10, 1, 2 ** 10, 2 ** 19, 2 ** 22, 1e30]);

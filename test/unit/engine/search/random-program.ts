@@ -1,4 +1,4 @@
-// Random search programs over the catalogue's fields: every kind of word, filter, order, facet and wish.
+// Random search programs over the catalogue's fields: every kind of word, filter, order, facet and rule.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
@@ -125,7 +125,7 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
   };
 }
 
-/** Wishes of the owner beside the words; most programs have only some. */
+/** The owner's rules in addition to the words; most programs have only some. */
 function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
   const sizes = [0, 0, 1, 2, 6];
   const bonus = (): number => pick([0, 1, 5, 2 ** 23, 2 ** 45, 2 ** 47]);
@@ -155,7 +155,10 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
   };
 }
 
-/** Some of the first rows of a catalogue and sequence numbers that no row has. Small and large points, many of them equal. */
+/**
+ * Some of the first rows of a catalogue, and sequence numbers that do not exist. Small and large points, many
+ * of them equal.
+ */
 export function randomNeighbours(pick: Pick): Neighbours {
   const share = pick([[true], [true, false], [true, false, false, false, false], [false]]);
   const all = [1000, 1001, ...Array.from({ length: 179 }, (_, i) => 1007 + 7 * i)];

@@ -1,5 +1,5 @@
-// The naive twin of the search kernel: looks at every row, filters by the operations, scores with the oracle,
-// applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
+// The naive model of the search kernel: looks at every row, filters by the operations, scores with the
+// oracle, applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type {
   SearchProgram,
@@ -115,7 +115,7 @@ interface Sum {
   bonus: number;
 }
 
-/** docs/FORMATS.md draws the number. */
+/** docs/FORMATS.md shows the layout of this number. */
 function finalKey(row: Sum, boosts: number, program: SearchProgram): bigint {
   if (program.neighbours?.place !== "first") return keyOf(row, boosts, program);
   if (row.textMatch >= FIRST)

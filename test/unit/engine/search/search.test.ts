@@ -1,5 +1,5 @@
-// The search kernel equals its naive twin: matching, filters, text match to the bit, order, paging, facets, over
-// several segments with deleted rows.
+// The search kernel equals the naive model: matching, filters, text match to the bit, order, paging, facets,
+// over several segments with deleted rows.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
@@ -62,7 +62,7 @@ test("random programs on random catalogues", () => {
   );
 });
 
-/** Thousands of rows: packed blocks, several windows, more lists than fit windows. */
+/** For thousands of rows: packed blocks, several windows, more lists than fit into windows. */
 function largeDocument(id: number, pick: Pick): ReturnType<typeof randomDocument> {
   const rare = Array.from({ length: pick([0, 0, 3]) }, () => `w${pick([...Array(700).keys()])}`);
   return { ...randomDocument(id, pick), title: [`${pick(WORDS)} ${pick(WORDS)}`, ...rare].join(" ") };

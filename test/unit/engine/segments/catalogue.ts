@@ -1,5 +1,5 @@
 // A random catalogue for the tests of the query kernels: documents with every field type in several segments,
-// some of them deleted, beside the plain rows a naive twin looks at.
+// some deleted, together with the plain rows for a naive model.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../../engine-wasm/host/instance/build.js";
 import type { Engine, SnapshotEntry } from "../../../../engine-wasm/host/instance/engine.js";
@@ -12,7 +12,7 @@ import { toRaw } from "./documents.js";
 const ALL_FLAGS = L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET;
 const TYPES: FieldType[] = ["string", "int32", "int64", "float", "bool", "string[]", "int32[]", "float[]"];
 
-/** Slot = position. `code` has hashes only, the other strings have dictionaries. */
+/** Slot = position. `code` has only hashes; the other strings have dictionaries. */
 export const FIELDS: (Field & { code: number; flags: number })[] = [
   { name: "title", type: "string", flags: L.FLAG_INDEX },
   { name: "tags", type: "string[]", flags: L.FLAG_INDEX | L.FLAG_FACET },
@@ -45,7 +45,7 @@ export const LARGE = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 900719925474099
 
 export type Pick = <T>(from: readonly T[]) => T;
 
-/** Chooses from lists, always the same for one seed (mulberry32). */
+/** Picks from lists, always the same for one seed (mulberry32). */
 export function picker(seed: number): Pick {
   let state = seed;
   return (from) => {
@@ -82,7 +82,7 @@ export function randomDocument(id: number, pick: Pick): Document {
   return document;
 }
 
-/** An engine with a snapshot, and what is live in it. */
+/** An engine with a snapshot, and its live documents. */
 export interface Catalogue {
   engine: Engine;
   snapshot: number;
@@ -91,8 +91,8 @@ export interface Catalogue {
 }
 
 /**
- * Builds a segment of every group of documents; sequence numbers run on. `isDead` says which documents (by
- * their number over all groups) are deleted.
+ * Builds one segment per group of documents, with consecutive sequence numbers. `isDead` says which documents
+ * (numbered over all groups) are deleted.
  */
 export function makeCatalogue(
   module: EngineModule,
@@ -120,7 +120,7 @@ export function makeCatalogue(
   return { engine, snapshot: engine.setSnapshot(entries), entries, rows };
 }
 
-/** Cuts documents into groups of the given sizes; a group is never empty. */
+/** Cuts documents into groups of the given sizes, none of them empty. */
 export function groupsOf(documents: Document[], sizes: number[]): Document[][] {
   const groups: Document[][] = [];
   let from = 0;

@@ -1,5 +1,5 @@
-// Bytes that are not to be trusted: flipped bits in programs and segments give an answer or a clear error, never
-// a trap, and never write outside what the kernels own.
+// Untrusted bytes: flipped bits in programs and segments give an answer or a clear error, never a trap, and
+// never a write outside the kernels' own memory.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -44,7 +44,7 @@ const WORD = {
   ],
 } as const;
 
-/** Touches every kind of list, column and dictionary. */
+/** Uses every kind of list, column and dictionary. */
 const SEARCH: SearchProgram = {
   mode: "any",
   averageLength: 4,
@@ -125,7 +125,7 @@ const COMPANY = {
   candidates: [["42"], ["blue", "read"]],
 };
 
-/** Runs a query; anything but an answer or a refusal is a failure. */
+/** Runs a query; anything except an answer or a refusal is a failure. */
 function survives(engine: Engine, query: () => unknown): string {
   try {
     query();

@@ -1,5 +1,5 @@
 // Merging: the bytes are exactly those of a segment built from the surviving documents, for random documents,
-// splits, deletions and step sizes; and nothing is left behind in the engine's memory.
+// splits, deletions and step sizes; and nothing remains in the engine's memory.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
@@ -20,7 +20,7 @@ function build(fields: BuildField[], documents: BuildDocument[]): Uint8Array {
   return segment!;
 }
 
-/** One input: its documents and which of them live; `allLive` gives no bitset at all. */
+/** One input: its documents and which of them are live; `allLive` omits the bitset. */
 interface Part {
   documents: BuildDocument[];
   live: boolean[];
@@ -28,7 +28,8 @@ interface Part {
 }
 
 function liveBits(live: boolean[]): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(live.length / 64) * 8).fill(0xff); // bits behind the last row do not count
+  // bits after the last row do not count
+  const bits = new Uint8Array(Math.ceil(live.length / 64) * 8).fill(0xff);
   live.forEach((alive, row) => {
     if (!alive) bits[row >> 3]! &= ~(1 << (row & 7));
   });

@@ -1,5 +1,5 @@
-// What an engine notes of a segment beyond its bytes: filters by codes and facets by sets of values equal the naive
-// twin, wherever a range begins and ends, and it can be made in steps, of which the last ones may be missing.
+// The engine's summaries of a segment: filters by codes and facets by sets of values equal the naive model
+// for ranges that begin and end anywhere. A summary can be built in steps and works without the last ones.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
@@ -35,7 +35,7 @@ function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchPro
   expect(answer).toEqual(searchTwin(rows, asked, (id) => bench.hash(id)));
 }
 
-/** Numbers from a few to very many different ones, close together at 0 and far apart elsewhere. */
+/** Few or very many distinct numbers, dense near 0 and sparse elsewhere. */
 function uneven(pick: Pick, spread: number): number {
   const magnitude = pick([0, 1, 2, 3, 4, 5]);
   return pick([1, -1]) * Math.floor(pick([0.1, 0.3, 0.7, 0.9]) * spread ** magnitude);

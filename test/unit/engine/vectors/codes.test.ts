@@ -1,4 +1,5 @@
-// Codes regions against plain loops: made of vector records, copied between segments, stored and read back, damaged.
+// Codes regions against plain loops: built from vector records, copied between segments, stored and read
+// back, damaged.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -39,7 +40,8 @@ test("codes are the signs of vector records", () => {
     fc.property(fc.integer({ min: 0, max: 200 }), fc.integer(), (count, seed) => {
       const random = new Random(seed);
       const engine = module.engine();
-      engine.releaseCodes(engine.attachCodes(plainCodes(someVectors(random, count)))); // leaves bytes behind
+      // leaves bytes in freed memory
+      engine.releaseCodes(engine.attachCodes(plainCodes(someVectors(random, count))));
       const codes = engine.newCodes(count);
       const vectors: PlainVector[] = new Array(count).fill(null);
       for (let i = 0; i < 4; i++) {

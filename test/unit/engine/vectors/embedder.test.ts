@@ -1,4 +1,4 @@
-// Embedding of rows and queries against the same in plain numbers. A record may differ from it by what its 8 bits lose.
+// Embedding of rows and queries against plain arithmetic. A record may differ by the rounding to 8 bits.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -34,7 +34,7 @@ function documentsOf(pick: Pick, count: number): TextDocument[] {
   return Array.from({ length: count }, (_, i) => textDocument(i, pick));
 }
 
-/** A model of random vectors for most terms of a segment, and for some that it does not have. */
+/** A model of random vectors for most terms of a segment, and for some terms that it does not have. */
 function randomModel(segment: Uint8Array, pick: Pick): PlainModel {
   const own = readSegment(segment).terms.map(({ term }) => term);
   const names = [...own.filter((term) => term !== "" && pick([1, 1, 1, 0]) === 1), "aaa", "zz9", "\u0001!zz"];

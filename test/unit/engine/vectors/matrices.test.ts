@@ -1,4 +1,5 @@
-// The dense matrices of a training: products against plain loops, orthonormal columns, eigenvectors, also of matrices that lack rank.
+// The dense matrices of training: products against plain loops, orthonormal columns, eigenvectors, also of
+// rank-deficient matrices.
 import { beforeAll, describe, expect, test } from "vitest";
 import { plainSplitMix64 } from "../../../oracle/vectors/rotation.js";
 import { compileParts, type Parts } from "../parts/compile-parts.js";
@@ -14,7 +15,7 @@ beforeAll(async () => {
   `);
 });
 
-/** Numbers between -1 and 1, always the same for one seed. */
+/** Numbers between -1 and 1, the same for the same seed. */
 function numbers(seed: number): () => number {
   let n = BigInt(seed) * 1_000_000n;
   return () => Number(BigInt.asIntN(32, plainSplitMix64(n++))) / 2 ** 31;
@@ -39,7 +40,7 @@ function identity(width: number): Matrix {
   return Array.from({ length: width }, (_, i) => Array.from({ length: width }, (__, j) => (i === j ? 1 : 0)));
 }
 
-/** A region of f32 rows that lie `stride` numbers apart. */
+/** A region of f32 rows that start `stride` numbers apart. */
 function putFloats(matrix: Matrix, stride: number): number {
   const at = parts.exports.reserve!(matrix.length * stride * 4);
   const view = new Float32Array(parts.memory.buffer, at, matrix.length * stride).fill(7);
@@ -98,7 +99,7 @@ describe("products", () => {
   });
 });
 
-/** Rows whose columns are combinations of `rank` ones, some of them 0, of very different lengths. */
+/** A matrix whose columns are combinations of `rank` others, some of them 0, of very different lengths. */
 function ofRank(rows: number, width: number, rank: number): Matrix {
   const mixed = product(random(rows, rank, 3), random(rank, width, 4));
   return mixed.map((row) => row.map((x, j) => (j % 7 === 3 ? 0 : Math.fround(x * 10 ** -(j % 5)))));
@@ -119,7 +120,8 @@ describe("orthonormal columns", () => {
     const inner = product(transposed(columns), columns);
     const expected = identity(width).map((row, i) => row.map((x) => (i < rank ? x : 0)));
     expect(furthest(inner, expected)).toBeLessThan(1e-4);
-    const spanned = product(columns, product(transposed(columns), matrix)); // their part in the span is all of them
+    // their projection onto the span equals them
+    const spanned = product(columns, product(transposed(columns), matrix));
     expect(furthest(spanned, matrix)).toBeLessThan(1e-4);
   });
 });

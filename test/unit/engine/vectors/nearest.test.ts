@@ -1,4 +1,5 @@
-// The kernel `nearest` against plain loops: random segments, filters, phrases, rules, deleted rows, rows without vectors, many ties.
+// The `nearest` kernel against plain loops: random segments, filters, phrases, rules, deleted rows, rows
+// without vectors, many ties.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -51,7 +52,7 @@ function codesOf(engine: Engine, { entries }: Catalogue, vectorOf: (seq: number)
   });
 }
 
-/** Asks for the nearest rows of the segments with these codes, by segment. */
+/** Queries the nearest rows of the segments with these codes, by segment. */
 function nearest(
   { engine, entries }: Catalogue,
   codes: readonly number[],
@@ -75,7 +76,10 @@ function expectSame(answer: Uint8Array, expected: readonly PlainNearest[], wante
     expect(Math.abs(singleEstimate - estimate)).toBeLessThan(ROUNDING);
 }
 
-/** The programs of other tests, with filters and the like more often than words, and often with rows to hide. */
+/**
+ * Like the programs of other tests, but with more filters and the like than words, and often with rows to
+ * hide.
+ */
 function program(pick: Pick): SearchProgram {
   const made = randomProgram(bench, pick);
   const hide = { effect: "hide", weight: 0, filter: randomFilter(bench, pick, 1) } as const;

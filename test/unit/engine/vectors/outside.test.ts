@@ -1,4 +1,5 @@
-// Vectors from outside against plain arithmetic: made of numbers, of documents' JSON, by the build of a segment; and exact cosines.
+// External vectors against plain arithmetic: from numbers, from the JSON of documents, from the build of a
+// segment; and exact cosines.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
@@ -13,7 +14,7 @@ import { tableCosines } from "./table-cosines.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** The numbers of a record, and what its scale makes of their length. */
+/** The numbers of a record, and their length according to its scale. */
 function readRecord(record: Uint8Array): { numbers: number[]; length: number } {
   expect(record.length).toBe(VECTOR_BYTES);
   const bytes = Buffer.from(record);
@@ -28,7 +29,10 @@ function unit(numbers: readonly number[]): number[] {
   return shares.map((share) => share / length);
 }
 
-/** The record is that of the numbers' direction; only a number in the middle of two may be rounded to the other one. */
+/**
+ * Expects a record of the numbers' direction. Only a value halfway between two integers may be rounded either
+ * way.
+ */
 function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
   const turned = plainRotation(unit(numbers));
   const largest = Math.max(...turned.map(Math.abs));
@@ -39,7 +43,7 @@ function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
     expect(Math.abs(number - (turned[i]! / largest) * 127)).toBeLessThan(0.501);
 }
 
-/** Numbers of any size: usual ones, one alone, the smallest and the largest that a float can be. */
+/** Numbers of any size: ordinary ones, a single one, the smallest and the largest float. */
 function samples(): Float64Array[] {
   const random = new Random(1);
   const usual = Array.from({ length: 20 }, () => Float64Array.from(randomQuery(random)));

@@ -1,5 +1,6 @@
-// What embedded models are worth on a judged collection: documents ranked by the cosine with the query alone, without its words.
-// Of 1,400 documents the decomposition keeps less than there is, other than of the small segments of the other tests.
+// The quality of embedded models on a judged collection: documents ranked only by cosine, without the query's
+// words. With 1,400 documents the decomposition drops dimensions, unlike with the small segments of other
+// tests.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { JUDGED_SETS, readDocuments, readQueries } from "../../../../bench/relevance/judged-sets.js";
@@ -52,7 +53,7 @@ function queryTerms(text: string): QueryTerm[] {
   }));
 }
 
-/** Mean nDCG@10 and recall@100 of queries by one embedder over documents by another. */
+/** Mean nDCG@10 and recall@100, with queries embedded by one model and documents by another. */
 function relevance(
   queries: Embedder,
   documents: Embedder,

@@ -1,4 +1,5 @@
-// The rotation of vectors against the same in plain arithmetic, with golden values: stored vectors rely on it for ever.
+// The rotation of vectors against plain arithmetic, with golden values: stored vectors depend on it
+// permanently.
 import { beforeAll, expect, test } from "vitest";
 import { VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { plainRotation, plainSplitMix64 } from "../../../oracle/vectors/rotation.js";
@@ -27,7 +28,7 @@ function rotated(values: Iterable<number>): Float32Array {
   return vector.slice();
 }
 
-/** Numbers between -1 and 1, always the same for one seed. */
+/** Numbers between -1 and 1, the same for the same seed. */
 function numbers(seed: number): number[] {
   return Array.from({ length: VECTOR_SIZE }, (_, i) =>
     Math.fround(Number(BigInt.asIntN(32, plainSplitMix64(BigInt(seed * VECTOR_SIZE + i)))) / 2 ** 31),

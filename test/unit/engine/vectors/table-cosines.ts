@@ -1,8 +1,8 @@
-// Cosines as the engine computes them: of records that lie in the slots of a table of their own.
+// Cosines as the engine computes them, for records placed in the slots of a separate table.
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 
-/** By record, of those one behind the other. */
+/** By record; the records are concatenated. */
 export function tableCosines(workbench: Workbench, query: Float32Array, records: Uint8Array): Float32Array {
   const table = workbench.vectorTable();
   const slots = Array.from({ length: records.length / VECTOR_BYTES }, (_, slot) => slot);

@@ -1,4 +1,5 @@
-// Documents with text in several fields for the tests of embedded models: with and without a language, with part numbers.
+// Documents with text in several fields for the tests of embedded models: with and without a language, with
+// part numbers.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../../engine-wasm/host/instance/build.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
@@ -36,7 +37,7 @@ const TOPICS = [
   "tents sleeping bags stoves lanterns camping ropes poles backpack 30l",
 ].map((words) => words.split(" "));
 
-/** A document about one or two topics with words of other ones, now and then empty or long. */
+/** A document about one or two topics with some words of others, occasionally empty or long. */
 export function textDocument(id: number, pick: Pick, vocabulary: readonly string[][] = TOPICS): TextDocument {
   const topic = [pick(vocabulary), pick(vocabulary)];
   const words = (counts: number[]): string =>

@@ -1,5 +1,5 @@
-// Training of embedded models against an exact decomposition of small segments, and what holds for any segment: valid models,
-// the same bytes for the same input, no trap on damaged bytes.
+// Training of embedded models against an exact decomposition of small segments, and properties for any
+// segment: valid models, the same bytes for the same input, no trap on damaged bytes.
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
@@ -43,7 +43,7 @@ function madeTopics(topics: number, words: number): string[][] {
   );
 }
 
-/** factor * numbers of each term. */
+/** factor * numbers for each term. */
 function products(model: PlainModel): number[][] {
   return model.terms.map(({ factor, numbers }) => numbers.map((x) => x * factor));
 }
@@ -113,7 +113,8 @@ describe("a model", () => {
       const allowed = vocabulary(rows, termsMax).map(({ term }) => term);
       const terms = model.terms.map(({ term }) => term);
       expect(terms.filter((term) => !allowed.includes(term))).toEqual([]);
-      expect(terms.length).toBeGreaterThanOrEqual(allowed.length - 2); // one that all documents share may have no vector
+      // a term in all documents may have no vector
+      expect(terms.length).toBeGreaterThanOrEqual(allowed.length - 2);
     }
   });
 
@@ -238,7 +239,7 @@ describe("a training", () => {
     expect([...outcomes].sort()).toEqual(["damaged", "trained"]);
   });
 
-  /** What a merge leaves when no row is live. */
+  /** The result of a merge if no row is live. */
   function noRows(): Uint8Array {
     const engine = module.engine();
     const segment = engine.attach(repeated(2, { title: "red" }));

@@ -1,4 +1,4 @@
-// Records that are compared where they lie: exact cosines, whatever was in their slots before.
+// Comparing records in place: exact cosines, whatever their slots contained before.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";

@@ -1,4 +1,5 @@
-// The log where it cannot be written: lines are dropped and counted, nothing ends, and the next line is whole.
+// The log where it cannot be written: lines are dropped and counted, nothing ends, and the next line is
+// whole.
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

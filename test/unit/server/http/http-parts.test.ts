@@ -1,4 +1,5 @@
-// The parts of the HTTP layer that need no socket: JSON bodies, the body queue, the router, the OpenAPI document.
+// The parts of the HTTP layer that need no socket: JSON bodies, the body queue, the router, the OpenAPI
+// document.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SharedAmount } from "../../../../server/fleet/threads/shared-amount.js";

@@ -1,4 +1,5 @@
-// What generators of clients make of the OpenAPI document: which members they require, and that shapes have names.
+// What generators of clients make of the OpenAPI document: which members they require, and that shapes have
+// names.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";

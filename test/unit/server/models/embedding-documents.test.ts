@@ -1,4 +1,5 @@
-// The vectors of documents from an endpoint: batches, what is tried again and when, what is given up, what is refused.
+// The vectors of documents from an endpoint: batches, what is tried again and when, what is given up, what is
+// refused.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
 import { EndpointError } from "../../../../server/models/model-server.js";

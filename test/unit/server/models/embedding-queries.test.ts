@@ -1,4 +1,5 @@
-// The vectors of queries from an endpoint: soon or not at all, one request for the same text, none while the server is down.
+// The vectors of queries from an endpoint: soon or not at all, one request for the same text, none while the
+// server is down.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM_CLOCK } from "../../../../server/ground/outbound/patience.js";
 import {

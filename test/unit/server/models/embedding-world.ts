@@ -1,5 +1,5 @@
-// Endpoints as the tests make them: on loopback, which the rules allow, with pauses that are noted instead of waited for and
-// without chance.
+// Endpoints as the tests make them: on loopback, which the rules allow, with pauses that are noted instead of
+// waited for and without chance.
 import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
 import { Recorder } from "../../../../server/ground/metrics/recorder.js";
 import type { Clock } from "../../../../server/ground/outbound/patience.js";

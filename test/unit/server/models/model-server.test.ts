@@ -1,4 +1,5 @@
-// What a request to a model's server sends, over which connections, and what becomes of every answer that is none.
+// What a request to a model's server sends, over which connections, and what becomes of every answer that is
+// none.
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

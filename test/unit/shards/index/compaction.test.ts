@@ -1,4 +1,5 @@
-// The disk of deleted documents is given back once the index is quiet, also by an index that was closed before it was.
+// The disk of deleted documents is given back once the index is quiet, also by an index that was closed
+// before it was.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

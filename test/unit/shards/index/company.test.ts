@@ -1,4 +1,5 @@
-// A shard counts words that stand together as of the generation that is asked for, and refuses what it is to refuse.
+// A shard counts words that stand together as of the generation that is asked for, and refuses what it is to
+// refuse.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// An engine whose memory holds much that the index no longer uses is renewed between requests: the memory falls,
-// every answer stays, also of older generations that are in use, and writes go on.
+// An engine whose memory holds much that the index no longer uses is renewed between requests: the memory
+// falls, every answer stays, also of older generations that are in use, and writes go on.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -74,7 +74,9 @@ test("any value is the same however it is printed, and another one is not", () =
   );
 });
 
-/** The value with the members of its objects in order. No object becomes a list that another value could be. */
+/**
+ * The value with the members of its objects in order. No object becomes a list that another value could be.
+ */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,5 @@
-// SYNC writes only what changed and says which stored versions the feed has seen; what it has not seen is deleted.
+// SYNC writes only what changed and says which stored versions the feed has seen; what it has not seen is
+// deleted.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Plans of writes let reads have their turn: a thread that applies thousands of changes to a large document in one go
-// answers nothing for seconds, and on a busy machine it is taken for one that hangs.
+// Plans of writes let reads have their turn: a thread that applies thousands of changes to a large document
+// in one go answers nothing for seconds, and on a busy machine it is taken for one that hangs.
 import { expect, test } from "vitest";
 import { planRows, type WriteOp } from "../../../../shards/index/write/write-plan.js";
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";

@@ -1,4 +1,5 @@
-// The fair queue beside a naive twin, and what it promises: order within a flow, shares by what was used, no starvation.
+// The fair queue beside a naive twin, and what it promises: order within a flow, shares by what was used, no
+// starvation.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FairQueue } from "../../../../shards/protocol/fair-queue.js";
@@ -8,7 +9,10 @@ interface Waiting {
   readonly item: number;
 }
 
-/** The same rule over one list: of the flows that wait the one that has used the least, then the one that was served longest ago. */
+/**
+ * The same rule over one list: of the flows that wait the one that has used the least, then the one that was
+ * served longest ago.
+ */
 class NaiveQueue {
   readonly #waiting: Waiting[] = [];
   readonly #used = new Map<number, number>();

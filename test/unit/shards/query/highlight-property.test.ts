@@ -1,5 +1,5 @@
-// Highlights of random texts against a rule so simple that it can be read: for every token, how many of its letters a
-// word of the query stands for.
+// Highlights of random texts against a rule so simple that it can be read: for every token, how many of its
+// letters a word of the query stands for.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { Token, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";

@@ -1,6 +1,6 @@
 // Damage in every kind of stored value, and in LevelDB's own files: a closed shard database on a real disk is
-// damaged in one place, opened by the worker's own code, and may answer only what is right or an error that names
-// the place. Then check finds it and repair makes it whole.
+// damaged in one place, opened by the worker's own code, and may answer only what is right or an error that
+// names the place. Then check finds it and repair makes it whole.
 import {
   cpSync,
   mkdirSync,
@@ -43,10 +43,15 @@ let copies = 0;
 
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
-/** So many that the first segment is merged neither for its few deleted rows nor with the small one after it. */
+/**
+ * So many that the first segment is merged neither for its few deleted rows nor with the small one after it.
+ */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
-/** A database with every kind of key: two segments with deleted rows, dead and released documents, a mark, a second index. */
+/**
+ * A database with every kind of key: two segments with deleted rows, dead and released documents, a mark, a
+ * second index.
+ */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
   await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false, vectors: NO_VECTORS }));

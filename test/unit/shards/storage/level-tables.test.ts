@@ -1,5 +1,5 @@
-// A table with a page of zeros, wherever it lies, ends no process: repair keeps every value that LevelDB can still read
-// safely, and after it the database is whole.
+// A table with a page of zeros, wherever it lies, ends no process: repair keeps every value that LevelDB can
+// still read safely, and after it the database is whole.
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Cosines of stored vectors, with room for few of them: they are those of what the store has, whatever was compared before.
+// Cosines of stored vectors, with room for few of them: they are those of what the store has, whatever was
+// compared before.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

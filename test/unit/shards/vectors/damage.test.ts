@@ -1,5 +1,5 @@
-// Damage in what is stored of vectors: searches by words go on, what is damaged is named and made anew or waited for, and no
-// answer comes from it. Then check finds it and repair keeps the rest.
+// Damage in what is stored of vectors: searches by words go on, what is damaged is named and made anew or
+// waited for, and no answer comes from it. Then check finds it and repair keeps the rest.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// An embedder that breaks, and a disk that takes no vectors: documents are written and found all the same, it is reported, and the
-// vectors come later.
+// An embedder that breaks, and a disk that takes no vectors: documents are written and found all the same, it
+// is reported, and the vectors come later.
 import { afterEach, describe, expect, test } from "vitest";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";

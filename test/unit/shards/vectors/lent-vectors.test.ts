@@ -1,5 +1,6 @@
-// A thread that has borrowed the memory of an index finds the nearest documents, and vectors of queries, as the shard does: at every moment of
-// random stories in which vectors come, are made anew by another source or model, and go.
+// A thread that has borrowed the memory of an index finds the nearest documents, and vectors of queries, as
+// the shard does: at every moment of random stories in which vectors come, are made anew by another source or
+// model, and go.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +78,10 @@ class Lent {
     return reader;
   }
 
-  /** Cosines of stored vectors that the other thread has kept since they last changed. To be called when nothing is under way. */
+  /**
+   * Cosines of stored vectors that the other thread has kept since they last changed. To be called when
+   * nothing is under way.
+   */
   async compareStored(random: Random): Promise<void> {
     const { test } = this.shard;
     const there = await test.seqs();

@@ -1,5 +1,6 @@
-// The background work on vectors beside everything else: vectors that come, documents that die and merges that fall due while it
-// runs, and what it leaves in the database when the vectors come from elsewhere or the index is dropped.
+// The background work on vectors beside everything else: vectors that come, documents that die and merges
+// that fall due while it runs, and what it leaves in the database when the vectors come from elsewhere or the
+// index is dropped.
 import { afterEach, describe, expect, test } from "vitest";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";

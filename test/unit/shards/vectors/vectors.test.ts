@@ -1,4 +1,5 @@
-// Vectors in one shard, over real storage: where they come from, what survives writes, merges, re-indexing and restarts.
+// Vectors in one shard, over real storage: where they come from, what survives writes, merges, re-indexing
+// and restarts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Bytes of a plan: what was measured and what was accepted since, which writes wait for a measurement, and in which order they begin.
+// Bytes of a plan: what was measured and what was accepted since, which writes wait for a measurement, and in
+// which order they begin.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";

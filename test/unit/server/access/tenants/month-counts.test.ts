@@ -1,4 +1,5 @@
-// What plans limit by the month, counted by several threads: plans, months, the end of a thread, and what is stored.
+// What plans limit by the month, counted by several threads: plans, months, the end of a thread, and what is
+// stored.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Search tokens: only what a key has signed is read, and the programs that docs/api.md shows make such tokens.
+// Search tokens: only what a key has signed is read, and the programs that docs/api.md shows make such
+// tokens.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -25,7 +26,8 @@ test("every change of a character is noticed", () => {
       const other = token.slice(0, at) + text + token.slice(at + 1);
       const sent = sentToken(other);
       if (sent === null || !isSignedBy(sent, hashKey(KEY))) return;
-      // Base64 has bits at its end that mean nothing, so a signature may be written in several ways. What it signs may not.
+      // Base64 has bits at its end that mean nothing, so a signature may be written in several ways. What it
+      // signs may not.
       expect(sent.signed).toBe(sentToken(token)!.signed);
     }),
     { numRuns: 2_000 },

@@ -1,5 +1,5 @@
-// Runs the same code in several threads that begin at the same moment. The code is JavaScript and gets modules as they are built,
-// since a thread loads no TypeScript.
+// Runs the same code in several threads that begin at the same moment. The code is JavaScript and gets
+// modules as they are built, since a thread loads no TypeScript.
 import { Worker } from "node:worker_threads";
 
 const DIST = new URL("../../../../../dist/", import.meta.url);
@@ -40,7 +40,10 @@ export async function inThreads<T>(
   );
 }
 
-/** A thread that is doing what `source` says, and will not end by itself. `source` is the body of a function of (built, given). */
+/**
+ * A thread that is doing what `source` says, and will not end by itself. `source` is the body of a function
+ * of (built, given).
+ */
 export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
   const url = new URL(module, DIST).href;
   const worker = new Worker(ENDLESS, { eval: true, workerData: { module: url, given, source } });

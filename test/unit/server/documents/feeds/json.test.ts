@@ -1,4 +1,5 @@
-// JSON feeds: where the items are, numbers that a double cannot hold, and what is broken: in an item, in a line, in the feed.
+// JSON feeds: where the items are, numbers that a double cannot hold, and what is broken: in an item, in a
+// line, in the feed.
 
 import { describe, expect, test } from "vitest";
 import { jsonItems } from "../../../../../server/documents/feeds/json-items.js";

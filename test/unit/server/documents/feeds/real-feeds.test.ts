@@ -1,5 +1,5 @@
-// The feeds that shops and programs really wrote: how many items each has and some values that are hard to get right. Needs the
-// data folder.
+// The feeds that shops and programs really wrote: how many items each has and some values that are hard to
+// get right. Needs the data folder.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Items written as a feed and read back are the same items: any values, in any format, encoding, compression and chunks.
+// Items written as a feed and read back are the same items: any values, in any format, encoding, compression
+// and chunks.
 
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
-// Splitting inputs into documents: whatever the chunk borders, the same records come out, and nothing is lost.
+// Splitting inputs into documents: whatever the chunk borders, the same records come out, and nothing is
+// lost.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

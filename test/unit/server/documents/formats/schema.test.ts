@@ -150,7 +150,8 @@ describe("CSV", () => {
   test("a header that repeats a name and a quote that never ends are one clear sentence", async () => {
     await expect(readCsv(once("a,a\n1,2"), null)).rejects.toThrow('names the column "a" twice');
     const read = async () => {
-      const { rows } = await readCsv(once('a,b\n1,"2\n'), null); // whether the header's row is given out first is Node's choice
+      // Whether the header's row is given out first is Node's choice.
+      const { rows } = await readCsv(once('a,b\n1,"2\n'), null);
       for await (const _group of rows);
     };
     await expect(read()).rejects.toThrow(/broken CSV/);

@@ -1,5 +1,5 @@
-// Feeds over real shards: whatever other clients write and delete meanwhile, a feed that was read as a whole leaves what it
-// has, what it marked and what others have written since its run began, and deletes the rest.
+// Feeds over real shards: whatever other clients write and delete meanwhile, a feed that was read as a whole
+// leaves what it has, what it marked and what others have written since its run began, and deletes the rest.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,10 @@ import { makeRecord } from "../../record.js";
 
 const IDS = Array.from({ length: 8 }, (_, i) => `d${i}`);
 
-/** An item of a feed: a document, one that the engine refuses, one that is too large, or one that failed before. */
+/**
+ * An item of a feed: a document, one that the engine refuses, one that is too large, or one that failed
+ * before.
+ */
 type Item = { id: string; kind: "document" | "refused" | "large" | "mark"; stock: number; spaced: boolean };
 
 type Step =

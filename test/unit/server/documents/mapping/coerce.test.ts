@@ -1,4 +1,5 @@
-// What a feed's value becomes in a field of each type, row by row as docs/feeds.md tells it; and that no text takes long.
+// What a feed's value becomes in a field of each type, row by row as docs/feeds.md tells it; and that no text
+// takes long.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { coerce } from "../../../../../server/documents/mapping/coerce.js";

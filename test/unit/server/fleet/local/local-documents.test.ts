@@ -1,4 +1,5 @@
-// Documents that this thread shows itself: the same bytes as a shard shows, asked for once, and left to the shard when they are many or large.
+// Documents that this thread shows itself: the same bytes as a shard shows, asked for once, and left to the
+// shard when they are many or large.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
@@ -103,7 +104,8 @@ test("pages of many or large documents are shown by the shard, and one that is t
     return [...asked];
   };
   for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
-  expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]); // too large as a whole
+  // too large as a whole
+  expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]);
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10)]);
   expect(await askedFor([12])).toEqual([[12]]); // long
   expect(await askedFor([12, 40])).toEqual([[12, 40]]);

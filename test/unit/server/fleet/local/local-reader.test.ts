@@ -1,4 +1,5 @@
-// Vectors on the HTTP thread, with real engines and models: what it knows itself, and every reason for which a shard is asked instead.
+// Vectors on the HTTP thread, with real engines and models: what it knows itself, and every reason for which
+// a shard is asked instead.
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";

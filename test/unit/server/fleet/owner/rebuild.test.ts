@@ -1,4 +1,5 @@
-// Following an index until the shards have its schema and have re-indexed: in the background, and not for ever.
+// Following an index until the shards have its schema and have re-indexed: in the background, and not for
+// ever.
 import { expect, test } from "vitest";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";

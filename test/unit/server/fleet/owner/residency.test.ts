@@ -1,5 +1,5 @@
-// Which indexes are loaded: single openings, the least recently used first, and, for random stories, never more than
-// allowed unless they are in use, and never anything unloaded that is in use.
+// Which indexes are loaded: single openings, the least recently used first, and, for random stories, never
+// more than allowed unless they are in use, and never anything unloaded that is in use.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Residency } from "../../../../../server/fleet/owner/residency.js";
@@ -364,7 +364,8 @@ describe("residency in random stories", () => {
             release();
           }
           expect(answered).toBe(asked);
-          // The first sweep learns of uses elsewhere that have ended, the second finds all indexes idle since then.
+          // The first sweep learns of uses elsewhere that have ended, the second finds all indexes idle since
+          // then.
           for (let sweeps = 0; sweeps < 2; sweeps++) {
             world.now += 100_000;
             const swept = world.residency.sweep();

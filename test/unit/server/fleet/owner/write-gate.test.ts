@@ -1,4 +1,5 @@
-// The gate in front of writes: what is inside ends before the quiet work, what comes later starts after it in order.
+// The gate in front of writes: what is inside ends before the quiet work, what comes later starts after it in
+// order.
 import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";
 

@@ -19,7 +19,10 @@ import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
-/** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
+/**
+ * An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both
+ * programs.
+ */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();

@@ -1,4 +1,5 @@
-// The memory by which threads know where an index stands: one place for each, and no generation that somebody holds is given up.
+// The memory by which threads know where an index stands: one place for each, and no generation that somebody
+// holds is given up.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { HeldGenerations } from "../../../../../server/fleet/reads/held-generations.js";

@@ -1,5 +1,5 @@
-// The line on which a thread borrows memories of indexes, with both of its ends and real engines: when a reader is made, when it goes, and
-// that everything is given back.
+// The line on which a thread borrows memories of indexes, with both of its ends and real engines: when a
+// reader is made, when it goes, and that everything is given back.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";

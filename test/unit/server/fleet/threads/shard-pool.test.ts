@@ -1,4 +1,5 @@
-// The life of shard threads: order, back-pressure, death, recovery, end. With a small worker in place of a shard.
+// The life of shard threads: order, back-pressure, death, recovery, end. With a small worker in place of a
+// shard.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Objects read from a table of their members: what is refused and how it is said, defaults, changes, the schema.
+// Objects read from a table of their members: what is refused and how it is said, defaults, changes, the
+// schema.
 import { describe, expect, test } from "vitest";
 import { defaultsTo, object, optional, required } from "../../../../../server/ground/input/object-reader.js";
 import {

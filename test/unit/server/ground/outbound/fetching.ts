@@ -1,5 +1,5 @@
-// Downloads as the tests make them: from loopback, which the rules allow unless a test says otherwise, with pauses that
-// are noted instead of waited for.
+// Downloads as the tests make them: from loopback, which the rules allow unless a test says otherwise, with
+// pauses that are noted instead of waited for.
 import { expect } from "vitest";
 import type { FeedErrorCode } from "../../../../../server/ground/errors.js";
 import { INTERNET, type Network } from "../../../../../server/ground/outbound/connector.js";

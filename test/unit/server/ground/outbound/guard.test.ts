@@ -1,5 +1,6 @@
-// No request reaches an address that is not allowed, however a name or a redirect leads there. Public addresses of these
-// tests are stand-ins: the network given to the download leads them to a server on loopback, so no packet leaves it.
+// No request reaches an address that is not allowed, however a name or a redirect leads there. Public
+// addresses of these tests are stand-ins: the network given to the download leads them to a server on
+// loopback, so no packet leaves it.
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint, Network } from "../../../../../server/ground/outbound/connector.js";
@@ -26,7 +27,10 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([server.close(), trap.close()]));
 
-/** Resolves each name by the list of its answers, the last of which stays, and leads whatever is connected to to `server`. */
+/**
+ * Resolves each name by the list of its answers, the last of which stays, and leads whatever is connected to
+ * to `server`.
+ */
 function network(names: Record<string, string[][]>): Network & { readonly connected: Endpoint[] } {
   const connected: Endpoint[] = [];
   return {
@@ -37,7 +41,8 @@ function network(names: Record<string, string[][]>): Network & { readonly connec
     },
     connect: (endpoint) => {
       connected.push(endpoint);
-      // 93.184.216.x is `server`; any other address is taken as it is, so a refused one that slips through finds the trap.
+      // 93.184.216.x is `server`; any other address is taken as it is, so a refused one that slips through
+      // finds the trap.
       const isServer = endpoint.address.startsWith("93.184.216.");
       return connect({
         host: isServer ? "127.0.0.1" : endpoint.address,

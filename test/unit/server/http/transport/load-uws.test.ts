@@ -1,4 +1,5 @@
-// Which build of uWebSockets.js is loaded, with the real packages: what loads here differs between machines, the rules do not.
+// Which build of uWebSockets.js is loaded, with the real packages: what loads here differs between machines,
+// the rules do not.
 import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { loadUws, reasonsText, UWS_BUILDS } from "../../../../../server/http/transport/load-uws.js";

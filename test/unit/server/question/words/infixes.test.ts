@@ -1,4 +1,5 @@
-// Words that stand inside of longer ones: for which words they are looked up, how they match, and their sum over shards.
+// Words that stand inside of longer ones: for which words they are looked up, how they match, and their sum
+// over shards.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_INFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, InfixExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";

@@ -29,7 +29,10 @@ export const typo = (term: string, distance: number, df: number, isPrefix = fals
   frequencies: [df],
 });
 
-/** A dictionary of one field: document frequencies by term, neighbours by word, documents with two terms by both. */
+/**
+ * A dictionary of one field: document frequencies by term, neighbours by word, documents with two terms by
+ * both.
+ */
 export class MadeDictionary {
   readonly asked: ExpandProgram[] = [];
   companies = 0;

@@ -1,5 +1,5 @@
-// Facets over several shards: whatever the split and whatever the shards keep back, the first values and their counts
-// are those of one list.
+// Facets over several shards: whatever the split and whatever the shards keep back, the first values and
+// their counts are those of one list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {

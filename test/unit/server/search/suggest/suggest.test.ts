@@ -1,4 +1,5 @@
-// Suggestions in parts: what a request may say, which values of a document are offered, how the list fills up.
+// Suggestions in parts: what a request may say, which values of a document are offered, how the list fills
+// up.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";

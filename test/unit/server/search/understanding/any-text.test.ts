@@ -1,5 +1,5 @@
-// Whatever is typed: a reading names only fields and values that the index has, keeps only words that were typed, and reading the
-// rewritten query again changes nothing.
+// Whatever is typed: a reading names only fields and values that the index has, keeps only words that were
+// typed, and reading the rewritten query again changes nothing.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";

@@ -1,4 +1,5 @@
-// When a reading is used: it is tried on an index, here a list of titles, and dropped where the index speaks against it.
+// When a reading is used: it is tried on an index, here a list of titles, and dropped where the index speaks
+// against it.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import type { FilterNode } from "../../../../../server/question/filter/filter-ast.js";
@@ -18,7 +19,9 @@ interface Product {
 
 const FACTS = factsOf();
 
-/** Asks a list of products: words match whole words of any member, a phrase matches words that stand together. */
+/**
+ * Asks a list of products: words match whole words of any member, a phrase matches words that stand together.
+ */
 class Shop {
   asked: string[] = [];
   constructor(private readonly products: readonly Product[]) {}

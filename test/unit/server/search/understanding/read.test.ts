@@ -1,4 +1,5 @@
-// What is read of a text: numbers, negations, sorts, values and fillers, in each language, and what must not be read.
+// What is read of a text: numbers, negations, sorts, values and fillers, in each language, and what must not
+// be read.
 import { describe, expect, it } from "vitest";
 import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { mayName, readText } from "../../../../../server/search/understanding/read.js";

@@ -1,4 +1,5 @@
-// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other end of a channel.
+// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other
+// end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import type { IndexRecord } from "../../../../../../server/catalog/records/index-record.js";

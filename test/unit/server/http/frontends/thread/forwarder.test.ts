@@ -1,4 +1,5 @@
-// A request on its way to the owner: windows of bytes in both directions, a client that goes away, and what a stop waits for.
+// A request on its way to the owner: windows of bytes in both directions, a client that goes away, and what a
+// stop waits for.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
