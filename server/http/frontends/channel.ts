@@ -1,9 +1,9 @@
-// A channel between the owner and a front-end: calls that are answered, and notices that are not. Messages arrive in
-// the order in which they were sent.
+// A channel between the owner and a front-end: calls, which are answered, and notices, which are not.
+// Messages arrive in the order in which they were sent.
 import type { MessagePort, TransferListItem } from "node:worker_threads";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 
-/** What one end understands, by name. Each takes one argument that can be posted. */
+/** The functions of one end, by name. Each takes one argument that can be posted. */
 export type Calls = Record<string, (argument: never) => unknown>;
 type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
 type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
@@ -12,7 +12,7 @@ type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
 export interface CarriedError {
   readonly message: string;
   readonly stack: string | undefined;
-  /** Of a SkeinError. */
+  /** Set for a SkeinError. */
   readonly code: ErrorCode | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfter: number | undefined;
@@ -36,14 +36,14 @@ export class ThreadChannel<Theirs extends Calls> {
   #lastId = 0;
   #closed: Error | null = null;
 
-  /** `mine` answers what the other end asks. A notice must not throw. */
+  /** `mine` answers the calls of the other end. A notice must not throw. */
   constructor(port: MessagePort, mine: Calls) {
     this.#port = port;
     this.#mine = mine;
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Rejects as the other end's function does, or when the channel is closed. */
+  /** Rejects like the other end's function, or if the channel is closed. */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,
@@ -65,7 +65,7 @@ export class ThreadChannel<Theirs extends Calls> {
     this.#post({ kind: "tell", name, argument }, parts);
   }
 
-  /** Nothing is sent any more; questions without an answer fail. */
+  /** Sends nothing from now on; unanswered calls fail. */
   close(reason: Error): void {
     if (this.#closed !== null) return;
     this.#closed = reason;
@@ -115,7 +115,7 @@ export function carried(error: unknown): CarriedError {
 
 const NO_SKEIN_ERROR = { code: undefined, details: undefined, retryAfter: undefined };
 
-/** The error as it was thrown on the other thread, with the stack there. */
+/** The error of the other thread, with its stack. */
 export function errorOf({ message, stack, code, details, retryAfter }: CarriedError): Error {
   if (code === undefined) return Object.assign(new Error(message), { stack });
   return new SkeinError(code, message, {

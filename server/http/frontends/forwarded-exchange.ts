@@ -1,4 +1,5 @@
-// A request that came to a front-end, as the owner answers it: one more kind of exchange beside those of the two HTTP libraries.
+// The owner's side of a request that arrived at a front-end: a third kind of exchange beside those of the two
+// HTTP libraries.
 
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import { BodyQueue, declaredLength } from "../transport/body-queue.js";
@@ -29,7 +30,7 @@ export class ForwardedExchange extends Exchange {
   readonly #frontEnd: ThreadChannel<FrontEndCalls>;
   readonly #stallMsMax: number;
   protected readonly queue: BodyQueue;
-  /** Bytes that came while nobody wanted more. */
+  /** Bytes received while the reader was not asking for more. */
   #heldBack = 0;
   #isPaused = false;
   #unsentBytes = 0;
@@ -65,7 +66,7 @@ export class ForwardedExchange extends Exchange {
     return this.#headers[HEADER_PLACES.get(name)!] ?? "";
   }
 
-  /** `onEnd`: the request is over. */
+  /** `onEnd` is called when the request is over. */
   run(handler: HttpHandler, onEnd: () => void): void {
     void handler(this).then(async (reply) => {
       const failure = await this.#send(reply).catch((error: unknown) => error);
@@ -75,7 +76,7 @@ export class ForwardedExchange extends Exchange {
     });
   }
 
-  /** A piece of the body. */
+  /** Called with each piece of the body. */
   arrived(bytes: Uint8Array): void {
     this.queue.push(bytes);
     discardBuffer(bytes.byteLength);
@@ -88,7 +89,7 @@ export class ForwardedExchange extends Exchange {
     else this.queue.fail(error.code === undefined ? new ClientGone() : errorOf(error));
   }
 
-  /** The client has gone. */
+  /** Called when the client has disconnected. */
   gone(): void {
     if (!this.aborted) this.abort();
   }

@@ -1,7 +1,8 @@
-// Whether an address is free, before several threads share it: a socket that shares its port with others would not tell.
+// Finds out whether an address is free before several threads share it, because a shared listening socket
+// would not report a conflict.
 import { type AddressInfo, createServer } from "node:net";
 
-/** The port, chosen by the system when `port` is 0. Rejects when the address cannot be used. */
+/** Resolves with the port, which the system chooses if `port` is 0. Rejects if the address cannot be used. */
 export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

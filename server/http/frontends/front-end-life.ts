@@ -6,7 +6,7 @@ import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
-/** What the owner says to any front-end; the rest is about one life of it. */
+/** The owner's answers that are the same for every front-end. The others depend on the life. */
 export type OwnerAnswers = Omit<
   OwnerCalls,
   "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
@@ -23,9 +23,9 @@ export interface FrontEndLifeOptions {
 
 export class FrontEndLife {
   readonly channel: ThreadChannel<FrontEndCalls>;
-  /** Resolves with the port when the thread listens. Rejects with what stopped it. */
+  /** Resolves with the port when the thread listens. Rejects with the error that stopped it. */
   readonly listening: Promise<number>;
-  /** Resolves when the thread is gone. */
+  /** Resolves when the thread has ended. */
   readonly gone: Promise<void>;
   readonly threadId: number;
   readonly #worker: Worker;
@@ -74,12 +74,15 @@ export class FrontEndLife {
     });
   }
 
-  /** The thread is gone. */
+  /** True once the thread has ended. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Ends the thread in any case. When it does not end by itself, uWebSockets.js takes the process along. */
+  /**
+   * Ends the thread in any case. If it does not exit on its own, uWebSockets.js takes the process down with
+   * it.
+   */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -1,5 +1,6 @@
-// The front-ends as the owner has them: threads that listen on one address and answer searches. Starts and watches them, tells them
-// what changes, and answers what they cannot. One that hangs or fails is replaced; the others go on.
+// The owner's front-ends: threads that listen on one address and answer searches. Starts and watches them,
+// informs them of changes, and answers what they forward. One that hangs or fails is replaced; the others
+// continue.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
@@ -20,14 +21,14 @@ import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** How long a thread that was interrupted may take to end by itself. */
+/** How long an interrupted thread may take to exit. */
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
-/** What front-ends begin with. */
+/** The data that front-ends start with. */
 export interface FrontEndsOptions {
   readonly count: number;
-  /** For the front-end at this place, as of now. */
+  /** Current data for the front-end at this place. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
   /** Its port is free. */
   readonly config: Config;
@@ -35,14 +36,14 @@ export interface FrontEndsOptions {
   readonly answersOf: (place: number) => OwnerAnswers;
   readonly connect: (shard: number) => ConnectedShard | null;
   readonly shards: number;
-  /** The thread at this place has ended: nothing of what it held in shared memory is held any more. */
+  /** Releases everything in shared memory that the ended thread at this place held. */
   readonly clear: (place: number) => void;
   readonly pulse: Pulse;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
 }
 
-/** What the next front-end begins with. */
+/** The data that the next front-end starts with. */
 type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 
 interface Place {
@@ -52,12 +53,12 @@ interface Place {
   life: FrontEndLife;
 }
 
-/** Until `start` there are none, and nothing to tell them. */
+/** Before `start` there are no front-ends and nothing is sent. */
 export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;
   readonly #places: Place[] = [];
-  /** Indexes that a read of which has kept a front-end busy for too long. */
+  /** Indexes with a read that kept a front-end busy for too long. */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
   #serves = false;
@@ -68,7 +69,9 @@ export class FrontEnds implements ShardFollowers {
     this.#log = log;
   }
 
-  /** Resolves with the listener of all of them when they listen. Rejects with what stopped one. */
+  /**
+   * Resolves with one listener for all front-ends when they listen. Rejects with the error that stopped one.
+   */
   async start(options: FrontEndsOptions): Promise<HttpListener> {
     const now: Present = { ...options };
     for (let number = 1; number <= options.count; number++) this.#places.push(this.#place(number, now));
@@ -91,7 +94,7 @@ export class FrontEnds implements ShardFollowers {
     for (const { life } of this.#places) life.channel.tell("serve", null);
   }
 
-  /** Resolves when no front-end knows an older state. */
+  /** Resolves when every front-end has the change. */
   async changed(command: Command): Promise<void> {
     await this.#askAll((life) => life.channel.ask("changed", command));
   }
@@ -112,7 +115,10 @@ export class FrontEnds implements ShardFollowers {
     for (const place of this.#places) this.#connect(place, shard);
   }
 
-  /** What front-ends have counted, those that have ended too. One that does not answer in time counts as it did the last time. */
+  /**
+   * The counts of all front-ends, including ended ones. One that does not answer in time contributes its last
+   * counts.
+   */
   async counted(msMax: number): Promise<readonly RecorderValues[]> {
     const asked = this.#places.map(async ({ number, life }) => {
       const values = await life.channel.ask("counted", null).catch(() => null);
@@ -122,19 +128,21 @@ export class FrontEnds implements ShardFollowers {
     return this.#told.all();
   }
 
-  /** Resolves when the rows of the query log that front-ends have made so far are durable, or the disk has refused them. */
+  /**
+   * Resolves when the query log rows written by front-ends so far are durable or the disk has refused them.
+   */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
   }
 
-  /** Resolves when the requests inside are answered, or after so many milliseconds. */
+  /** Resolves when running requests are answered, or after `ms`. */
   async drain(ms: number): Promise<void> {
     await this.#askAll((life) => life.channel.ask("drain", ms));
   }
 
   async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
     const { certificate } = now;
-    now.certificate = pair; // also of those that begin meanwhile
+    now.certificate = pair; // also for front-ends that start from now on
     try {
       await this.#askAll((life) => life.channel.ask("certificate", pair));
     } catch (error) {
@@ -154,7 +162,7 @@ export class FrontEnds implements ShardFollowers {
     await Promise.all(this.#places.map(({ life }) => this.#end(life)));
   }
 
-  /** One that ends meanwhile has nothing to say any more. */
+  /** A front-end that ends before it answers is skipped. */
   async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
     await Promise.all(
       this.#places.map(({ life }) =>
@@ -197,7 +205,7 @@ export class FrontEnds implements ShardFollowers {
     });
   }
 
-  /** Tells a new front-end what it does not begin with. */
+  /** Sends a new front-end the state that is not part of its start data. */
   #greet(place: Place): void {
     for (let shard = 0; shard < place.now.shards; shard++) this.#connect(place, shard);
     if (this.#serves) place.life.channel.tell("serve", null);
@@ -224,11 +232,11 @@ export class FrontEnds implements ShardFollowers {
     place.life = this.#begin(place.number, place.now, () => void this.#replace(place));
     place.watchdog.begin();
     this.#greet(place);
-    await place.life.listening.catch(() => undefined); // then it ends again
+    await place.life.listening.catch(() => undefined); // then it exits again
     if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
-  /** What it read at that moment is left to the shards, which know how to find the query that did it. */
+  /** The index it was reading is left to the shards, which can find the query that caused it. */
   async #endHanging({ number, now, life }: Place): Promise<void> {
     const [limits, log] = [this.#limits, this.#log];
     const data = now.pulse.reading(number);

@@ -1,12 +1,15 @@
-// Ends what a thread of this process is doing at the moment, in the middle of a loop too, and leaves the thread alive: its event loop
-// goes on as after an error that nobody caught, but that no `finally` has seen. Worker.terminate would do without the
-// thread's leave, but a thread with open sockets of uWebSockets.js takes the process along when it is ended like that.
+// Interrupts whatever a thread of this process is doing, even in a loop, and leaves the thread alive: its
+// event loop continues as after an uncaught error, except that no `finally` runs. Worker.terminate needs no
+// cooperation either, but it takes the process down if the thread has open sockets of uWebSockets.js.
 import { Session } from "node:inspector";
 
-/** What the inspector calls a thread. Its `workerId` counts the threads of one session and is not the thread's. */
+/**
+ * The inspector's title for a thread. Its `workerId` counts the threads of one session and is not the
+ * thread's id.
+ */
 const titleOf = (threadId: number): RegExp => new RegExp(`^\\[worker ${threadId}\\]`);
 
-/** Resolves when the thread was told. Rejects when there is no such thread. */
+/** Resolves when the interruption was sent. Rejects if the thread does not exist. */
 export async function interrupt(threadId: number): Promise<void> {
   const session = new Session();
   session.connect();
@@ -22,7 +25,7 @@ export async function interrupt(threadId: number): Promise<void> {
         if (params.sessionId === sessionId) resolve();
       });
     });
-    await post(session, "NodeWorker.enable", { waitForDebuggerOnStart: false }); // all threads are attached then
+    await post(session, "NodeWorker.enable", { waitForDebuggerOnStart: false }); // attaches all threads
     if (sessionId === null) throw new Error(`there is no such thread as ${threadId}`);
     const message = JSON.stringify({ id: 1, method: "Runtime.terminateExecution" });
     await post(session, "NodeWorker.sendMessageToWorker", { sessionId, message });

@@ -1,4 +1,5 @@
-// What the owner and a front-end say to each other. All of it is objects that can be posted: next to none of it is said for a search.
+// Messages between the owner and a front-end, all of them plain objects that can be posted. A search needs
+// almost none of them.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
@@ -14,13 +15,13 @@ import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";
 import type { CarriedError } from "./channel.js";
 
-/** A configuration that can be posted. What only the owner does is left out of it. */
+/** A configuration that can be posted, without the parts that only the owner uses. */
 export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
   readonly trustProxy: ProxySetting;
   readonly ai: Omit<Config["ai"], "coach">;
 }
 
-/** Memory that all threads share which take requests. */
+/** Memory shared by all threads that take requests. */
 export interface SharedMemories {
   readonly counts: SharedCounts;
   /** See ShardGate. */
@@ -29,13 +30,13 @@ export interface SharedMemories {
   readonly pulse: SharedArrayBuffer;
 }
 
-/** What a front-end begins with. */
+/** The data that a front-end starts with. */
 export interface FrontEndData {
-  /** Its end of the channel to the owner. */
+  /** The front-end's end of the channel to the owner. */
   readonly owner: MessagePort;
-  /** Its number among the threads that read indexes; see IndexStanding. */
+  /** Its number among the threads that read indexes. See IndexStanding. */
   readonly place: number;
-  /** How many such threads there are. */
+  /** Number of such threads. */
   readonly places: number;
   readonly config: PostedConfig;
   readonly transport: HttpTransport;
@@ -45,69 +46,71 @@ export interface FrontEndData {
   readonly catalog: { readonly state: CatalogState; readonly damagedIndexes: number };
   readonly certificate: CertificatePair | null;
   readonly shared: SharedMemories;
-  /** Indexes that are not to be read locally, see FrontEndCalls. */
+  /** Indexes that must not be read locally. See FrontEndCalls. */
   readonly leftToShards: readonly number[];
 }
 
-/** The head of a request whose answer is the owner's. */
+/** The head of a request that the owner answers. */
 export interface ForwardedHead {
   readonly id: number;
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly ip: string;
-  /** The values of READ_HEADERS. */
+  /** The values of READ_HEADERS, in order. */
   readonly headers: readonly string[];
 }
 
-/** What the owner answers. */
+/** Calls that the owner answers. */
 export type OwnerCalls = {
   /** The front-end listens. */
   listening(port: number): void;
-  /** Where an index stands. It counts as used by the front-end once, until that ends the use. Throws SkeinError. */
+  /**
+   * Returns the standing of an index and begins one use for the front-end, which ends it. Throws SkeinError.
+   */
   attach(uid: number): SharedArrayBuffer;
   /** Resolves when the index is open. */
   open(uid: number): Promise<void>;
-  /** A read of a shard whose gate is closed. */
+  /** Reads from a shard whose gate is closed. */
   read(asked: {
     readonly shard: number;
     readonly tenant: number;
     readonly request: Uint8Array;
     readonly subject: string;
   }): Promise<Uint8Array>;
-  /** A read that the front-end sent by itself was inside when a thread or an engine ended. */
+  /** Reports a read of this front-end that was running when a thread or an engine ended. */
   blame(read: {
     readonly shard: number;
     readonly subject: string;
     readonly life: number | null;
     readonly error: CarriedError;
   }): void;
-  /** Damage of an index was met. */
+  /** Reports damage of an index. */
   damaged(found: {
     readonly shard: number;
     readonly code: string;
     readonly message: string;
     readonly uid: number;
   }): void;
-  /** Rows of the query log. False: the disk did not take them. */
+  /** Appends rows to the query log. Resolves with false if the disk refused them. */
   append(chunk: Uint8Array): Promise<boolean>;
-  /** What is popular in an index; null: what this front-end was told last, and knows. */
+  /** Popular queries and values of an index, or null if the front-end's copy is current. */
   popular(asked: { readonly uid: number; readonly known: boolean }): Popular | null;
   keyUsed(use: { readonly keyId: number; readonly nowMs: number }): void;
   audit(entry: NewEntry): Promise<void>;
-  /** A request comes, then its body in pieces and its end, or why there is none. */
+  /** Starts a request. Its body follows in pieces, then its end or the error that ended it. */
   request(head: ForwardedHead): void;
   body(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
   bodyEnded(end: { readonly id: number; readonly error: CarriedError | null }): void;
-  /** The client has gone, or nobody wants the rest of the reply. */
+  /** The client has disconnected, or the rest of the reply is not wanted. */
   aborted(id: number): void;
-  /** So many bytes of a streamed reply were taken. */
+  /** Acknowledges bytes of a streamed reply. */
   taken(part: { readonly id: number; readonly bytes: number }): void;
 };
 
-/** What a front-end answers. */
+/** Calls that a front-end answers. */
 export type FrontEndCalls = {
-  /** Requests are answered from now on. */
+  /** Starts answering requests. */
   serve(_: null): void;
   /** Resolves when the front-end's catalog has the change. */
   changed(command: Command): void;
@@ -115,22 +118,25 @@ export type FrontEndCalls = {
   settings(config: PostedConfig): void;
   certificate(pair: CertificatePair): void;
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
-  /** Resolves when nothing is read any more that the shard's thread had, and the owner has heard of each read that was inside. */
+  /**
+   * Resolves when nothing of the shard's ended thread is read any longer and the owner has received every
+   * read that was running.
+   */
   shardEnded(shard: number): Promise<void>;
-  /** What has been counted so far. */
+  /** Returns the current counts. */
   counted(_: null): RecorderValues;
-  /** Resolves when all rows of the query log so far have been sent. */
+  /** Resolves when all query log rows so far have been sent. */
   flushLog(_: null): Promise<void>;
-  /** A read of the index has kept a front-end busy for too long: for so many milliseconds none reads it locally. */
+  /** A read of the index kept a front-end busy for too long, so no front-end reads it locally for `ms`. */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;
-  /** Resolves when the requests inside are answered, or after so many milliseconds. */
+  /** Resolves when running requests are answered, or after `ms`. */
   drain(ms: number): Promise<void>;
   /** Cuts all connections and ends the thread. */
   close(_: null): void;
-  /** The owner wants more of a body: so many bytes were taken. */
+  /** Acknowledges bytes of a body, so that more may be sent. */
   bodyTaken(part: { readonly id: number; readonly bytes: number }): void;
-  /** The reply to a request; `body` null: it comes in pieces. */
+  /** The reply to a request. If `body` is null, it follows in pieces. */
   reply(reply: {
     readonly id: number;
     readonly status: number;
@@ -138,6 +144,6 @@ export type FrontEndCalls = {
     readonly body: string | Uint8Array | null;
   }): void;
   piece(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
-  /** The reply is complete; `cut`: the connection is to be cut instead. */
+  /** Ends a streamed reply. If `cut`, the connection is cut because the reply is incomplete. */
   replyEnded(end: { readonly id: number; readonly cut: boolean }): void;
 };

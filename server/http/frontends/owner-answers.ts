@@ -1,4 +1,4 @@
-// What the owner answers to the front-ends, in the words of its parts.
+// The owner's answers to the front-ends, delegated to the owner's parts.
 import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
@@ -27,10 +27,10 @@ export interface OwnerParts {
   readonly audit: Pick<AuditLog, "append">;
 }
 
-/** What is answered to the front-end at this place. */
+/** The answers for the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  /** By uid, what this front-end was told last. */
+  /** By uid: the last value sent to this front-end. */
   const told = new Map<number, Popular>();
   return {
     attach(uid) {
@@ -42,7 +42,7 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
     },
     async open(uid) {
       const { end } = await indexes.use(uid);
-      end(); // the front-end has begun its own use before it asked
+      end(); // the front-end has already begun its own use
     },
     read: ({ shard, tenant, request, subject }) =>
       reads.forwarded(shard, tenant, request as Message, subject),

@@ -1,4 +1,5 @@
-// The configuration as it is posted to front-ends, and as they use it: limits of a whole process are divided among them.
+// The configuration as it is posted to front-ends, and as they use it: limits of the whole process are
+// divided among them.
 import { ProxyTrust } from "../../access/edge/client-address.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Config } from "../../operate/config/config.js";
@@ -13,7 +14,7 @@ export function receivedConfig(posted: PostedConfig): Config {
   return { ...posted, trustProxy: ProxyTrust.of(posted.trustProxy), ai: { ...posted.ai, coach: null } };
 }
 
-/** What each of so many front-ends may have in its memory and do in a second. */
+/** Memory and rate limits of each of `frontEnds` threads. */
 export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
   const share = (amount: number): number => Math.ceil(amount / frontEnds);
   return {

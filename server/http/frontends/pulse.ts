@@ -1,11 +1,11 @@
-// Signs of life of the front-ends, in memory that the owner sees, and what each of them reads in an engine at the moment.
+// Heartbeats of the front-ends in shared memory, and the index that each of them is reading in an engine.
 
-// Words of a place.
+// Words of one place.
 const BEATS = 0;
 const READING = 1;
 const PLACE_WORDS = 2;
 
-/** An index has a uid above this. */
+/** Below every index number. */
 const NOTHING = 0;
 
 export class Pulse {
@@ -13,7 +13,7 @@ export class Pulse {
   readonly shared: SharedArrayBuffer;
   readonly #words: Int32Array;
 
-  /** `shared`: of the pulse that another thread has made. */
+  /** `shared` is the memory of a pulse that another thread created. */
   constructor(places: number, shared?: SharedArrayBuffer) {
     this.shared = shared ?? new SharedArrayBuffer(places * PLACE_WORDS * Int32Array.BYTES_PER_ELEMENT);
     this.#words = new Int32Array(this.shared);
@@ -27,12 +27,12 @@ export class Pulse {
     return Atomics.load(this.#words, place * PLACE_WORDS + BEATS);
   }
 
-  /** The thread at the place is inside of an engine, for a read of documents with this number in the shards; null: no longer. */
+  /** Records that the thread at the place is reading these documents in an engine, or null after the read. */
   reads(place: number, data: number | null): void {
     Atomics.store(this.#words, place * PLACE_WORDS + READING, data ?? NOTHING);
   }
 
-  /** Null: the thread is in no engine. */
+  /** Number of the documents being read, or null if the thread is in no engine. */
   reading(place: number): number | null {
     const data = Atomics.load(this.#words, place * PLACE_WORDS + READING) >>> 0;
     return data === NOTHING ? null : data;

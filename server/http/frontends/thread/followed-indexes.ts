@@ -1,5 +1,5 @@
-// The indexes that a front-end reads. It asks the owner where one stands when it first needs it, and once more when one is not loaded;
-// all that it has to know and to tell later stands in memory that both see.
+// The indexes that a front-end reads. It asks the owner for an index's standing at the first use, and again
+// if the index is not loaded. Everything else is exchanged in shared memory.
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
@@ -22,14 +22,14 @@ interface FollowedIndexesOptions {
 interface Followed {
   readonly index: IndexHandle;
   readonly standing: IndexStanding;
-  /** Of this thread. */
+  /** Uses by this thread. */
   uses: number;
 }
 
 export class FollowedIndexes implements IndexHandles {
   readonly #options: FollowedIndexesOptions;
   readonly #followed = new Map<number, Followed>();
-  /** Indexes of which the owner was asked where they stand. */
+  /** Indexes whose standing the owner was asked for. */
   readonly #asked = new Map<number, Promise<Followed>>();
 
   constructor(options: FollowedIndexesOptions) {
@@ -48,8 +48,9 @@ export class FollowedIndexes implements IndexHandles {
   }
 
   /**
-   * A request uses the index from now on, which goes on to exist until the use is ended. At once, or when the owner has said where it
-   * stands. Throws SkeinError, for an index that cannot be opened too.
+   * Begins a use of the index, which continues to exist until the use is ended. Returns at once if the
+   * standing is known, otherwise when the owner has answered. Throws SkeinError, also if the index cannot be
+   * opened.
    */
   begin(uid: number): (() => void) | Promise<() => void> {
     const followed = this.#followed.get(uid);
@@ -111,10 +112,10 @@ export class FollowedIndexes implements IndexHandles {
     const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
-    // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
+    // The owner has begun one use for this thread. The waiting callers begin theirs in this turn.
     setImmediate(() => {
       standing.endUse(place);
-      this.#forgetDeleted(uid, catalog.state); // it may have been deleted meanwhile
+      this.#forgetDeleted(uid, catalog.state); // it may have been deleted since
     });
     return followed;
   }

@@ -1,5 +1,6 @@
-// How a front-end isolates reads that may end a shard's thread. It knows no suspects: while the owner has some (quarantine.ts), the gate of
-// the shard is closed and reads go through the owner. The owner is told of each read that was inside when a thread or an engine ended.
+// How a front-end isolates reads that may end a shard's thread. It does not know the suspects: while the
+// owner has some (quarantine.ts), the shard's gate is closed and reads go through the owner. The front-end
+// reports each read that was running when a thread or an engine ended.
 
 import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";

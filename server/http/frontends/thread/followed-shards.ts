@@ -1,5 +1,5 @@
-// The shards as a front-end reads them: by channels of its own to the thread of each, which the owner makes anew when that thread is
-// restarted. Reads wait meanwhile as long as a search may.
+// The shards as a front-end reads them: over its own channel to each shard's thread, which the owner replaces
+// when that thread restarts. During a restart, reads wait as long as a search may.
 
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
 import type { ShardPorts } from "../../../../shards/protocol/memory-loans.js";
@@ -31,12 +31,12 @@ export class FollowedShards {
     this.#shards = Array.from({ length: count }, (_, shard) => new FollowedShard(shard, readerOf, limits));
   }
 
-  /** The shard's thread has begun a life. */
+  /** The shard's thread has started. */
   began(shard: number, life: number, ports: ShardPorts): void {
     (this.#shards[shard] as FollowedShard).began(life, ports);
   }
 
-  /** It has ended. The reads inside fail in this turn. */
+  /** The shard's thread has ended. Running reads fail in this turn. */
   ended(shard: number): void {
     (this.#shards[shard] as FollowedShard).ended();
   }

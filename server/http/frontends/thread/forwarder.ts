@@ -1,5 +1,5 @@
-// Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
-// reply comes no faster than the client takes it. Knows nothing of routes.
+// The front-end's side of requests that the owner answers. It sends the body no faster than the owner takes
+// it, and the owner sends a streamed reply no faster than the client takes it. Knows nothing of routes.
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -31,14 +31,17 @@ export class Forwarder {
     return forwarded.reply;
   };
 
-  /** Resolves when all clients have taken their replies or are gone, at the latest after `ms`. The owner may have answered long before. */
+  /**
+   * Resolves when all clients have taken their replies or disconnected, or after `ms`. The owner may have
+   * answered long before.
+   */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
     const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
     await within(idle, ms, () => undefined);
   }
 
-  /** What the owner says of requests; those that are over are ignored. */
+  /** The owner's messages about requests. Those about finished requests are ignored. */
   get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
     return {
       bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),
@@ -54,7 +57,7 @@ export class Forwarder {
   }
 }
 
-/** One request at the owner. */
+/** One forwarded request. */
 class Forwarded {
   readonly reply: Promise<HttpReply>;
   readonly #id: number;
@@ -68,7 +71,7 @@ class Forwarded {
   #end: "none" | "complete" | "cut" = "none";
   #ended = false;
 
-  /** `onOver`: the client has taken the reply or is gone. It may be called twice. */
+  /** `onOver` is called when the client has taken the reply or disconnected, possibly twice. */
   constructor(id: number, request: HttpRequest, owner: ThreadChannel<OwnerCalls>, onOver: () => void) {
     this.#id = id;
     this.#owner = owner;
@@ -138,7 +141,7 @@ class Forwarded {
     }
   }
 
-  /** Nobody waits for the reply any more. */
+  /** Tells the owner that nobody waits for the reply. */
   #abort(): void {
     if (this.#ended) return;
     this.#owner.tell("aborted", this.#id);

@@ -1,4 +1,4 @@
-// The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
+// Entry point of a front-end's thread: starts the front-end of workerData and beats its pulse. No logic.
 import { workerData } from "node:worker_threads";
 import { collectWhenIdle } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -20,8 +20,8 @@ function showLife(pulse: Pulse): void {
 }
 
 /**
- * A thread must not end with sockets of uWebSockets.js open: that would end the process. They are closed first. After an interruption
- * the rest may wait for ever: V8 drops the promises that were to go on.
+ * A thread that ends with open sockets of uWebSockets.js would end the process, so they are closed first. The
+ * rest has a time limit, because V8 drops pending promises after an interruption.
  */
 async function end(code: number): Promise<void> {
   await within(frontEnd.close(), CLOSE_MS_MAX, () => undefined);

@@ -1,5 +1,5 @@
-// Puts a front-end together: a listener of its own, the search routes, and reads of its own. It changes nothing: what has another route
-// goes to the owner, and what it knows of indexes, tenants and keys it knows from there.
+// Assembles a front-end: its own listener, the search routes, and its own reads. It changes nothing: requests
+// of other routes go to the owner, which is also its source for indexes, tenants and keys.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
@@ -37,11 +37,14 @@ import { Forwarder } from "./forwarder.js";
 import { UsedKeys } from "./used-keys.js";
 
 export interface FrontEnd {
-  /** Cuts all connections and lets go of everything. */
+  /** Cuts all connections and releases everything. */
   close(): Promise<void>;
 }
 
-/** Resolves when the front-end listens. `onClose`: the owner wants the thread to end. Rejects when the address cannot be used. */
+/**
+ * Resolves when the front-end listens. `onClose` is called when the owner wants the thread to end. Rejects if
+ * the address cannot be used.
+ */
 export async function startFrontEnd(data: FrontEndData, onClose: () => void): Promise<FrontEnd> {
   const { place, places, shared } = data;
   const whole = receivedConfig(data.config);
@@ -106,7 +109,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   });
   const lifecycle: IndexDirectory = {
     find: (tenant, name) => indexNamed(catalog.state, tenant, name),
-    checkOpen: () => undefined, // a use that begins is told by the owner
+    checkOpen: () => undefined, // the owner checks this when a use begins
     uses: indexes,
   };
   const services: SearchServices = {
@@ -141,7 +144,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await nextTurn(); // the owner hears of the reads inside first
+      await nextTurn(); // the owner must receive the running reads first
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),

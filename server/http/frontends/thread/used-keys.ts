@@ -1,4 +1,4 @@
-// Which keys were used on the day at hand, so that the owner hears of each once.
+// Keys used on the current day, so that each is reported to the owner once.
 
 const DAY_MS = 86_400_000;
 
@@ -11,7 +11,7 @@ export class UsedKeys {
     this.#tell = tell;
   }
 
-  /** `nowMs` since 1970. */
+  /** `nowMs` is Unix time. */
   used(keyId: number, nowMs: number): void {
     const day = Math.floor(nowMs / DAY_MS);
     if (day !== this.#day) {
