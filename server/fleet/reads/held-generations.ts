@@ -1,19 +1,21 @@
-// The generations of one index that the reads of one thread hold. Pure bookkeeping, no I/O.
+// The generations of one index that one thread's reads hold. Pure bookkeeping, no I/O.
 import type { IndexStanding } from "./index-standing.js";
 
 export class HeldGenerations {
   protected readonly standing: IndexStanding;
   readonly #place: number;
-  /** By generation, ascending: a read holds the published one, which only goes up. */
+  /**
+   * Number of holds by generation, ascending: a read holds the published generation, which only increases.
+   */
   readonly #held = new Map<number, number>();
 
-  /** `place`: the thread's on the standing. */
+  /** `place`: the thread's place in the standing. */
   constructor(standing: IndexStanding, place: number) {
     this.standing = standing;
     this.#place = place;
   }
 
-  /** What a read that starts now sees. */
+  /** The generation that a read sees if it starts now. */
   get published(): number {
     return this.standing.published;
   }
@@ -23,7 +25,7 @@ export class HeldGenerations {
     return this.standing.oldest;
   }
 
-  /** The published generation, kept until `release`. */
+  /** Holds the published generation until `release` and returns it. */
   hold(): number {
     const generation = this.#held.size === 0 ? this.#begin() : this.published;
     this.#held.set(generation, (this.#held.get(generation) ?? 0) + 1);
@@ -42,7 +44,8 @@ export class HeldGenerations {
   }
 
   /**
-   * What was published meanwhile may already be the oldest that anybody holds, as far as the owner has seen.
+   * Retries if another generation is published before the hold is visible: the owner may already have dropped
+   * the older one.
    */
   #begin(): number {
     for (;;) {

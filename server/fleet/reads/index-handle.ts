@@ -1,4 +1,4 @@
-// One index as one thread reads it: its record, where it stands, and what the thread remembers of it.
+// One index as one thread reads it: its record, its standing and this thread's cached results.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -8,21 +8,21 @@ import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./an
 import type { HeldGenerations } from "./held-generations.js";
 import type { IndexStanding } from "./index-standing.js";
 
-/** Where what is remembered of an index is kept and counted. */
+/** The caches that index handles share, and their meters. */
 export interface Memories {
   readonly answers: AnswerCache;
   readonly recorder: Pick<Recorder, "expansionCache">;
 }
 
-/** What is remembered of the index. */
+/** Cached results of one index. */
 export interface Remembered {
   readonly answers: IndexAnswers;
   readonly expansions: ExpansionCache;
 }
 
-/** How large an index is. */
+/** Size of an index. */
 export interface IndexScale {
-  /** Live documents, about. */
+  /** Approximate number of live documents. */
   readonly documents: number;
   /** See IndexHandle. */
   readonly documentsMax: number;
@@ -32,15 +32,15 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   record: IndexRecord;
   readonly generations: G;
   protected readonly standing: IndexStanding;
-  /** Where it lies while it is small. */
+  /** Location of the documents while the index is small. */
   readonly home: Location;
-  /** Where it lies from then on. */
+  /** Location of the documents once the index has outgrown its home. */
   readonly spread: Location;
   readonly #memories: Memories;
   #remembered: Remembered;
-  /** Of the standing, when what is remembered began. */
+  /** `IndexStanding.memory` at the time `#remembered` was created. */
   #memory: number;
-  /** What the dictionaries of these shards said is remembered. */
+  /** Location whose dictionaries `#remembered` reflects. */
   #rememberedOf: Location;
 
   constructor(
@@ -61,20 +61,17 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     this.#remembered = this.#nothing();
   }
 
-  /** Where the documents lie that a read that starts now sees. */
+  /** Location of the documents that a read sees if it starts now. */
   get location(): Location {
     return this.locationAt(this.generations.published);
   }
 
-  /** Of the newest state, published or not: what is written goes there. */
+  /** Location of the newest state, published or not. Writes go here. */
   get newest(): Location {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
-  /**
-   * Runs work that asks the newest state. Where that lies when the work begins, nothing is dropped before it
-   * ends.
-   */
+  /** Runs work on the newest state. The data at the newest location is kept until the work ends. */
   async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
     const generation = this.generations.hold();
     try {
@@ -84,14 +81,14 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     }
   }
 
-  /** Where the documents of a generation lie. */
+  /** Location of the documents of a generation. */
   locationAt(generation: number): Location {
     return generation < this.standing.spreadFrom ? this.home : this.spread;
   }
 
   /**
-   * For reads of a generation. None during a rebuild: re-indexing changes what shards answer without a new
-   * generation.
+   * Returns the caches for reads of a generation, or null during a rebuild: re-indexing changes the shards'
+   * replies without a new generation.
    */
   rememberedAt(generation: number): Remembered | null {
     if (this.standing.isRebuilding) return null;
@@ -105,26 +102,26 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     return this.#remembered;
   }
 
-  /** The answer to the same question since the last write, null when it is not known. */
+  /** Returns the cached answer to the same question since the last write, or null if there is none. */
   recall(question: Question): RememberedAnswer | null {
     const { published } = this.generations;
     return this.rememberedAt(published)?.answers.get(published, question) ?? null;
   }
 
   /**
-   * It was unloaded, or a shard was restarted and has only its newest state now. No thread remembers anything
-   * of it.
+   * Invalidates every thread's caches for the index, for example because it was unloaded or because a
+   * restarted shard has only its newest state.
    */
   forget(): void {
     this.standing.forget();
   }
 
-  /** Live documents, exact once the writes that were answered are published. */
+  /** Number of live documents. Exact once all acknowledged writes are published. */
   get documents(): number {
     return this.standing.documents;
   }
 
-  /** No snapshot holds more documents: each has a sequence number of its own. */
+  /** Upper bound on the number of documents in any snapshot: each document has its own sequence number. */
   get documentsMax(): number {
     return this.standing.lastSeq;
   }

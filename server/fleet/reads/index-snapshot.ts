@@ -1,5 +1,5 @@
-// One index as of one generation: everything a query, an export or a count reads goes through this, so that
-// it sees one state of all shards. Holds the generation until `release`.
+// One index as of one generation. Queries, exports and counts read through a snapshot, so that they see one
+// consistent state of all shards. Holds the generation until `release`.
 import { type CompanyProgram, encodeCompany } from "../../../engine-wasm/host/programs/company-program.js";
 import {
   type CompanyResult,
@@ -55,13 +55,13 @@ import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
 
 export interface FoundPage {
-  /** One result per shard, by its number. */
+  /** One result per shard, by shard number. */
   readonly results: readonly SearchResult[];
-  /** By seq. */
+  /** By sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
-/** How an index is read. */
+/** The two ways of reading an index. */
 export interface ShardReaders {
   readonly threads: ShardReader;
   /** For small indexes. */
@@ -73,10 +73,10 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly data: number;
   readonly places: Places;
   readonly deadline: number;
-  /** Whose phases the questions belong to. */
+  /** Trace that records the phases of the query; undefined if it is not traced. */
   readonly trace: QueryTrace | undefined;
   readonly #index: IndexHandle;
-  /** As of the beginning: what was forgotten since then must not come back. */
+  /** Caches as of the start of the snapshot, so that results invalidated since then are not stored again. */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
   /** See TenantSlices. */
@@ -108,7 +108,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are.
+   * Number of shards that hold the index. A snapshot numbers them from 0, whatever their numbers in the
+   * server.
    */
   get shards(): number {
     return this.places.length;
@@ -122,27 +123,30 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#index.record.tenant;
   }
 
-  /** No reader needs an older one. */
+  /** Lowest generation that any reader still needs. */
   get oldestGeneration(): number {
     return this.#index.generations.oldest;
   }
 
-  /** What is remembered of the dictionaries; none while the index is rebuilt. */
+  /** Cached term expansions; null while the index is being rebuilt. */
   get expansions(): ExpansionCache | null {
     return this.#remembered?.expansions ?? null;
   }
 
-  /** A document of an answer is not there any more, so other answers may be no better. */
+  /**
+   * Invalidates the index's caches: a document of one answer no longer exists, so cached answers may be stale
+   * too.
+   */
   forget(): void {
     this.#index.forget();
   }
 
-  /** The answer that was made from this snapshot. */
+  /** Caches an answer computed from this snapshot. */
   remember(question: Question, answer: RememberedAnswer): void {
     this.#remembered?.answers.put(this.generation, question, answer);
   }
 
-  /** Must be called once nothing is read any more; calling it again does nothing. */
+  /** Must be called after the last read. Further calls do nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -150,19 +154,19 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#onReleased();
   }
 
-  /** What the dictionary of each shard answers, by its number. */
+  /** The reply of each shard's dictionary, by shard number. */
   expand(program: ExpandProgram): Promise<ExpandResult[]> {
     const decode = (result: Uint8Array): ExpandResult => decodeExpandResult(result, program);
     return this.#all(this.#program("expand", encodeExpand(program), program, decode));
   }
 
-  /** In how many documents of each shard the words and candidates stand together, by the shard's number. */
+  /** Number of documents per shard in which the words and candidates occur together, by shard number. */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
-  /** One result per shard, by its number. */
+  /** One result per shard, by shard number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
     const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
@@ -170,9 +174,9 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with
-   * one shard all of them, with several most; the others are to be fetched. Those of a small index are
-   * fetched where they are needed.
+   * Like `search`, but each shard also sends the documents of the rows that are likely to be on the page. One
+   * shard sends all of them; several shards send most, and the caller fetches the rest. A search that runs on
+   * this thread (small index) sends none.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
@@ -199,15 +203,14 @@ export class IndexSnapshot implements AskedSnapshot {
     return { results: results instanceof Promise ? await results : results, documents };
   }
 
-  /** The sequence numbers of the rows of one shard, in the order of its result. */
+  /** Sequence numbers of one shard's rows, in result order. */
   async seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
     const decode = (result: Uint8Array) => seqsOfResult(result, 0, Number.POSITIVE_INFINITY);
     return this.#one(this.#program("search", encodeSearch(program), program, decode), shard);
   }
 
   /**
-   * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is
-   * not in the result.
+   * Explains the rank of rows of one shard, in the order of `seqs`; null for a row that is not in the result.
    */
   async explain(
     shard: number,
@@ -218,26 +221,26 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(this.#program("explain", encodeExplain(program, seqs), [program, seqs], decode), shard);
   }
 
-  /**
-   * By shard: the documents among those that pass the program whose codes are most similar to that of the
-   * query, most similar first.
-   */
+  /** Per shard, the matching documents whose codes are most similar to the query's, most similar first. */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
     const encoded = encodeNearest(query, wanted, encodeSearch(program));
     return this.#all(this.#program("nearest", encoded, [program, wanted], decodeNearestResult));
   }
 
-  /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
+  /** Cosine similarities of the query to documents of one shard; NaN for a document without a vector. */
   similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
     return this.#one(similaritiesRead(this, query, seqs), shard);
   }
 
-  /** What a shard's model says of terms, and the vectors of some of its documents. */
+  /**
+   * The query vector that a shard's model computes from the terms, and the vectors of some of the shard's
+   * documents.
+   */
   embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
     return this.#one(embedRead(this, terms, seqs), shard);
   }
 
-  /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
+  /** Stored documents in the order of `seqs`. A document that the shard does not have is empty. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     return this.#one(fetchRead(this, seqs, options), shard);
   }
@@ -249,7 +252,7 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(messageRead(this, message, decodeAllSeqsReply), shard);
   }
 
-  /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
+  /** Documents as NDJSON lines. The shard decides how many of the `seqs` fit into one reply. */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
     const message = encodeExport({ uid: this.data, seqs: [...seqs] });
     return this.#one(messageRead(this, message, decodeExportReply), shard);
@@ -265,12 +268,12 @@ export class IndexSnapshot implements AskedSnapshot {
     return { kind, of: this, subject, program, deadline: this.deadline, decode };
   }
 
-  /** The answers of all shards, by their numbers. */
+  /** The replies of all shards, by shard number. */
   async #all<T>(read: ShardRead<T>): Promise<T[]> {
     return gathered(this.#reader.read(read, this.places));
   }
 
-  /** The answer of one shard. */
+  /** The reply of one shard. */
   #one<T>(read: ShardRead<T>, shard: number): Promise<T> {
     const shards = this.shards === 1 ? this.places : [this.places[shard]!];
     const answer = this.#reader.read(read, shards)[0] as T | Promise<T>;
@@ -278,11 +281,11 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 }
 
-/** Stays empty. */
+/** Shared; must stay empty. */
 const NO_DOCUMENTS = new Map<number, FetchedDocument>();
 const NO_SEQS = new Float64Array(0);
 
-/** No promise when all answers are there already. */
+/** Returns a plain array if all answers are already there, otherwise a promise. */
 function gathered<T>(answers: (T | Promise<T>)[]): T[] | Promise<T[]> {
   return answers.some(isPromise) ? Promise.all(answers) : (answers as T[]);
 }

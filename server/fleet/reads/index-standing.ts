@@ -1,13 +1,13 @@
-// Where an index stands, in memory that all threads see that read it. The owner (the thread with the indexes)
-// writes how far the index is. Each thread has a place in which it writes what it reads, so that the owner
-// lets nothing go that somebody reads. Two threads that each write one word and then look at the other's
-// cannot both miss what the other wrote, because all of these are atomic and so have one order (E. W.
-// Dijkstra, Cooperating sequential processes, 1965). The picture is in docs/FORMATS.md.
+// The standing of an index, in memory that all its reading threads share. The owner (the thread that owns the
+// indexes) writes the state of the index. Each thread writes to its own place the generation that it holds,
+// so that the owner drops nothing that is still being read. If two threads each write one word and then read
+// the other's, at least one of them sees the other's write, because all these accesses are atomic and so have
+// one total order (E. W. Dijkstra, Cooperating sequential processes, 1965). Layout: docs/FORMATS.md.
 
-/** In the place of a thread that holds no generation. */
+/** Value in the place of a thread that holds no generation. */
 const NONE = -1n;
 
-/** More generations than an index ever has. */
+/** Higher than any generation an index can reach. */
 const NEVER = 2n ** 62n;
 
 // Positions of i64 words.
@@ -21,10 +21,10 @@ const MEMORY = 6;
 const DOCUMENTS = 7;
 /** Bytes before the first place. */
 const HEAD_BYTES = 48;
-/** Of {i64 generation, i32 uses, i32 uses ended}. */
+/** Bytes per place: {i64 generation, i32 uses, i32 ended uses}. */
 const PLACE_BYTES = 16;
 
-/** The place of the owner. */
+/** The owner's place. */
 export const OWNER_PLACE = 0;
 
 export class IndexStanding {
@@ -41,7 +41,10 @@ export class IndexStanding {
     this.#places = (shared.byteLength - HEAD_BYTES) / PLACE_BYTES;
   }
 
-  /** Of an index that nobody reads yet and that lies in all shards. `places`: one for each thread. */
+  /**
+   * Creates the standing of an index that nobody reads yet and that is spread over all shards. `places`: one
+   * for each thread.
+   */
   static make(places: number, published: number): IndexStanding {
     const standing = new IndexStanding(new SharedArrayBuffer(HEAD_BYTES + places * PLACE_BYTES));
     standing.published = published;
@@ -49,7 +52,7 @@ export class IndexStanding {
     return standing;
   }
 
-  /** What a read that starts now sees. */
+  /** The generation that a read sees if it starts now. */
   get published(): number {
     return Number(Atomics.load(this.#longs, PUBLISHED));
   }
@@ -58,7 +61,7 @@ export class IndexStanding {
     Atomics.store(this.#longs, PUBLISHED, BigInt(generation));
   }
 
-  /** The highest sequence number that was given. */
+  /** Highest sequence number assigned so far. */
   get lastSeq(): number {
     return Number(Atomics.load(this.#longs, LAST_SEQ));
   }
@@ -68,19 +71,19 @@ export class IndexStanding {
   }
 
   /**
-   * The first generation whose documents lie in all shards; those of earlier ones lie in the home of the
-   * index.
+   * First generation whose documents are spread over all shards. Those of earlier generations are in the
+   * index's home.
    */
   get spreadFrom(): number {
     return Number(Atomics.load(this.#longs, SPREAD_FROM));
   }
 
-  /** To be set before that generation is published. */
+  /** Must be set before that generation is published. */
   set spreadFrom(generation: number) {
     Atomics.store(this.#longs, SPREAD_FROM, Number.isFinite(generation) ? BigInt(generation) : NEVER);
   }
 
-  /** Live documents. */
+  /** Number of live documents. */
   get documents(): number {
     return Atomics.load(this.#words, DOCUMENTS) >>> 0;
   }
@@ -89,7 +92,7 @@ export class IndexStanding {
     Atomics.store(this.#words, DOCUMENTS, count);
   }
 
-  /** It is loaded in all shards in which it lies. */
+  /** True if the index is loaded in all of its shards. */
   get isOpen(): boolean {
     return Atomics.load(this.#words, OPEN) !== 0;
   }
@@ -98,7 +101,7 @@ export class IndexStanding {
     Atomics.store(this.#words, OPEN, Number(isOpen));
   }
 
-  /** Segments of an older schema wait to be re-indexed. */
+  /** True while segments of an older schema await re-indexing. */
   get isRebuilding(): boolean {
     return Atomics.load(this.#words, REBUILDING) !== 0;
   }
@@ -108,8 +111,8 @@ export class IndexStanding {
   }
 
   /**
-   * Changes when what threads remember of the index may not hold any more, although its generation is the
-   * same.
+   * Version of the threads' caches. Changes when they may have become invalid although the index's generation
+   * is the same.
    */
   get memory(): number {
     return Atomics.load(this.#words, MEMORY);
@@ -119,14 +122,14 @@ export class IndexStanding {
     Atomics.add(this.#words, MEMORY, 1);
   }
 
-  /** The thread at the place holds this generation and later ones; null: none. */
+  /** Records that the thread at this place holds `generation` and later ones; null: none. */
   hold(place: number, generation: number | null): void {
     Atomics.store(this.#longs, longsOf(place), generation === null ? NONE : BigInt(generation));
   }
 
   /** Lowest generation that a read holds or may still take. */
   get oldest(): number {
-    // First the published one: a thread that begins to hold looks at it again afterwards.
+    // Read the published generation first: a thread that begins to hold one checks it again afterwards.
     let oldest = Atomics.load(this.#longs, PUBLISHED);
     for (let place = 0; place < this.#places; place++) {
       const held = Atomics.load(this.#longs, longsOf(place));
@@ -135,7 +138,10 @@ export class IndexStanding {
     return Number(oldest);
   }
 
-  /** The thread at the place begins to use the index. It may go on if the index is open afterwards. */
+  /**
+   * Records that the thread at this place begins to use the index. The thread may proceed only if the index
+   * is still open after this call.
+   */
   beginUse(place: number): void {
     Atomics.add(this.#words, wordsOf(place), 1);
   }
@@ -145,14 +151,14 @@ export class IndexStanding {
     Atomics.sub(this.#words, wordsOf(place), 1);
   }
 
-  /** Some thread but the owner uses the index. */
+  /** True if any thread other than the owner uses the index. */
   get isUsedElsewhere(): boolean {
     for (let place = OWNER_PLACE + 1; place < this.#places; place++)
       if (Atomics.load(this.#words, wordsOf(place)) > 0) return true;
     return false;
   }
 
-  /** How many uses have ended elsewhere. The number may run over. */
+  /** Number of uses that have ended in threads other than the owner. May wrap around. */
   get endedElsewhere(): number {
     let ended = 0;
     for (let place = OWNER_PLACE + 1; place < this.#places; place++)
@@ -160,7 +166,7 @@ export class IndexStanding {
     return ended;
   }
 
-  /** The thread at the place has ended. */
+  /** Clears the place of a thread that has ended. */
   clear(place: number): void {
     this.hold(place, null);
     Atomics.store(this.#words, wordsOf(place), 0);

@@ -1,5 +1,5 @@
-// What is read of the indexes: snapshots for queries and exports, single reads, remembered answers. An index
-// is opened for a read and stays open as long as the read goes on.
+// All reads of indexes: snapshots for queries and exports, single reads, cached answers. A read opens the
+// index and keeps it open until the read ends.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -26,33 +26,33 @@ export interface IndexUse<S extends IndexHandle = IndexHandle> {
   readonly end: () => void;
 }
 
-/** The indexes that a thread may read. */
+/** The indexes that this thread may read. */
 export interface IndexHandles {
-  /** Live documents; 0 for an index that cannot be opened. */
+  /** Number of live documents; 0 if the index cannot be opened. */
   documents(uid: number): number;
-  /** Throws SK-SE-503 for an index that cannot be opened. */
+  /** Throws SK-SE-503 if the index cannot be opened. */
   state(uid: number): IndexHandle;
-  /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
+  /** Opens the index if necessary. `end` must be called afterwards. Throws SkeinError. */
   use(uid: number): Promise<IndexUse>;
-  /** As `use`, at once; undefined for an index that is not open. */
+  /** Synchronous form of `use`; undefined if the index is not open. */
   useOpen(uid: number): IndexUse | undefined;
 }
 
 /**
- * A factor for `localReadMsMax` on one of several front-ends: only its own connections wait for its event
- * loop.
+ * Multiplier for `localReadMsMax` if there are several front-ends: a local read then delays only the
+ * connections of its own front-end.
  */
 const TURN_OF_SEVERAL = 4;
 
-/** What the reads of a thread work with. */
+/** Dependencies of Reads. */
 export interface ReadsOptions {
   readonly indexes: IndexHandles;
-  /** Reads by messages. */
+  /** Reads by messages to the shards' threads. */
   readonly threads: ShardReader;
-  /** Of the shards' memories. */
+  /** Readers in the shards' memories. */
   readonly readers: Readers;
   readonly workbench: Workbench;
-  /** The shards are told how many queries are being answered. */
+  /** Counts the queries in progress; the shards see the sum. */
   readonly queries: QueryLoad;
   /** See ThreadLoad. */
   readonly oneOfSeveral: boolean;
@@ -65,7 +65,7 @@ export class Reads {
   readonly #indexes: IndexHandles;
   readonly #readers: ShardReaders;
   readonly #queries: QueryLoad;
-  /** For long work on this thread. */
+  /** Time slices for long work on this thread. */
   readonly slices = new TenantSlices();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
@@ -100,28 +100,28 @@ export class Reads {
     this.#limits = limits;
   }
 
-  /** In how many shards an index lies now. */
+  /** Number of shards that hold the index now. */
   shards(uid: number): number {
     return this.#indexes.state(uid).location.places.length;
   }
 
-  /** For so many milliseconds no read of documents with this number in the shards is done on this thread. */
+  /** Stops reads of this index on this thread for `ms` milliseconds. `data`: see Location. */
   leaveToShards(data: number, ms: number): void {
     this.#readers.local.pause(data, ms);
   }
 
-  /** Live documents; 0 for an index that cannot be opened. */
+  /** Number of live documents; 0 if the index cannot be opened. */
   documents(uid: number): number {
     return this.#indexes.documents(uid);
   }
 
-  /** How large an index is, for the plan of a query. */
+  /** Size of an index, for planning a query. */
   scale(uid: number): IndexScale {
     const { documents, documentsMax } = this.#indexes.state(uid);
     return { documents, documentsMax };
   }
 
-  /** As IndexHandle.recall; null for an index that is not open. */
+  /** Like `IndexHandle.recall`; null if the index is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
     const answer = use?.state.recall(question) ?? null;
@@ -129,7 +129,10 @@ export class Reads {
     return answer;
   }
 
-  /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
+  /**
+   * Returns a snapshot of the index as it is now. The caller must release it. The snapshot's reads record
+   * their phases in `trace`.
+   */
   async snapshot(uid: number, trace?: QueryTrace): Promise<IndexSnapshot> {
     const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
     return this.#snapshot(use, () => this.slices.next(use.state.record.tenant), trace);
@@ -141,15 +144,16 @@ export class Reads {
   }
 
   /**
-   * The answer of `work` to a query, which is null if a shard no longer has a document of the snapshot. The
-   * snapshot is released when the work ends. Throws SK-SE-503 when that happens to two snapshots in a row.
+   * Runs `work`, which answers a query from a snapshot, and releases the snapshot afterwards. `work` returns
+   * null if a shard no longer has a document of the snapshot. Throws SK-SE-503 if that happens with two
+   * snapshots in a row.
    */
   async answer<T>(
     uid: number,
     trace: QueryTrace | undefined,
     work: (snapshot: IndexSnapshot) => Promise<T | null>,
   ): Promise<T> {
-    // A restarted shard knows only its newest state, so the query is answered a second time from that one.
+    // A restarted shard has only its newest state, so the second attempt answers from that state.
     for (let tries = 0; tries < 2; tries++) {
       const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
       const slices = this.slices.query(use.state.record.tenant);
@@ -171,8 +175,8 @@ export class Reads {
   }
 
   /**
-   * One read of the newest state from one shard: `ask` makes the request from where that state lies. Throws
-   * SkeinError for what the shard or its thread refuses.
+   * Reads the newest state from one shard. `ask` builds the request from the location of that state. Throws
+   * SkeinError if the shard or its thread refuses.
    */
   async one<T>(
     uid: number,
@@ -191,7 +195,10 @@ export class Reads {
     }
   }
 
-  /** A read that another thread must not send itself: the shard's reply as it is. `subject`: see Subject. */
+  /**
+   * Sends a read on behalf of another thread that must not send it directly, and returns the shard's raw
+   * reply. `subject`: see Subject.
+   */
   forwarded(shard: number, tenant: number, message: Message, subject: string): Promise<Uint8Array> {
     return this.#message(
       shard,

@@ -1,5 +1,5 @@
-// Reads shards by messages to their threads. Everything that guards such a read stands in `#readOne`, in the
-// order in which the read passes it.
+// Reads shards by messages to their threads. All safeguards of such a read are in `#readOne`, in the order in
+// which they apply.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { encodeFetch } from "../../../shards/protocol/fetch.js";
 import { decodePageReply, encodePage } from "../../../shards/protocol/page.js";
@@ -24,9 +24,9 @@ import { LARGE_BYTES } from "../threads/tenant-slices.js";
 /** This thread's channels to the shards' threads. */
 export interface ShardChannels {
   /**
-   * Sends the message together with other reads of this turn of the event loop; resolves with the reply.
-   * Rejects if too many requests wait for the shard, or if its thread ends or takes too long to restart. The
-   * bytes must not change until the reply has come.
+   * Sends the message together with the other reads of this turn of the event loop and resolves with the
+   * reply. Rejects if too many requests are waiting for the shard, or if its thread ends or takes too long to
+   * restart. The bytes must not change until the reply has arrived.
    */
   read(shard: number, message: Uint8Array, tenant: number): Promise<Uint8Array>;
 }
@@ -55,7 +55,7 @@ export class ThreadReader implements ShardReader {
 
   async #readOne<T>(read: ShardRead<T>, message: Message, shard: number): Promise<T> {
     const { of, subject } = read;
-    // Quarantine: a suspect is sent apart, and a read that has ended the shard twice is refused.
+    // Quarantine: a suspect is sent separately, and a read that has ended the shard twice is refused.
     let apart = false;
     if (subject !== undefined) {
       const entered = this.#isolation.enter(shard, subject);
@@ -64,11 +64,11 @@ export class ThreadReader implements ShardReader {
     let reply: Uint8Array;
     let failure: unknown = null;
     try {
-      // The shard's queue: full, it refuses the read; it holds the read while the thread restarts.
+      // The shard's queue: refuses the read if it is full, and keeps it waiting while the thread restarts.
       reply = await (apart
         ? this.#isolation.sendApart(shard, message, of.tenant, subject as Subject)
         : this.#channels.read(shard, message, of.tenant));
-      // Refusals of the shard become SkeinErrors, and damage is reported.
+      // Refusals by the shard become SkeinErrors; damage is reported.
       if (isRefusal(reply)) decodeReply(reply, openReply, (error) => this.#onDamage(shard, error));
     } catch (error) {
       failure = error;
@@ -76,9 +76,9 @@ export class ThreadReader implements ShardReader {
     } finally {
       if (subject !== undefined) this.#isolation.leave(shard, subject, apart, failure);
     }
-    // Time slices: a large reply is decoded in the tenant's next one.
+    // Time slices: a large reply is decoded in the tenant's next slice.
     if (reply.length > LARGE_BYTES) await of.nextSlice();
-    // The deadline: decoding late answers would keep this thread from the searches that are in time.
+    // The deadline: decoding late replies would delay searches that are still in time.
     if ("deadline" in read && Date.now() > read.deadline) throw lateSearch();
     return decoded(read, reply);
   }
