@@ -1,4 +1,4 @@
-// An index record and an analyser for tests of parts that read them.
+// An index record and an analyser, for tests of parts that read them.
 import type { ModelServers } from "../../../server/catalog/definition/model-servers.js";
 import type { FieldDefinition } from "../../../server/catalog/definition/schema.js";
 import { DEFAULT_SETTINGS, type IndexSettings } from "../../../server/catalog/definition/settings.js";
@@ -61,8 +61,8 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
 }
 
 /**
- * Servers of models as settings may name them: public ones. A key is "sealed" so that a test can read for
- * whom.
+ * Model servers that settings may name: public ones. "Sealing" is readable here, so a test can see whom a key
+ * is for.
  */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },
@@ -71,7 +71,7 @@ export const SERVERS: ModelServers = {
 
 export const view = new IndexView(makeRecord());
 
-/** Lower-case runs of letters and digits; a stand-in for the engine's analyser. */
+/** Lower-cased runs of letters and digits; a stand-in for the engine's analyser. */
 export const analyser: TextAnalyser = {
   analysis: "runs of letters and digits",
   tokens: (text) =>

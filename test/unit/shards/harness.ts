@@ -1,4 +1,4 @@
-// A shard without a thread: messages go through encode, handle and decode as in a worker.
+// A shard without a thread: messages are encoded, handled and decoded as in a worker.
 import { expect } from "vitest";
 import {
   FLAG_FACET,
@@ -63,14 +63,14 @@ export interface TestDocument {
 
 export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
 
-/** A coordinator of one shard and one index: numbers writes and documents. */
+/** A coordinator with one shard and one index: numbers writes and documents. */
 export class TestShard {
   readonly shard: Shard;
   readonly workbench: Workbench;
   readonly reports: string[];
   generation = 0;
   nextSeq = 1;
-  /** Lowest generation in use; by default the newest. */
+  /** Lowest generation in use; the newest by default. */
   oldest: number | null = null;
 
   private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
@@ -79,7 +79,7 @@ export class TestShard {
     this.reports = reports;
   }
 
-  /** `embedder` makes the embedder of a model in another way than the engine does. */
+  /** `embedder` replaces the engine's way of creating a model's embedder. */
   static async open(
     store: Store,
     schema = SCHEMA,
@@ -111,7 +111,7 @@ export class TestShard {
     return test;
   }
 
-  /** Whether the shard answers before anything else of its thread can run. */
+  /** Whether the shard answers synchronously, before other work of its thread can run. */
   answersAtOnce(message: Uint8Array): boolean {
     return !(handle(this.shard, message) instanceof Promise);
   }
@@ -174,7 +174,7 @@ export class TestShard {
     return new Map(values.map((value) => [value.id, value]));
   }
 
-  /** Seqs of the documents that match, ascending. */
+  /** Seqs of the matching documents, ascending. */
   async search(more: Partial<SearchProgram> = {}, generation = this.generation): Promise<number[]> {
     const asked = { ...EVERY_DOCUMENT, ...more };
     const oldestGeneration = this.oldest ?? this.generation;
@@ -194,7 +194,7 @@ export class TestShard {
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
   }
 
-  /** Deletes what was there before `beforeSeq` and is not among the kept, after it was counted. */
+  /** Counts, then deletes documents older than `beforeSeq` that are not among the kept. */
   async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
     const kept = new unseen.SeqSet();
     for (const seq of seqs) kept.add(seq);

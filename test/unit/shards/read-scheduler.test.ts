@@ -1,5 +1,5 @@
-// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and what must
-// not be.
+// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and reads that
+// must not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
@@ -17,9 +17,7 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-/**
- * A line whose reads call `work` with their id; the answers come back by the order in which they were sent.
- */
+/** A scheduler whose reads call `work` with their id, and the ids in the order in which the reads started. */
 function startLine(work: (id: number, line: ReadScheduler) => void | Promise<void>) {
   const begun: number[] = [];
   const line: ReadScheduler = new ReadScheduler(
@@ -34,7 +32,7 @@ function startLine(work: (id: number, line: ReadScheduler) => void | Promise<voi
   return { begun, line, ...asker(line) };
 }
 
-/** A thread that asks on a line of its own. */
+/** A thread that sends reads on its own channel. */
 function asker(line: ReadScheduler) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
@@ -60,10 +58,10 @@ function asker(line: ReadScheduler) {
   return { send, answers, collect, answered, leave: () => port1.close() };
 }
 
-/** The time of all lines. */
+/** The current time for all schedulers. */
 let nowMs = 0;
 
-/** Keeps the thread for so long, as an engine does. */
+/** Blocks the thread for this long, like an engine. */
 function busy(ms: number): void {
   nowMs += ms;
 }

@@ -1,5 +1,5 @@
-// Ranking rules and synonym groups in the catalog: what their lists promise to caches, what a swap and a copy
-// do to the state, what is on disk; and how uses are waited for.
+// Ranking rules and synonym groups in the catalog: the guarantees that caches rely on, the effects of a swap
+// and a copy on the state, the stored form; and how readers are waited for.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Index definitions: defaults, refusals, and what a change does to slots and versions.
+// Index definitions: defaults, refusals, and the effects of a change on slots and versions.
 import { describe, expect, test } from "vitest";
 import type { FieldDefinition } from "../../../../server/catalog/definition/schema.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";

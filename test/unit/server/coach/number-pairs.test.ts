@@ -1,4 +1,4 @@
-// A set of pairs: the same as a set of texts, for small, large and many pairs.
+// A set of number pairs behaves like a set of strings, for small and large numbers and many pairs.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NumberPairs } from "../../../../server/coach/number-pairs.js";

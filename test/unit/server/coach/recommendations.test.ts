@@ -1,5 +1,5 @@
-// What an analysis saves: pending advice is renewed, decided advice rests for 30 days in any spelling and
-// form, old advice goes.
+// What an analysis saves: pending recommendations are renewed, decided ones rest for 30 days in any spelling
+// and form, and old ones are removed.
 import { expect, test } from "vitest";
 import type { Advice, Recommendation } from "../../../../server/catalog/records/recommendation.js";
 import { apply, type CatalogState, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";

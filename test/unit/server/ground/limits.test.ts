@@ -1,4 +1,4 @@
-// docs/limits.md lists the limits as they are.
+// docs/limits.md lists the actual limits.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FIXED_LIMITS, REQUEST_LIMITS, SERVER_LIMITS } from "../../../../server/ground/limits.js";

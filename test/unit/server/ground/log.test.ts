@@ -1,5 +1,5 @@
-// The log where it cannot be written: lines are dropped and counted, nothing ends, and the next line is
-// whole.
+// A log that cannot be written: lines are dropped and counted, the process continues, and the next line is
+// complete.
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ test.skipIf(!existsSync(FULL))("drops and counts what a full disk does not take"
   let dropped = 0;
   const log = createLogger("info", () => dropped++, descriptor);
   for (let i = 0; i < 3; i++) log.info({ i }, "a line");
-  await new Promise(setImmediate); // an error that nobody handles would come now
+  await new Promise(setImmediate); // an unhandled error would surface now
   closeSync(descriptor);
   expect(dropped).toBe(3);
 });

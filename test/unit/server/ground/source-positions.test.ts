@@ -1,4 +1,4 @@
-// Traces of built programs name the sources.
+// Stack traces of built programs name the source files.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,7 +13,7 @@ function positionOf(text: string, file: string): [line: number, column: number] 
   return [before.length, before.at(-1)!.length + 1];
 }
 
-/** The part that programs share has the code of a module of the build. */
+/** The chunk shared by programs contains this module's code. */
 function sharedPart(module: string): string {
   const name = /from "([^"]+errors[^"]*\.js)"/.exec(readFileSync(module, "utf8"))![1]!;
   return resolve(dirname(module), name);

@@ -103,7 +103,7 @@ describe("the body queue", () => {
     const pieces = [1, 2, 3].map((byte) => new Uint8Array(MIB.length).fill(byte));
     const push = (piece: Uint8Array): void => {
       chunk.set(piece);
-      body.push(chunk); // the transport uses its buffer again
+      body.push(chunk); // the transport reuses its buffer
     };
     push(pieces[0]!);
     const collected = body.collect(4 * MIB.length, "SK-SYS-413");
@@ -112,7 +112,7 @@ describe("the body queue", () => {
     body.end();
     const whole = await collected;
     expect(Buffer.compare(whole, Buffer.concat(pieces))).toBe(0);
-    body.fail(new Error("the client is gone")); // while the route still reads
+    body.fail(new Error("the client is gone")); // while the route is still reading
     expect(whole.byteLength).toBe(3 * MIB.length);
     body.close();
     expect(whole.byteLength).toBe(0);

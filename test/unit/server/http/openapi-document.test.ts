@@ -1,5 +1,4 @@
-// What generators of clients make of the OpenAPI document: which members they require, and that shapes have
-// names.
+// How client generators understand the OpenAPI document: required members and named types.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";
@@ -13,7 +12,7 @@ interface Media {
   readonly example?: unknown;
 }
 
-/** The bodies of requests by operation. */
+/** Request bodies by operation. */
 const bodies = Object.values(OPENAPI.paths).flatMap((item) =>
   Object.values(item).flatMap(({ operationId, requestBody }) =>
     Object.entries((requestBody?.content ?? {}) as Record<string, Media>).map(

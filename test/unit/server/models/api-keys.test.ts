@@ -1,4 +1,4 @@
-// Keys of settings at rest: whose indexes open one, and for which server.
+// Endpoint keys at rest: which tenant's indexes can open one, and for which server.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What of a document is embedded.
+// Which parts of a document are embedded.
 import { describe, expect, test } from "vitest";
 import {
   cutText,

@@ -1,5 +1,4 @@
-// The vectors of queries from an endpoint: soon or not at all, one request for the same text, none while the
-// server is down.
+// Query vectors from an endpoint: quickly or not at all, one request per text, none while the server is down.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM_CLOCK } from "../../../../server/ground/outbound/patience.js";
 import {
@@ -18,7 +17,7 @@ afterEach(() => server.close());
 
 const vectorOf = (text: string): Float32Array => Float32Array.from(hashedVector(text));
 
-/** Lets requests that wait for `gate` go on when it is opened. */
+/** Releases the requests that wait for `after` once `open` is called. */
 function gate(): { readonly after: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const after = new Promise<void>((resolve) => {
@@ -27,7 +26,7 @@ function gate(): { readonly after: Promise<void>; open(): void } {
   return { after, open: () => open() };
 }
 
-/** What a promise gives without waiting for anything. */
+/** The value of a promise if it needs no waiting. */
 function atOnce<T>(promise: Promise<T>): Promise<T | "waits"> {
   return Promise.race([promise, new Promise<"waits">((resolve) => setImmediate(resolve, "waits"))]);
 }
@@ -126,7 +125,8 @@ describe("a server that is too slow", () => {
     await until(() => endpoint.state.status === "down");
     expect(endpoint.state.lastError).toBe("the model took longer than 600000 ms");
     expect(await endpoint.embedQuery("another")).toBeNull();
-    expect(await endpoint.embedQuery("late 1")).toEqual(vectorOf("late 1")); // what is known is still known
+    // known vectors are still available
+    expect(await endpoint.embedQuery("late 1")).toEqual(vectorOf("late 1"));
     expect(server.requests).toHaveLength(3);
     await clock.pause(1_000);
     expect(await endpoint.embedQuery("another")).toEqual(vectorOf("another"));
@@ -146,7 +146,7 @@ describe("a server that is too slow", () => {
     await clock.pause(1_000);
     expect(await endpoint.embedQuery("tried")).toBeNull();
     await clock.pause(2_000);
-    // Four requests are under way, so not even one query can try.
+    // Four requests are in progress, so there is no room for a query's retry.
     expect(await atOnce(endpoint.embedQuery("text 4"))).toBeNull();
     await until(() => server.requests.length >= 4);
     held.open();
@@ -188,7 +188,7 @@ describe("a server that fails", () => {
     for (let i = 0; i < 6; i++) expect(await endpoint.embedQuery(`text ${i}`)).toBeNull();
     expect([server.requests.length, endpoint.state.status]).toEqual([3, "down"]);
     await clock.pause(1_000);
-    // Of all that come now, one is let through.
+    // Only one of these concurrent queries is let through.
     const tried = await Promise.all(["a", "b", "c"].map((text) => endpoint.embedQuery(text)));
     expect([tried, server.requests.length]).toEqual([[null, null, null], 4]);
     await clock.pause(1_999);

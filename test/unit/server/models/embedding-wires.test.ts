@@ -1,4 +1,4 @@
-// The formats in which servers are asked for vectors: bodies, and what is taken for an answer.
+// The wire formats of embedding servers: request bodies, and accepted answers.
 import { expect, test } from "vitest";
 import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
 

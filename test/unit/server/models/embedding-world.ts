@@ -1,5 +1,5 @@
-// Endpoints as the tests make them: on loopback, which the rules allow, with pauses that are noted instead of
-// waited for and without chance.
+// Endpoints as tests create them: on loopback, which is allowed, with pauses that are recorded instead of
+// waited for, and without randomness.
 import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
 import { Recorder } from "../../../../server/ground/metrics/recorder.js";
 import type { Clock } from "../../../../server/ground/outbound/patience.js";
@@ -29,7 +29,7 @@ export function modelServer(url: string, more: Partial<ModelServerOptions> = {})
   });
 }
 
-/** Queries wait as long as it takes, unless the limits say otherwise. */
+/** Queries wait without a time limit unless the limits say otherwise. */
 export function endpointAt(
   url: string,
   limits: Partial<Limits> = {},
@@ -47,7 +47,7 @@ export function endpointAt(
   return { endpoint, recorder };
 }
 
-/** What a promise is rejected with. */
+/** The error that a promise is rejected with. */
 export function failureOf(work: Promise<unknown>): Promise<Error> {
   return work.then(
     () => {

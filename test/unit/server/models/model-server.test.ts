@@ -1,5 +1,5 @@
-// What a request to a model's server sends, over which connections, and what becomes of every answer that is
-// none.
+// Requests to a model's server: what is sent, over which connections, and the handling of every invalid
+// answer.
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -59,7 +59,7 @@ describe("a request", () => {
     server.closeIdle();
     await client.post(BODY, NEVER);
     server.script({ reset: true });
-    await client.post(BODY, NEVER); // a kept connection that breaks says nothing of the server
+    await client.post(BODY, NEVER); // a broken idle connection says nothing about the server
     expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 3]);
     client.close();
   });
@@ -169,7 +169,7 @@ describe("an answer", () => {
 describe("the guard", () => {
   const NOBODY = { allowPrivate: false, allowHosts: [] };
 
-  /** Resolves every name to the addresses, and leads 93.184.216.34 to the server. */
+  /** Resolves every name to these addresses, and routes 93.184.216.34 to the server. */
   function network(...answers: string[][]): Network & { readonly connected: Endpoint[] } {
     const connected: Endpoint[] = [];
     return {

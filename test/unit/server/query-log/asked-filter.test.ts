@@ -1,4 +1,4 @@
-// The filter over who asked for what never misses a pair, and rarely lets another one pass.
+// The filter over (user, query) pairs never misses a pair, and rarely accepts another one.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { AskedFilter } from "../../../../server/query-log/rows/asked-filter.js";

@@ -1,4 +1,4 @@
-// Columns of numbers and texts come back as they were put, and a cut column is an error and no nonsense.
+// Columns of numbers and texts round-trip, and a truncated column gives an error rather than wrong values.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ColumnReader, ColumnWriter } from "../../../../server/query-log/rows/columns.js";

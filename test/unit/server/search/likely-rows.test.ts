@@ -1,5 +1,5 @@
-// Which rows of a shard send their documents along: all of a page with one shard, with several about a share
-// of it.
+// Which rows of a shard include their documents: with one shard a whole page, with several about a share of
+// it.
 import { expect, it } from "vitest";
 import { likelyRows } from "../../../../server/fleet/reads/likely-rows.js";
 

@@ -1,4 +1,4 @@
-// The response as clients parse it, and the bytes that must pass through untouched.
+// The response as clients parse it, and the bytes that must pass through unchanged.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../server/question/request/query-request.js";

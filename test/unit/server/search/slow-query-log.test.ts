@@ -1,4 +1,4 @@
-// The log of slow queries: what is slow, what a line holds, and that it never floods.
+// The slow-query log: what counts as slow, the contents of a line, and that it never floods.
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

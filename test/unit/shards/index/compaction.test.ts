@@ -1,5 +1,5 @@
-// The disk of deleted documents is given back once the index is quiet, also by an index that was closed
-// before it was.
+// The disk space of deleted documents is reclaimed once the index is quiet, even if the index was closed
+// before that.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(location, { recursive: true }));
 
-/** How many deleted documents the database knows to take room, and how much all of its documents take. */
+/**
+ * Number of deleted documents that the database knows still occupy space, and the size of all its documents.
+ */
 async function garbage(store: LevelStore): Promise<{ released: number; bytes: number }> {
   const record = await store.get(releasedDocumentsKey(UID));
   const released = record === undefined ? 0 : decodeReleasedDocuments(record, "the record");
@@ -38,7 +40,7 @@ async function deleteAndClose(moment: Moment): Promise<void> {
     return { id: `d${i}`, body: { id: `d${i}`, text: randomBytes(TEXT_BYTES / 2).toString("hex") } };
   });
   expect((await shard.write(Action.UPSERT, documents)).failures).toEqual([]);
-  await shard.close(); // which leaves them in the log, and opening puts them into tables
+  await shard.close(); // this leaves them in the log, and opening moves them into tables
 
   const store = await LevelStore.open(location);
   shard = await TestShard.open(store);

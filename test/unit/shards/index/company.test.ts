@@ -1,5 +1,4 @@
-// A shard counts words that stand together as of the generation that is asked for, and refuses what it is to
-// refuse.
+// A shard counts words that occur together in the requested generation, and refuses invalid requests.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// When the database refuses a write or a background job breaks, nothing changes; when the engine traps, the
-// index comes back by itself.
+// If the database refuses a write or a background job fails, nothing changes; if the engine traps, the index
+// recovers without a restart.
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";
@@ -25,7 +25,7 @@ async function filled(disk = new CrashDisk()): Promise<TestShard> {
   return shard;
 }
 
-/** Reads of several values wait until they are let go on. */
+/** Reads of several values wait until they are released. */
 class WaitingStore extends CrashStore {
   goOn: (() => void) | null = null;
 
@@ -61,7 +61,7 @@ describe("faults", () => {
       "disk full",
     );
     armShardFault("commit.before-batch", null);
-    const { merging, memoryBytes } = before; // work goes on in the background and takes memory
+    const { merging, memoryBytes } = before; // background work continues and takes memory
     expect({ ...(await shard.stats()), merging, memoryBytes }).toEqual(before);
     expect(await shard.get("a")).toEqual({ id: "a", price: 1 });
     expect(await shard.search()).toEqual(await shard.seqs());

@@ -1,5 +1,5 @@
-// One index over a real database and the real engine: whatever is written, deleted, merged and reopened, it
-// holds what a plain map holds, and every generation that is in use stays readable.
+// One index over a real database and the real engine: after any writes, deletes, merges and reopens it
+// contains the same as a plain map, and every generation in use stays readable.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const doc = (id: string, price: unknown = 1, title = `title of ${id}`): TestDocu
   return { id, body: { id, title, price } };
 };
 
-/** The shard holds exactly the model, by every way of asking. */
+/** Expects the shard to match the model in every kind of request. */
 async function expectModel(shard: TestShard, model: Model, ids: readonly string[]): Promise<void> {
   const stored = await shard.documents();
   expect(new Map([...stored].sort())).toEqual(new Map([...model.documents].sort()));

@@ -1,8 +1,8 @@
-// Shards take turns at work that takes much memory.
+// Shards take turns at memory-intensive work.
 import { expect, test, vi } from "vitest";
 import { LargeWork } from "../../../../shards/index/large-work.js";
 
-/** Far longer than a turn takes to come. */
+/** Far longer than the wait for a turn. */
 const WAIT = { timeout: 60_000 };
 
 function shards(count: number): LargeWork[] {
@@ -16,7 +16,7 @@ test("one of up to four shards works, then another one", async () => {
   expect(first.begin()).toBe(false);
   expect(second.begin()).toBe(false);
   first.end();
-  expect(second.begin()).toBe(false); // what the first has left is not collected yet
+  expect(second.begin()).toBe(false); // the garbage of the first has not been collected yet
   await vi.waitFor(() => expect(second.begin()).toBe(true), WAIT);
   expect(first.begin()).toBe(false);
   second.end();

@@ -1,5 +1,5 @@
-// An engine whose memory holds much that the index no longer uses is renewed between requests: the memory
-// falls, every answer stays, also of older generations that are in use, and writes go on.
+// An engine with much unused memory is renewed between requests: the memory shrinks, every answer stays the
+// same, even for older generations in use, and writes continue.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ function documents(from: number, count: number): TestDocument[] {
   });
 }
 
-/** Waits until the background has done all that it does in a pause of writing; the most memory on the way. */
+/** Waits until the background work of a write pause is done; returns the peak memory. */
 async function quiet(shard: TestShard): Promise<number> {
   for (let peak = 0; ; ) {
     const { memoryBytes, merging, maintenanceDue } = await shard.stats();
@@ -53,7 +53,8 @@ async function quiet(shard: TestShard): Promise<number> {
 
 test("memory comes back when most documents are gone, and answers stay", async () => {
   const shard = await TestShard.open(await LevelStore.open(location));
-  let peak = 0; // of all the time: on a slow machine some of the memory is back before the last answer
+  // measured throughout: on a slow machine some of the memory is released before the last answer
+  let peak = 0;
   for (let from = 0; from < DOCUMENTS; from += BATCH) {
     expect((await shard.write(Action.UPSERT, documents(from, BATCH))).failures).toEqual([]);
     peak = Math.max(peak, (await shard.stats()).memoryBytes);

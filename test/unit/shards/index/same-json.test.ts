@@ -1,4 +1,4 @@
-// Two texts are the same document when they are the same JSON value, to the last digit.
+// Two texts are the same document if they are the same JSON value, to the last digit.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
@@ -75,7 +75,8 @@ test("any value is the same however it is printed, and another one is not", () =
 });
 
 /**
- * The value with the members of its objects in order. No object becomes a list that another value could be.
+ * The value with the members of its objects sorted. An object is wrapped, so that it cannot be confused with
+ * an array.
  */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

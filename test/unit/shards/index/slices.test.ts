@@ -1,4 +1,4 @@
-// Slices of long work: one per turn of the event loop, fewer while queries are answered, but never none.
+// Slices of long work: one per iteration of the event loop, fewer while queries are answered, but never none.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Slices } from "../../../../shards/index/slices.js";
 
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** When the slices of work that never ends begin, in the first `ms`. */
+/** Start times of the slices of endless work within the first `ms`. */
 async function slicesIn(
   ms: number,
   queries: Int32Array,

@@ -1,4 +1,4 @@
-// SYNC writes only what changed and says which stored versions the feed has seen; what it has not seen is
+// SYNC writes only changed documents and returns which stored versions the feed has seen; unseen ones are
 // deleted.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Plans of writes let reads have their turn: a thread that applies thousands of changes to a large document
-// in one go answers nothing for seconds, and on a busy machine it is taken for one that hangs.
+// Plans of writes yield to reads: a thread that applies thousands of changes to a large document in one go
+// answers nothing for seconds, and on a busy machine counts as hanging.
 import { expect, test } from "vitest";
 import { planRows, type WriteOp } from "../../../../shards/index/write/write-plan.js";
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";
@@ -33,7 +33,7 @@ test("a request that would rewrite too much has its changes tried for as many by
     resultBytesMax: 60,
     slices: { over: false, next: async () => undefined },
   };
-  // A change of 20 bytes, or one that is found to be broken when it is tried.
+  // A change of 20 bytes, or one that turns out to be broken when it is applied.
   const change = (i: number, generation: number, broken: boolean): WriteOp => ({
     action: Action.UPDATE,
     generation,

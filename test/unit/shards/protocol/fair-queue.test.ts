@@ -1,4 +1,4 @@
-// The fair queue beside a naive twin, and what it promises: order within a flow, shares by what was used, no
+// The fair queue against a naive model, and its guarantees: order within a flow, shares by usage, no
 // starvation.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,13 +10,13 @@ interface Waiting {
 }
 
 /**
- * The same rule over one list: of the flows that wait the one that has used the least, then the one that was
- * served longest ago.
+ * The same rule over one list: of the waiting flows, the one that has used least; on a tie, the one served
+ * longest ago.
  */
 class NaiveQueue {
   readonly #waiting: Waiting[] = [];
   readonly #used = new Map<number, number>();
-  /** Flows in the order in which they came, or were served. */
+  /** Flows in the order in which they arrived or were last served. */
   #order: number[] = [];
   #now = 0;
 

@@ -1,4 +1,4 @@
-// Every message comes back as it went in, and cut or padded bytes are refused with a ShardError.
+// Every message round-trips, and truncated or padded bytes are refused with a ShardError.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MessageReader } from "../../../../shards/protocol/bytes.js";
@@ -14,7 +14,7 @@ import * as together from "../../../../shards/protocol/together.js";
 import * as unseen from "../../../../shards/protocol/unseen.js";
 import * as writing from "../../../../shards/protocol/write.js";
 
-/** A reader behind the op byte, which is checked. */
+/** A reader positioned after the op byte, which is checked. */
 function opened(message: Uint8Array, op: number): MessageReader {
   const reader = new MessageReader(message);
   expect(reader.u8()).toBe(op);

@@ -1,4 +1,4 @@
-// What is marked of a text, by the way in which it matched, and which part of it is shown.
+// Which parts of a text are marked for each way of matching, and which part of it is shown.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 const EN = languageNumber("en");
 const englishStem = (stem: string): string => `\u0001${String.fromCharCode(0x20 + EN)}${stem}`;
 
-/** The text with [marks]; null without one. */
+/** The text with [marks]; null if there are none. */
 function marked(text: string, words: Partial<HighlightWord>[], more = {}): string | null {
   const request = { fields: [field("t", more)], words: words.map(word), startTag: "[", endTag: "]" };
   return highlighted(workbench, { t: text }, request).t?.snippet ?? null;
@@ -147,7 +147,7 @@ describe("which part is shown", () => {
     expect(highlighted(workbench, document, { words })).toEqual({
       tags: { snippet: "<mark>red</mark> <mark>shoe</mark>", matched_tokens: ["red", "shoe", "shoes"] },
     });
-    // two forms of one word are one word
+    // two forms of one word count as one word
     const forms = { tags: ["shoe shoo shoes", "a red shoe"] };
     expect(highlighted(workbench, forms, { words }).tags!.snippet).toBe(
       "a <mark>red</mark> <mark>shoe</mark>",

@@ -1,4 +1,4 @@
-// Highlights one document as a shard does, for tests.
+// Highlights one document like a shard, for tests.
 import type { AnalysisSettings, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import type { HighlightRequest, HighlightWord } from "../../../../shards/protocol/fetch.js";
@@ -14,7 +14,7 @@ export function field(name: string, more: { language?: number; sku?: boolean; in
   return { name, language: 0, sku: false, infix: false, ...more };
 }
 
-/** All fields of the document, unless others are asked for; everything is shown. */
+/** All fields of the document by default; everything is shown. */
 export function highlighted(
   workbench: Workbench,
   document: Record<string, unknown>,

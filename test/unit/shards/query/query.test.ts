@@ -1,4 +1,4 @@
-// What an answer shows of a document: projection and partial updates, byte for byte.
+// The part of a document that an answer shows: projection and partial updates, byte for byte.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { hasInternalMembers } from "../../../../shards/query/internal.js";

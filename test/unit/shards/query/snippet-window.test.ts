@@ -1,5 +1,5 @@
-// The window of a snippet: inside the text, no larger than asked, with its best marks, from a sentence on if
-// one begins.
+// The window of a snippet: inside the text, no larger than requested, with its best marks, starting at a
+// sentence if one begins there.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chooseWindow } from "../../../../shards/query/snippet-window.js";

@@ -1,6 +1,6 @@
-// Damage in every kind of stored value, and in LevelDB's own files: a closed shard database on a real disk is
-// damaged in one place, opened by the worker's own code, and may answer only what is right or an error that
-// names the place. Then check finds it and repair makes it whole.
+// Damage in every kind of stored value and in LevelDB's own files: a closed shard database on a real disk is
+// damaged in one place and opened by the worker's own code. It may give only correct answers, or an error
+// that names the place. Then check finds the damage and repair mends it.
 import {
   cpSync,
   mkdirSync,
@@ -32,11 +32,11 @@ const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = 8;
-/** At the end of a table, with some bytes that mean nothing. */
+/** At the end of a table; some of its bytes have no meaning. */
 const FOOTER_BYTES = 48;
 const whole = join(folder, "whole");
 const body = (id: string, price: number) => ({ id, body: { id, title: `thing ${id}`, price } });
-/** What the index holds, by id. */
+/** Contents of the index by id. */
 const expected = new Map<string, unknown>();
 let bytes = new Map<string, Uint8Array>();
 let copies = 0;
@@ -44,7 +44,8 @@ let copies = 0;
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
 /**
- * So many that the first segment is merged neither for its few deleted rows nor with the small one after it.
+ * Enough that the first segment is merged neither because of its few deleted rows nor with the small one
+ * after it.
  */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
@@ -82,7 +83,7 @@ function copy(): string {
   return dataDir;
 }
 
-/** A copy in which one value is another, or gone. */
+/** A copy with one value replaced or removed. */
 async function damagedCopy(key: Uint8Array, value: Uint8Array | null): Promise<string> {
   const dataDir = copy();
   const db = new ClassicLevel<Uint8Array, Uint8Array>(locationIn(dataDir), options);
@@ -122,13 +123,13 @@ function flip(value: Uint8Array, at: number): Uint8Array {
   return changed;
 }
 
-/** Places to flip a bit at: the frame and some of the payload. */
+/** Positions for a bit flip: the frame and some of the payload. */
 function places(value: Uint8Array): number[] {
   const wanted = [0, 6, 12, value.length - 1, ...effort([], [4, 8, 17, value.length >> 1])];
   return [...new Set(wanted.filter((at) => at < value.length))];
 }
 
-/** Whether everything of the index that answers is right; the damage that the rest named. */
+/** Checks that all answers of the index are correct; returns the damage named by the others. */
 async function askEverything(dataDir: string): Promise<string[]> {
   const named: string[] = [];
   const store = await LevelStore.open(locationIn(dataDir));
@@ -270,7 +271,7 @@ describe("damage in a stored value", () => {
 });
 
 describe("damage in LevelDB's files", () => {
-  /** A copy whose file of this kind has one flipped bit. */
+  /** A copy in which one file of this kind has a flipped bit. */
   async function flippedFile(pattern: RegExp, at: (length: number) => number): Promise<string> {
     const dataDir = copy();
     const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));
@@ -374,7 +375,7 @@ describe("damage in LevelDB's files", () => {
 
   test("flipped bytes all over a table are found by check", async () => {
     const dataDir = copy();
-    await LevelStore.repair(locationIn(dataDir)); // writes the log to a table
+    await LevelStore.repair(locationIn(dataDir)); // moves the log into a table
     const store = await LevelStore.open(locationIn(dataDir));
     await store.close();
     const table = readdirSync(locationIn(dataDir)).find((name) => name.endsWith(".ldb"))!;

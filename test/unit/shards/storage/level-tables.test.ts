@@ -1,5 +1,5 @@
-// A table with a page of zeros, wherever it lies, ends no process: repair keeps every value that LevelDB can
-// still read safely, and after it the database is whole.
+// A page of zeros anywhere in a table does not end the process: repair keeps every value that LevelDB can
+// still read safely, and afterwards the database is intact.
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const whole = join(folder, "whole");
 const expected = new Map<string, string>();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** One table of some forty blocks. */
+/** One table of about forty blocks. */
 beforeAll(async () => {
   const store = await LevelStore.open(whole);
   for (let i = 0; i < VALUES; i++) {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await store.batch(ops, { sync: true });
   await store.close();
-  await LevelStore.repair(whole); // writes the log to a table, but not as a store does
+  await LevelStore.repair(whole); // moves the log into a table, but not in the way a store does
   const reopened = await LevelStore.open(whole);
   await reopened.compact(EVERY_KEY);
   await reopened.close();
@@ -38,7 +38,7 @@ const tableIn = (location: string): string => {
   return join(location, name!);
 };
 
-/** What a repair leaves of a copy whose table is changed. */
+/** The values left by a repair of a copy with a changed table. */
 async function repaired(change: (table: Buffer) => void): Promise<Map<string, string>> {
   const location = join(folder, "copy");
   rmSync(location, { recursive: true, force: true });
@@ -69,7 +69,7 @@ function missing(left: ReadonlyMap<string, string>): number {
 describe("repair of a table", () => {
   test("a page of zeros costs the values of its blocks", async () => {
     const { length } = readFileSync(tableIn(whole));
-    const inBlocks = length - 3 * PAGE_BYTES; // filter and indexes lie behind
+    const inBlocks = length - 3 * PAGE_BYTES; // filter and indexes come after
     for (let at = 0; at < inBlocks; at += PAGE_BYTES) {
       const lost = missing(await repaired((table) => table.fill(0, at, at + PAGE_BYTES)));
       expect(lost, `page at ${at}`).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// Keys, envelopes, the manifest and the small records: what goes in comes out, and bytes that are foreign, of
-// another version or damaged are told apart.
+// Keys, envelopes, the manifest and the small records: values round-trip, and foreign bytes, other versions
+// and damage give different errors.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DeletedRows } from "../../../../shards/segments/deleted-rows.js";

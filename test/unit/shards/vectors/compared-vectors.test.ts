@@ -1,5 +1,4 @@
-// Cosines of stored vectors, with room for few of them: they are those of what the store has, whatever was
-// compared before.
+// Cosines of stored vectors with few slots: they match the store's vectors, whatever was compared before.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +31,7 @@ afterAll(async () => {
 });
 
 let fails = false;
-/** A table that has failed once fails for ever. */
+/** A table that has failed once keeps failing. */
 const slots = new VectorSlots(
   () => {
     const table = workbench.vectorTable();
@@ -58,7 +57,7 @@ const home = {
   },
 };
 
-/** An index whose documents' vectors come from outside, with what its store is known to have. */
+/** An index with pushed vectors, and the known contents of its store. */
 class Index {
   readonly stored = new Map<number, Uint8Array>();
   origin = 1;
@@ -79,7 +78,7 @@ class Index {
     this.vectors.forgetRead();
   }
 
-  /** Vectors of another origin cannot be compared with those before. */
+  /** Vectors of another origin cannot be compared with the earlier ones. */
   beginAnew(): void {
     this.origin++;
     this.vectors.setPolicy({ source: "pushed", origin: this.origin });

@@ -1,5 +1,5 @@
-// Damage in what is stored of vectors: searches by words go on, what is damaged is named and made anew or
-// waited for, and no answer comes from it. Then check finds it and repair keeps the rest.
+// Damage in stored vectors: word searches continue, and damaged data is reported and rebuilt or waited for,
+// but never used in an answer. Then check finds it and repair keeps the rest.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,7 +85,7 @@ async function problems(task: "check" | "repair", dataDir: string): Promise<stri
   return [...report.problems, ...report.indexes.flatMap((index) => index.problems)];
 }
 
-/** Check names the damage, repair mends the index, and check finds nothing any more. */
+/** Expects that check names the damage, repair mends the index, and check then finds nothing. */
 async function expectMended(dataDir: string, name: RegExp): Promise<void> {
   expect((await problems("check", dataDir)).join("\n")).toMatch(name);
   expect((await job("repair", dataDir)).indexes[0]!.repair).toMatchObject({ documents: ROWS, lost: [] });
@@ -203,7 +203,7 @@ describe("the model", () => {
       await words(shard);
       expect((await shard.test.stats()).modelNumber).toBe(0);
       expect(await shard.nearest(shard.query(1), 100)).toEqual([]);
-      // trained on other documents, with the number that begins anew
+      // trained on other documents, with numbers that start from the beginning
       const other = await model(all.slice(3, 15).map(({ body }) => body));
       await shard.setModel(other);
       await embedded(shard);

@@ -1,4 +1,4 @@
-// An embedder that breaks, and a disk that takes no vectors: documents are written and found all the same, it
+// An embedder that fails, and a disk that rejects vectors: documents are still written and found, the failure
 // is reported, and the vectors come later.
 import { afterEach, describe, expect, test } from "vitest";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
@@ -19,14 +19,14 @@ const about = (i: number) => ({
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const BODIES = upTo(80).map((i) => about(i).body);
 
-/** Between two attempts of background work lie some seconds. */
+/** Attempts of background work are some seconds apart. */
 const SEES_RETRY = effort(false, true);
 const TRAPPED = /index 7: documents could not be embedded/;
 
-/** So many of the next embedders have an instance that has trapped, and so fail in every call. */
+/** Number of further embedders whose instance has trapped, so that every call fails. */
 let spoilt = 0;
 
-/** Has room for deletions only while it is full. */
+/** When full, it has room only for deletions. */
 class FullStore extends CrashStore {
   isFull = false;
 

@@ -1,6 +1,6 @@
-// A thread that has borrowed the memory of an index finds the nearest documents, and vectors of queries, as
-// the shard does: at every moment of random stories in which vectors come, are made anew by another source or
-// model, and go.
+// A thread that has borrowed an index's memory finds the nearest documents and embeds queries like the shard:
+// at every moment of random stories in which vectors are added, replaced by another source or model, and
+// removed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,12 +48,12 @@ function documentOf(i: number, random: Random): { id: string; body: object } {
   return { id: `d${i}`, body: { id: `d${i}`, title: `${TOPICS[i % 4]} ${i % 7}`, price: i, ...embedding } };
 }
 
-/** An index in a shard, and a reader of it as another thread would have it. */
+/** An index in a shard, and a reader of it as another thread would have one. */
 class Lent {
   readonly shard: VectorShard;
   readonly #local = new LocalVectors(() => workbench.vectorTable(), 2 ** 20);
   #reader: EngineReader | null = null;
-  /** What the comparisons have seen. */
+  /** Counts of what the comparisons covered. */
   readonly seen = { cosines: 0, fetched: 0, compared: 0, vectors: 0, unknown: 0, models: 0, readers: 0 };
 
   constructor(shard: VectorShard) {
@@ -79,8 +79,8 @@ class Lent {
   }
 
   /**
-   * Cosines of stored vectors that the other thread has kept since they last changed. To be called when
-   * nothing is under way.
+   * Compares cosines of stored vectors that the other thread has kept since they last changed. Must be called
+   * when no work is in progress.
    */
   async compareStored(random: Random): Promise<void> {
     const { test } = this.shard;
@@ -99,7 +99,7 @@ class Lent {
     this.seen.cosines += seqs.length;
   }
 
-  /** At one moment. */
+  /** Compares at one moment. */
   compare(random: Random): void {
     const { test } = this.shard;
     const oldestGeneration = test.oldest ?? test.generation;
@@ -109,7 +109,7 @@ class Lent {
       const request = { uid: UID, generation, oldestGeneration, program };
       const expected = handle(test.shard, encodeNearestRequest(request)) as Uint8Array;
       const answer = this.reader.answer("nearest", generation, oldestGeneration, program, NEVER);
-      if (answer === null) continue; // the board shows the newest snapshots only
+      if (answer === null) continue; // the board shows only the newest snapshots
       expect(answer).toEqual(new Uint8Array(decodeResult(expected)));
       this.seen.compared += decodeNearestResult(answer).compared;
     }
@@ -125,7 +125,7 @@ class Lent {
   }
 }
 
-/** Models of two kinds of documents, each aligned with the one before or not. */
+/** Models of two kinds of documents, some of them aligned with the previous one. */
 async function models(random: Random): Promise<NumberedModel[]> {
   const made: NumberedModel[] = [];
   for (let number = 1; number <= 4; number++) {

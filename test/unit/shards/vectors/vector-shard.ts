@@ -1,4 +1,4 @@
-// What tests ask a shard about vectors, and vectors that are easy to tell apart.
+// Vector requests of tests to a shard, and vectors that are easy to tell apart.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import {
@@ -26,7 +26,7 @@ export function numbers(seed: number): number[] {
   });
 }
 
-/** A model that was trained on these documents. */
+/** A model trained on these documents. */
 export async function trainedModel(
   number: number,
   since: number,
@@ -62,7 +62,7 @@ export class VectorShard {
     return vectors.decodeModelOfReply(await this.test.ask(vectors.encodeModelOf(UID)));
   }
 
-  /** Seqs of the nearest documents, the most similar code first. */
+  /** Seqs of the nearest documents, most similar code first. */
   async nearest(
     query: Float32Array,
     wanted: number,
@@ -106,7 +106,7 @@ export class VectorShard {
     );
   }
 
-  /** Stores vectors of these seeds for documents; how many wait afterwards. */
+  /** Stores vectors with these seeds for documents; returns the number still waiting. */
   async put(given: ReadonlyMap<number, number>, origin = ENDPOINT.origin): Promise<number> {
     const seqs = [...given.keys()];
     const records = Buffer.alloc(seqs.length * VECTOR_BYTES);

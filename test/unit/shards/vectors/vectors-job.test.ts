@@ -1,6 +1,6 @@
-// The background work on vectors beside everything else: vectors that come, documents that die and merges
-// that fall due while it runs, and what it leaves in the database when the vectors come from elsewhere or the
-// index is dropped.
+// The background work on vectors alongside everything else: vectors that arrive, documents that are deleted
+// and merges that fall due during it, and what it leaves in the database when the source of vectors changes
+// or the index is dropped.
 import { afterEach, describe, expect, test } from "vitest";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
@@ -19,13 +19,13 @@ const doc = (i: number) => ({
 });
 const docs = (from: number, count: number) => Array.from({ length: count }, (_, i) => doc(from + i));
 
-/** Whoever reads stored vectors in their order waits at the gate once it is shut. */
+/** Readers of stored vectors in key order wait at the gate while it is shut. */
 class GatedStore extends CrashStore {
-  /** So many readers have come to the gate. */
+  /** Number of readers that have reached the gate. */
   readers = 0;
   #shut: Promise<void> = Promise.resolve();
 
-  /** Returns what opens it. */
+  /** Returns a function that opens it. */
   shut(): () => void {
     let open = (): void => undefined;
     this.#shut = new Promise((resolve) => {
@@ -35,7 +35,7 @@ class GatedStore extends CrashStore {
   }
 
   override async *entries(range: KeyRange): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
-    const found: [Uint8Array, Uint8Array][] = []; // as of now
+    const found: [Uint8Array, Uint8Array][] = []; // at present
     for await (const entry of super.entries(range)) found.push(entry);
     if (kindOfKey(range.from) === "vector") {
       this.readers++;
@@ -61,7 +61,7 @@ describe("while the vectors of a segment are looked for", () => {
   let store: GatedStore;
   let release: () => void;
 
-  /** Of 20 documents the first two have vectors; the job that looks for them stands at the gate. */
+  /** The first two of 20 documents have vectors; the job that looks for such documents waits at the gate. */
   async function standing(): Promise<void> {
     const disk = new CrashDisk();
     await open(new CrashStore(disk), ENDPOINT);
@@ -94,7 +94,7 @@ describe("while the vectors of a segment are looked for", () => {
   test("vectors of other settings put an end to it", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // nothing is known to wait yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // none are known to be waiting yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });
@@ -118,7 +118,7 @@ describe("while the vectors of a segment are looked for", () => {
 });
 
 describe("what is stored", () => {
-  /** How many keys of each kind there are, and which origins the vectors have. */
+  /** The number of keys of each kind, and the origins of the vectors. */
   async function stored(disk: CrashDisk): Promise<{ kinds: Record<string, number>; origins: Set<number> }> {
     const kinds: Record<string, number> = {};
     const origins = new Set<number>();
@@ -130,7 +130,7 @@ describe("what is stored", () => {
     return { kinds, origins };
   }
 
-  /** Every document has what the policy gives it, and codes are stored. */
+  /** Waits until every document has its vector under the policy, and codes are stored. */
   async function brought(policy: VectorPolicy, count: number): Promise<void> {
     await shard.setPolicy(policy);
     if (policy.source === "documents")
@@ -155,11 +155,11 @@ describe("what is stored", () => {
 
   test("after changes of the source has the vectors of the last one only; of a dropped index nothing", async () => {
     const disk = new CrashDisk();
-    disk.isEager = true; // what is not synced is seen, too
+    disk.isEager = true; // makes unsynced data visible too
     await open(new CrashStore(disk), NO_VECTORS);
     for (const from of [0, 10, 20]) await shard.test.write(Action.UPSERT, docs(from, 10));
     await shard.test.write(Action.DELETE, [{ id: "d3" }]);
-    await shard.test.write(Action.UPSERT, []); // what has died is purged
+    await shard.test.write(Action.UPSERT, []); // purges deleted rows
     for (const policy of [ENDPOINT, OTHER, PUSHED, DOCUMENTS]) {
       await brought(policy, 29);
       const { kinds, origins } = await stored(disk);

@@ -1,4 +1,4 @@
-// The table of audited operations against the route table, and what a line says of an answered request.
+// The table of audited operations against the route table, and the audit line of an answered request.
 import { expect, test } from "vitest";
 import { entryOf, OPERATIONS } from "../../../../../server/access/audit/operations.js";
 import { ROUTES } from "../../../../../server/http/routes/table.js";
@@ -17,7 +17,7 @@ test("each action has one operation, and each target is in the path or in the an
     ({ operation, target }) =>
       !ROUTES.find((route) => route.operation === operation)!.path.includes(`{${target}}`),
   );
-  // their answers are looked at by the end-to-end test
+  // the end-to-end test checks their answers
   expect(answered.map(({ operation }) => operation).sort()).toEqual([
     "copySettings",
     "createDataSource",

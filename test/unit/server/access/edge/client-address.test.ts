@@ -1,4 +1,4 @@
-// The client's address behind proxies, and what counts as one client.
+// The client's address behind proxies, and which addresses count as one client.
 import { describe, expect, test } from "vitest";
 import {
   clientNetwork,
@@ -14,17 +14,17 @@ const trust = (setting: unknown): ProxyTrust =>
 describe("the client's address", () => {
   const NETS = ["10.0.0.0/8", "192.0.2.1", "fd00::/8", "2001:db8::7"];
   test.each<[unknown, string, string, string]>([
-    // Nobody is trusted: the header counts for nothing.
+    // No proxy is trusted: the header is ignored.
     [false, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [0, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [[], "203.0.113.9", "1.1.1.1", "203.0.113.9"],
-    // A number of proxies: that many entries from the end.
+    // A number of proxies: counts this many entries from the end.
     [true, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [1, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [2, "127.0.0.1", "6.6.6.6, 1.1.1.1, 2.2.2.2", "1.1.1.1"],
     [2, "127.0.0.1", "2.2.2.2", "2.2.2.2"],
     [3, "127.0.0.1", "", "127.0.0.1"],
-    // Known proxies: the first entry from the end that is none of them.
+    // Known proxies: the first entry from the end that is not one of them.
     [NETS, "10.1.2.3", "6.6.6.6, 1.1.1.1", "1.1.1.1"],
     [NETS, "10.1.2.3", "6.6.6.6, 1.1.1.1, 192.0.2.1, 10.9.9.9", "1.1.1.1"],
     [NETS, "10.1.2.3", "10.5.5.5, 192.0.2.1", "10.5.5.5"],
@@ -34,7 +34,7 @@ describe("the client's address", () => {
     [NETS, "fd00::1", "2001:db8::8, 2001:0DB8:0:0::7", "2001:db8::8"],
     [NETS, "::ffff:10.1.2.3", "::ffff:1.1.1.1", "1.1.1.1"],
     [["::ffff:10.0.0.1"], "10.0.0.1", "1.1.1.1", "1.1.1.1"],
-    // An entry that is no address ends the walk.
+    // An entry that is not an address ends the search.
     [2, "127.0.0.1", "1.1.1.1, unknown, 2.2.2.2", "2.2.2.2"],
     [1, "127.0.0.1", "unknown", "127.0.0.1"],
     [NETS, "10.1.2.3", "1.1.1.1, _hidden, 192.0.2.1", "192.0.2.1"],
@@ -45,11 +45,11 @@ describe("the client's address", () => {
     [1, "127.0.0.1", "[1.1.1.1]:80", "127.0.0.1"],
     [1, "127.0.0.1", "[::1", "127.0.0.1"],
     [1, "127.0.0.1", "1.1.1.1:x", "127.0.0.1"],
-    // Empty entries are no hops.
+    // Empty entries do not count as hops.
     [1, "127.0.0.1", "2.2.2.2,", "2.2.2.2"],
     [2, "127.0.0.1", "6.6.6.6, 1.1.1.1, , ,2.2.2.2 , ", "1.1.1.1"],
     [2, "127.0.0.1", ",,,", "127.0.0.1"],
-    // One spelling, with ports and zones left out.
+    // Normalised: ports and zones are removed.
     [1, "127.0.0.1", "1.2.3.4:5678", "1.2.3.4"],
     [1, "127.0.0.1", "[::1]:80", "::1"],
     [1, "127.0.0.1", "[2001:DB8::A]", "2001:db8::a"],

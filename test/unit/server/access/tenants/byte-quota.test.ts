@@ -1,5 +1,5 @@
-// Bytes of a plan: what was measured and what was accepted since, which writes wait for a measurement, and in
-// which order they begin.
+// Byte quotas of plans: bytes measured plus bytes accepted since, which writes wait for a measurement, and
+// the order in which they start.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -10,10 +10,10 @@ const NOTHING = { diskBytes: 0, memoryBytes: 0 };
 
 let nowMs: number;
 let limits: { diskBytes: number | null; memoryBytes: number | null };
-/** What the indexes take, and how often somebody asked. */
+/** Bytes used by the indexes, and the number of measurements. */
 let taken: TakenBytes[];
 let measured: number;
-/** Held measurements end when it is called. */
+/** Releases held measurements. */
 let release: (() => void) | null;
 let held: Promise<void>;
 let quotas: ByteQuotas;
@@ -54,7 +54,7 @@ function write(bytes: number, work: () => Promise<void> = answered, tenant = TEN
   });
 }
 
-/** A write that is under way until it is told to end. */
+/** A write that stays in progress until `end` is called. */
 function longWrite(bytes: number): { answer: Promise<string | null>; end: () => void } {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {
@@ -145,7 +145,7 @@ describe("a measurement", () => {
     const writes = [90, 1, 20, 2].map((bytes, i) =>
       write(bytes, async () => {
         order.push(i);
-        await ended; // a measurement has not seen it before
+        await ended; // no measurement includes it yet
       }),
     );
     expect(order).toEqual([]);

@@ -1,8 +1,8 @@
-// Writes of a tenant with a quota: side by side while all of them fit, otherwise one after the other.
+// Writes of a tenant with a quota: concurrent as long as all of them fit, otherwise one after the other.
 import { expect, test } from "vitest";
 import { DocumentQuotas } from "../../../../../server/access/tenants/document-quota.js";
 
-/** A write in hand: `end` lets it add its documents. */
+/** A write in progress: `end` lets it add its documents. */
 function heldBack(): { ended: Promise<void>; end: () => void } {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Search tokens: only what a key has signed is read, and the programs that docs/api.md shows make such
+// Search tokens: only the part signed by a key is read, and the programs shown in docs/api.md create such
 // tokens.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -26,8 +26,8 @@ test("every change of a character is noticed", () => {
       const other = token.slice(0, at) + text + token.slice(at + 1);
       const sent = sentToken(other);
       if (sent === null || !isSignedBy(sent, hashKey(KEY))) return;
-      // Base64 has bits at its end that mean nothing, so a signature may be written in several ways. What it
-      // signs may not.
+      // Base64 has unused bits at its end, so a signature has several spellings. The signed content has only
+      // one.
       expect(sent.signed).toBe(sentToken(token)!.signed);
     }),
     { numRuns: 2_000 },

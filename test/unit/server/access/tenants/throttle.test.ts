@@ -1,4 +1,4 @@
-// Token buckets in shared memory: what one thread is answered, and what several let in together.
+// Token buckets in shared memory: the answers to one thread, and the total that several threads admit.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Throttle } from "../../../../../server/access/tenants/throttle.js";
@@ -7,7 +7,7 @@ import { inThreads } from "./together.js";
 
 const throttleOf = (bucketsMax: number): Throttle => new Throttle(Throttle.table(bucketsMax), 0);
 
-/** The dull twin: a map of token buckets, in whole thousandths of a token. */
+/** The naive model: a map of token buckets, in whole thousandths of a token. */
 class NaiveThrottle {
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
 

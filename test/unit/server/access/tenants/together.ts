@@ -1,5 +1,5 @@
-// Runs the same code in several threads that begin at the same moment. The code is JavaScript and gets
-// modules as they are built, since a thread loads no TypeScript.
+// Runs the same code in several threads that start at the same moment. The code is JavaScript and imports
+// built modules, because a thread cannot load TypeScript.
 import { Worker } from "node:worker_threads";
 
 const DIST = new URL("../../../../../dist/", import.meta.url);
@@ -17,7 +17,7 @@ import(module).then((built) => {
 });
 `;
 
-/** What `source`, the body of a function of (built, given, thread), returns in each of the threads. */
+/** The result of `source`, the body of a function of (built, given, thread), in each thread. */
 export async function inThreads<T>(
   threads: number,
   module: string,
@@ -41,8 +41,8 @@ export async function inThreads<T>(
 }
 
 /**
- * A thread that is doing what `source` says, and will not end by itself. `source` is the body of a function
- * of (built, given).
+ * A thread that is running `source` and never ends on its own. `source` is the body of a function of (built,
+ * given).
  */
 export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
   const url = new URL(module, DIST).href;

@@ -1,4 +1,4 @@
-// The settings of semantic search: what they take, and what becomes of the key of an endpoint.
+// The settings of semantic search: accepted values, and the handling of an endpoint's key.
 import { describe, expect, test } from "vitest";
 import { copyCommand } from "../../../../../server/catalog/copy-swap.js";
 import {
@@ -95,7 +95,7 @@ describe("the embedder", () => {
     const embedder = { ...ENDPOINT, url: "http://127.0.0.1:11434/v1" };
     const record = readChangedSettings(makeRecord(), { embedder }, DEFAULT_LIMITS, servers);
     expect(record.settings.embedder.url).toBe(embedder.url);
-    // What the operator allows no longer does not stand in the way of other changes.
+    // A server that the operator no longer allows does not prevent other changes.
     expect(change({ num_typos: 1 }, record).settings.embedder.url).toBe(embedder.url);
   });
 

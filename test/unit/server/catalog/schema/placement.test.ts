@@ -1,5 +1,5 @@
-// Where the documents of an index lie: in its home while it is small, in all shards from a generation on, by
-// id in one of them.
+// Placement of documents: in the index's home shard while it is small, in all shards from some generation on,
+// and by id in exactly one of them.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

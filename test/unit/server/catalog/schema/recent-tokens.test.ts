@@ -1,10 +1,10 @@
-// Short texts are analysed once, each in the way of its index.
+// Short texts are analysed once per analysis settings.
 import { expect, it } from "vitest";
 import { RecentTokens } from "../../../../../server/catalog/schema/recent-tokens.js";
 import type { TextAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";
 import { analyser } from "../../record.js";
 
-/** An analyser that notes what it is asked, and puts its name before each term. */
+/** An analyser that records its calls and prefixes each term with its name. */
 function noting(analysis: string, asked: string[]): TextAnalyser {
   const tokens = (text: string) => {
     asked.push(text);

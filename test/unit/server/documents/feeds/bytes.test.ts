@@ -1,5 +1,5 @@
-// From compressed bytes in some encoding to text: what the bytes are is recognised, what is damaged is told
-// from what is cut, and what would never end is stopped.
+// From compressed bytes in some encoding to text: the format is detected, damaged input is distinguished from
+// truncated input, and endless input is stopped.
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

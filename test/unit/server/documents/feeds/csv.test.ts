@@ -1,4 +1,4 @@
-// CSV and TSV feeds: the delimiter, the header, what stands before it, and rows that do not fit.
+// CSV and TSV feeds: the delimiter, the header, lines before it, and rows that do not fit.
 
 import { describe, expect, test } from "vitest";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";

@@ -1,4 +1,4 @@
-// Feeds as bytes in memory, read to their end.
+// Reads in-memory feeds to their end.
 
 import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import type { FeedItem, FeedOptions } from "../../../../../server/documents/feeds/feed-item.js";
@@ -18,7 +18,7 @@ export async function read(
   return all(readFeed(feed, { format, ...usual, ...options }));
 }
 
-/** The values; an item that failed is its problem. */
+/** The values of the items; for a failed item, its problem. */
 export async function values(format: FeedFormat, bytes: Uint8Array | string, settings: Settings = {}) {
   return valuesOf(await read(format, bytes, settings));
 }
@@ -27,7 +27,7 @@ export function valuesOf(items: readonly FeedItem[]): unknown[] {
   return items.map(({ value, problem }) => (value === null ? problem : plain(value)));
 }
 
-/** The code and the sentence with which a reader refuses a feed, and the items that it gave before. */
+/** The code and sentence of a reader's refusal, and the items before it. */
 export async function refusal(groups: AsyncIterable<readonly FeedItem[]>) {
   const items: FeedItem[] = [];
   try {
@@ -63,7 +63,7 @@ export async function* cutText(text: string, sizes: readonly number[]): AsyncGen
   }
 }
 
-/** The same with objects that have the usual prototype; a member called __proto__ stays one. */
+/** The same value with ordinary prototypes; a member called __proto__ remains a member. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

@@ -1,5 +1,5 @@
-// The feeds that shops and programs really wrote: how many items each has and some values that are hard to
-// get right. Needs the data folder.
+// Feeds written by real shops and programs: the number of items in each, and some values that are hard to get
+// right. Needs the data folder.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

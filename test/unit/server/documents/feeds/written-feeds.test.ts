@@ -1,5 +1,5 @@
-// Items written as a feed and read back are the same items: any values, in any format, encoding, compression
-// and chunks.
+// Items written as a feed are read back unchanged: any values, in any format, encoding, compression and
+// chunking.
 
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { all, cut, valuesOf } from "./read.js";
 
 const RUNS = { numRuns: effort(150, 3000) };
 
-/** No control characters and no lone surrogates: XML has no way to write them. */
+/** Without control characters and lone surrogates, which XML cannot represent. */
 const text = fc
   .string({ unit: fc.constantFrom(..."ab<>&\"';,|\t ]>-!?/=#äß€😀中\ufffd") })
   .map((value) => value.trim());
@@ -39,7 +39,7 @@ async function sent(
   return valuesOf(await all(readFeed({ chunks, contentType: null }, options)));
 }
 
-/** What JSON.parse makes of integers beyond 2^53. */
+/** Rounds integers beyond 2^53 as JSON.parse does. */
 function doubles(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(doubles);

@@ -1,5 +1,5 @@
-// XML feeds: which elements are items and what they become; what is not well-formed costs its item or, where
-// the rest is in doubt, the feed; nothing that a document says about itself is believed.
+// XML feeds: which elements are items and how they are converted. A well-formedness error costs its item or,
+// if the rest is in doubt, the feed; declarations in the document are not trusted.
 
 import { describe, expect, test } from "vitest";
 import { xmlItems } from "../../../../../server/documents/feeds/xml-items.js";

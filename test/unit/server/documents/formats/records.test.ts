@@ -1,5 +1,4 @@
-// Splitting inputs into documents: whatever the chunk borders, the same records come out, and nothing is
-// lost.
+// Splitting inputs into documents: the same records regardless of chunk boundaries, and nothing lost.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

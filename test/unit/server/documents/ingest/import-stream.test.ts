@@ -1,4 +1,4 @@
-// Imports as the HTTP thread runs them: other requests have their turn, whatever the lines are.
+// Imports on the HTTP thread: other requests are served in between, for any kind of lines.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

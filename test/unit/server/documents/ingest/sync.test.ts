@@ -1,5 +1,6 @@
-// Feeds over real shards: whatever other clients write and delete meanwhile, a feed that was read as a whole
-// leaves what it has, what it marked and what others have written since its run began, and deletes the rest.
+// Feeds over real shards, while other clients write and delete: a feed that was read completely keeps the
+// documents it contains, those it marked and those that others have written since its run began, and deletes
+// the rest.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +29,7 @@ const IDS = Array.from({ length: 8 }, (_, i) => `d${i}`);
 
 /**
  * An item of a feed: a document, one that the engine refuses, one that is too large, or one that failed
- * before.
+ * earlier.
  */
 type Item = { id: string; kind: "document" | "refused" | "large" | "mark"; stock: number; spaced: boolean };
 
@@ -69,7 +70,7 @@ function synced({ id, kind, stock, spaced }: Item): SyncedDocument {
   };
 }
 
-/** The plain truth: what is stored by id, what was written since the run began, and what the feed had. */
+/** The naive model: stored documents by id, writes since the run began, and the feed's items. */
 class Model {
   readonly stored = new Map<string, number>();
   written = new Set<string>();
@@ -80,7 +81,7 @@ class Model {
     this.written.add(id);
   }
 
-  /** Positions of refused items, and how many are unchanged. */
+  /** Returns the positions of refused items, and the number of unchanged ones. */
   sync(items: readonly Item[]): { refused: number[]; unchanged: number } {
     const refused: number[] = [];
     let unchanged = 0;
@@ -99,7 +100,7 @@ class Model {
     this.seen = new Set();
   }
 
-  /** How many are deleted. */
+  /** Returns the number of deleted documents. */
   end(): number {
     const unseen = [...this.stored.keys()].filter((id) => !this.seen.has(id) && !this.written.has(id));
     for (const id of unseen) this.stored.delete(id);
@@ -113,7 +114,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   let fleet: Fleet;
   let ingest: Ingest;
   let uid = 0;
-  /** What the plan allows, null: all. */
+  /** The plan's limit; null: unlimited. */
   let bytesMax: number | null = null;
 
   beforeAll(async () => {

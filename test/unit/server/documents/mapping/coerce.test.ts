@@ -1,12 +1,11 @@
-// What a feed's value becomes in a field of each type, row by row as docs/feeds.md tells it; and that no text
-// takes long.
+// Conversion of a feed's value to each field type, row by row as in docs/feeds.md; no text takes long.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { coerce } from "../../../../../server/documents/mapping/coerce.js";
 import type { FieldType } from "../../../../../server/ground/field-types.js";
 import { effort } from "../../../../effort.js";
 
-/** The value and its currency; "-" for an absent field, "!" for a value that does not fit. */
+/** The converted value and its currency; "-" for an absent field, "!" for a value that does not fit. */
 function became(value: unknown, type: FieldType): unknown {
   const coerced = coerce(value, type);
   if (coerced === null) return "-";
@@ -133,7 +132,7 @@ describe("a number", () => {
     fc.assert(
       fc.property(cents, fc.constantFrom(...styles.flat()), fc.boolean(), (amount, style, isBehind) => {
         const { format, currency } = style;
-        // Intl writes the minus sign of mathematics for Sweden.
+        // For Swedish, Intl writes the mathematical minus sign.
         const written = format.format(amount / 100).replace("−", "-");
         const text = isBehind ? `${written} ${currency}` : `${currency} ${written}`;
         expect(became(text, "float")).toEqual([amount / 100, currency]);
@@ -211,7 +210,7 @@ test("a value that does not fit is told with its beginning", () => {
   expect(problem.length).toBeLessThan(150);
 });
 
-// With a pattern that takes quadratic time each of these takes many minutes, so this test would not end.
+// With a quadratic pattern each of these would take many minutes, so this test would not end.
 test("texts of a megabyte are read in linear time", () => {
   const long = 1_000_000;
   const texts = [

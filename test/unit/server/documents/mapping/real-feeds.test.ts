@@ -1,5 +1,4 @@
-// Feeds that others have written: what is suggested for them is a schema that an index takes, and with it no
-// item fails.
+// Feeds written by others: the schema suggested for each is accepted by an index, and with it no item fails.
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

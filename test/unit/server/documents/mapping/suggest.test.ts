@@ -1,4 +1,4 @@
-// What is suggested for feeds that are not like the real ones: very many names, and all of them odd.
+// Suggestions for extreme feeds, unlike the real ones: very many names, all of them odd.
 import { expect, test } from "vitest";
 import { suggestFor } from "../../../../../server/documents/mapping/suggest.js";
 

@@ -1,4 +1,4 @@
-// When data sources are due, by a clock that the test turns.
+// When data sources are due, with a clock that the test sets.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DataSource } from "../../../../../server/catalog/records/data-source.js";
 import {

@@ -1,5 +1,5 @@
-// Vectors on the HTTP thread, with real engines and models: what it knows itself, and every reason for which
-// a shard is asked instead.
+// Vectors on the HTTP thread, with real engines and models: what it can answer itself, and every reason to
+// ask a shard instead.
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -59,7 +59,7 @@ beforeAll(() => {
   model = module.train({ fields, analysis: PLAIN_ANALYSIS }, documents, options)!;
 });
 
-/** An index with a model in the memory of one shard, and this thread's reads of it. */
+/** An index with a model in one shard's memory, and this thread's reads of it. */
 class World implements ShardReader {
   readonly embedder: Embedder = module.embedder(model);
   readonly reader: EngineReader;
@@ -70,7 +70,7 @@ class World implements ShardReader {
   lacksMemory = false;
   readonly load = { wantsHelp: false };
   failed = 0;
-  /** What the shard was asked. */
+  /** Requests sent to the shard. */
   readonly asked: { readonly terms: number; readonly seqs: readonly number[] }[] = [];
 
   constructor(turnMs = 1e9) {
@@ -95,7 +95,7 @@ class World implements ShardReader {
     );
   }
 
-  /** The shard's thread. */
+  /** Stands in for the shard's thread. */
   read<T>(read: ShardRead<T>): Promise<T>[] {
     const { kind, decode } = read;
     if (kind === "similarities")
@@ -115,7 +115,7 @@ class World implements ShardReader {
     return this.#unlessLeft(similaritiesRead(SNAPSHOT, query, seqs));
   }
 
-  /** Null when the shard's thread has answered. */
+  /** Null if the shard's thread has answered. */
   async #unlessLeft<T>(read: ShardRead<T>): Promise<T | null> {
     const { left } = this.meter;
     const answer = await this.local.read(read, [0])[0]!;
@@ -155,7 +155,7 @@ test("a model that is not here yet is left to the shard", async () => {
   world.reader.onModelWanted = () => wanted++;
   for (let times = 0; times < 3; times++) expect(await world.embed(SHOE)).toBeNull();
   expect([wanted, world.meter.left]).toEqual([1, 3]);
-  world.reader.takeModel(2, world.embedder.lend()); // one from before
+  world.reader.takeModel(2, world.embedder.lend()); // an earlier one
   expect(await world.embed(SHOE)).toBeNull();
 });
 

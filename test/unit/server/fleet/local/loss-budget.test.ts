@@ -1,4 +1,4 @@
-// How much work may be lost.
+// The amount of work that may be wasted.
 import { expect, test } from "vitest";
 import { LossBudget } from "../../../../../server/fleet/local/loss-budget.js";
 

@@ -1,4 +1,4 @@
-// Publication of writes in order, whatever the order in which they end.
+// Writes are published in order, whatever the order in which they end.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Generations } from "../../../../../server/fleet/owner/generations.js";

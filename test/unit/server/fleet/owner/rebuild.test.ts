@@ -1,5 +1,5 @@
-// Following an index until the shards have its schema and have re-indexed: in the background, and not for
-// ever.
+// Watching an index until the shards have its schema and have re-indexed: in the background, and with a time
+// limit.
 import { expect, test } from "vitest";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
@@ -18,7 +18,7 @@ import { makeRecord } from "../../record.js";
 
 const log = createLogger("silent");
 
-/** An index whose shards tell these numbers of stale segments, the last one for ever. */
+/** An index whose shards report these numbers of stale segments in turn, then keep repeating the last. */
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);
@@ -29,7 +29,7 @@ function changedIndex(stale: number[]) {
   state.rebuilding = true;
   const jobs = new Jobs(log);
   let free: () => void = () => undefined;
-  /** The index may be unloaded again. */
+  /** Resolves once the index may be unloaded again. */
   const freed = new Promise<void>((resolve) => (free = resolve));
   const rebuild: Rebuild = {
     staleSegments: async () => (stale.length > 1 ? stale.shift()! : stale[0]!),

@@ -1,4 +1,4 @@
-// Asking shards for their state: within the time limit whatever they do, and never twice at once.
+// Requesting the state of shards: within the time limit whatever they do, and never twice at once.
 import { describe, expect, test } from "vitest";
 import { ShardSurvey } from "../../../../../server/fleet/owner/shard-survey.js";
 import { MessageReader } from "../../../../../shards/protocol/bytes.js";
@@ -30,7 +30,7 @@ const STATS = {
   modelTookMs: 0,
 };
 
-/** Answers as a shard does; uid 404 is not open. */
+/** Answers like a shard; uid 404 is not open. */
 function answer(message: Uint8Array): Uint8Array {
   const reader = new MessageReader(message);
   if (reader.u8() === Op.PING) return encodeEmptyReply();
@@ -43,7 +43,7 @@ function answer(message: Uint8Array): Uint8Array {
   );
 }
 
-/** All indexes lie in these shards. */
+/** Places all indexes in these shards. */
 const at = (places: number[]) => (uid: number) => ({ data: uid, places });
 
 describe("a survey", () => {

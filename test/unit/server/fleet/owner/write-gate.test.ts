@@ -1,5 +1,4 @@
-// The gate in front of writes: what is inside ends before the quiet work, what comes later starts after it in
-// order.
+// The gate for writes: running writes end before the exclusive work, and later ones start after it, in order.
 import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";
 

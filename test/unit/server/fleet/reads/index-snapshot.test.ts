@@ -1,4 +1,4 @@
-// A read view as its callers see it; the shards' side is in test/unit/shards.
+// A read view as its callers see it; test/unit/shards tests the shards' side.
 import { expect, test } from "vitest";
 import type { CompanyProgram } from "../../../../../engine-wasm/host/programs/company-program.js";
 import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/expand-program.js";
@@ -19,10 +19,7 @@ import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
-/**
- * An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both
- * programs.
- */
+/** An empty dictionary without live rows, slots or words. The same bytes answer both programs. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();
@@ -44,7 +41,7 @@ const local = new LocalReader(
   new Recorder().localReads,
 );
 
-/** A view of an empty index in one shard whose searches end at `deadline`. */
+/** A view of an empty index in one shard, with this deadline for searches. */
 function viewUntil(deadline: number): IndexSnapshot {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);

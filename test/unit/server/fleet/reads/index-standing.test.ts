@@ -1,5 +1,5 @@
-// The memory by which threads know where an index stands: one place for each, and no generation that somebody
-// holds is given up.
+// The shared memory through which threads follow the state of an index: one place per thread, and no
+// generation is released while a thread holds it.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { HeldGenerations } from "../../../../../server/fleet/reads/held-generations.js";
@@ -40,12 +40,12 @@ test("documents and sequence numbers may be large", () => {
   expect([standing.documents, standing.lastSeq, standing.published]).toEqual([4_000_000_000, 2 ** 50, 3]);
 });
 
-/** How long the memory with so many places is, in words of 64 bits. */
+/** Length, in 64-bit words, of the memory with this number of places. */
 function wordsOf(places: number): number {
   return new BigInt64Array(IndexStanding.make(places, 0).shared).length;
 }
 
-/** Holds and releases until it is told to stop, and says whether anything it held was ever given up. */
+/** Holds and releases until it is told to stop, and reports whether anything it held was ever given up. */
 const HOLDER = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { shared, seen, place, at } = workerData;
@@ -68,12 +68,15 @@ const HOLDER = `
 
 test("no generation is given up that another thread has begun to hold", async () => {
   const standing = IndexStanding.make(3, 0);
-  /** What was given up below, whether it is over, and how often each of the others has held something. */
+  /**
+   * The last generation given up, whether the test is over, and the number of holds by each of the other
+   * threads.
+   */
   const seen = new SharedArrayBuffer(32);
   const given = new BigInt64Array(seen);
   const { shared } = standing;
   const workers = [1, 2].map((place) => {
-    const at = wordsOf(place); // where a memory without this place ends
+    const at = wordsOf(place); // the end of a memory without this place
     return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
   });
   const told = workers.map(

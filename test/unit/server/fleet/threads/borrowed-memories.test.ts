@@ -1,5 +1,5 @@
-// The line on which a thread borrows memories of indexes, with both of its ends and real engines: when a
-// reader is made, when it goes, and that everything is given back.
+// The channel through which a thread borrows memories of indexes, with both ends and real engines: when a
+// reader is created and removed, and that everything is given back.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -21,7 +21,7 @@ afterEach(() => {
 interface Line {
   readonly memories: BorrowedMemories;
   readonly engines: Map<number, Engine>;
-  /** Loans that were made and not taken back. */
+  /** Loans that have not been taken back. */
   readonly lent: Set<LentMemory>;
 }
 
@@ -54,19 +54,19 @@ function line(
   return { memories, engines, lent };
 }
 
-/** What the engines show as their model, by engine. */
+/** The model that each engine shows. */
 const models = new Map<Engine, { readonly number: number; readonly lent: LentModel }>();
 
 function modelOf(engine: Engine): { readonly number: number; readonly lent: LentModel } | null {
   return models.get(engine) ?? null;
 }
 
-/** Messages in both directions have arrived. */
+/** Resolves once messages in both directions have arrived. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** How many reads it takes until there is a reader; null: more than a hundred. */
+/** The number of reads until there is a reader; null: more than a hundred. */
 async function readsUntilReader({ memories }: Line, uid: number): Promise<number | null> {
   for (let reads = 1; reads <= 100; reads++) {
     if (memories.reader(uid) !== null) return reads;

@@ -1,4 +1,4 @@
-// The life of shard threads: order, back-pressure, death, recovery, end. With a small worker in place of a
+// The life of shard threads: order, back-pressure, death, recovery, end. A small worker takes the place of a
 // shard.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ interface PoolOptions {
   dieDir?: string;
 }
 
-/** A thread that only waits for its turn on a busy machine is back sooner. */
+/** A thread that only waits for the processor on a busy machine recovers sooner. */
 const HANG_MS = 2_000;
 const NEVER_MS = 3_600_000;
 

@@ -4,7 +4,7 @@ import { Watchdog } from "../../../../../server/fleet/threads/watchdog.js";
 
 const LOOK_MS = 10;
 
-/** A thread whose beats the test counts up. */
+/** A thread with heartbeats counted up by the test. */
 class World {
   beats = 5;
   busy = true;

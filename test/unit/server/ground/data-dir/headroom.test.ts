@@ -1,11 +1,11 @@
-// Documents are refused while the disk under the data directory is nearly full.
+// Documents are refused while the data directory's disk is nearly full.
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { Headroom } from "../../../../../server/ground/data-dir/headroom.js";
 
 const { bavail, bsize } = statfsSync(tmpdir());
-/** Others use the disk, too. */
+/** Half of the free space, because other programs use the disk too. */
 const SOME = (bavail * bsize) / 2;
 
 function headroom(diskFreeBytesMin: number): Headroom {

@@ -1,4 +1,4 @@
-// Secrets at rest: what is sealed can be opened with the key of the data directory and for its subject only.
+// Secrets at rest: a sealed secret can be opened only with the data directory's key and for its subject.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
-// Objects read from a table of their members: what is refused and how it is said, defaults, changes, the
-// schema.
+// Objects read with a table of their members: refusals and their sentences, defaults, changes, the schema.
 import { describe, expect, test } from "vitest";
 import { defaultsTo, object, optional, required } from "../../../../../server/ground/input/object-reader.js";
 import {

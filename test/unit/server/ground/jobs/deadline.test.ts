@@ -1,4 +1,4 @@
-// Waiting with an end: by the work itself, by time, or by a signal.
+// Waits that end with the work, by time, or by a signal.
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { within } from "../../../../../server/ground/jobs/deadline.js";

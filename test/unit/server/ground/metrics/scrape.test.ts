@@ -1,4 +1,4 @@
-// How long scrapes share one text, and whose counts it has.
+// How long scrapes share one text, and whose counts it contains.
 import { afterEach, expect, test, vi } from "vitest";
 import type { Catalog } from "../../../../../server/catalog/catalog.js";
 import type { OpenIndexes } from "../../../../../server/fleet/owner/open-indexes.js";
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Of a server without indexes. */
+/** For a server without indexes. */
 function scrapeOf(given: Partial<ScrapeOptions>): Scrape {
   const catalog = { state: { indexes: new Map() } };
   return new Scrape({
@@ -40,11 +40,11 @@ test("scrapes at once share one text; a busy thread does not keep it longer", as
   const scrape = scrapeOf({ health: health as unknown as ShardHealth });
   const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
   const taking = [scrape.text(), scrape.text()];
-  now.mockReturnValue(9_000); // it takes long
+  now.mockReturnValue(9_000); // the scrape takes long
   await Promise.all([...taking, scrape.text()]);
   await scrape.text();
   expect(surveys).toBe(1);
-  now.mockReturnValue(9_251); // no timer has had its turn
+  now.mockReturnValue(9_251); // no timer has run
   await scrape.text();
   expect(surveys).toBe(2);
 });

@@ -1,4 +1,4 @@
-// Which addresses, and which spellings of them in a URL, a tenant's request may go to.
+// The addresses, and their spellings in a URL, that a tenant's request may go to.
 import { describe, expect, test } from "vitest";
 import {
   type AddressRules,

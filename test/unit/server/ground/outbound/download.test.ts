@@ -1,4 +1,4 @@
-// What a download asks for, what it makes of each answer, and when it tries again.
+// What a download requests, how it handles each answer, and when it retries.
 
 import { getEventListeners, once } from "node:events";
 import { createServer } from "node:net";

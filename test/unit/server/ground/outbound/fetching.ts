@@ -1,5 +1,5 @@
-// Downloads as the tests make them: from loopback, which the rules allow unless a test says otherwise, with
-// pauses that are noted instead of waited for.
+// Downloads as tests run them: from loopback, which is allowed unless a test says otherwise, with pauses that
+// are recorded instead of waited for.
 import { expect } from "vitest";
 import type { FeedErrorCode } from "../../../../../server/ground/errors.js";
 import { INTERNET, type Network } from "../../../../../server/ground/outbound/connector.js";
@@ -20,7 +20,7 @@ const RULES: OutboundRules = {
   redirectsMax: 3,
 };
 
-/** Time that passes only by pauses. */
+/** Time that advances only by pauses. */
 export class TestClock implements Clock {
   readonly pauses: number[] = [];
   #nowMs = Date.parse("2026-01-01T00:00:00Z");
@@ -65,7 +65,7 @@ export async function bytesFrom(url: string, fetch: Fetch = {}): Promise<Buffer>
   return Buffer.concat(pieces);
 }
 
-/** That the download fails, at its head or in its body, with this code and sentence. */
+/** Expects the download to fail, at its head or in its body, with this code and sentence. */
 export async function expectFailure(
   url: string,
   fetch: Fetch,
@@ -81,7 +81,7 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
 }
 
-/** Bytes that repeat nowhere near, so that a piece left out or doubled shows. */
+/** Bytes without nearby repetition, so that a missing or doubled piece shows. */
 export function body(length: number, seed = 1): Buffer {
   let state = seed;
   return Buffer.alloc(length).map(() => {

@@ -1,6 +1,6 @@
-// No request reaches an address that is not allowed, however a name or a redirect leads there. Public
-// addresses of these tests are stand-ins: the network given to the download leads them to a server on
-// loopback, so no packet leaves it.
+// No request reaches a forbidden address, whichever name or redirect leads there. The public addresses in
+// these tests are stand-ins: the network passed to the download routes them to a loopback server, so no
+// packet leaves the machine.
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint, Network } from "../../../../../server/ground/outbound/connector.js";
@@ -9,7 +9,7 @@ import { bytesFrom, expectFailure, TestClock } from "./fetching.js";
 
 const NOT_SENT = (host: string) => `${host} does not lead to a public address, so nothing was sent to it`;
 
-/** What the operator allows nothing beyond: the trap's address least of all. */
+/** Nothing is allowed beyond the defaults, least of all the trap's address. */
 const STRICT = { allowHosts: [] };
 
 let server: FeedServer;
@@ -28,7 +28,7 @@ afterEach(async () => {
 afterAll(() => Promise.all([server.close(), trap.close()]));
 
 /**
- * Resolves each name by the list of its answers, the last of which stays, and leads whatever is connected to
+ * Resolves each name to the answers in its list in turn, repeating the last one, and routes all connections
  * to `server`.
  */
 function network(names: Record<string, string[][]>): Network & { readonly connected: Endpoint[] } {
@@ -41,8 +41,8 @@ function network(names: Record<string, string[][]>): Network & { readonly connec
     },
     connect: (endpoint) => {
       connected.push(endpoint);
-      // 93.184.216.x is `server`; any other address is taken as it is, so a refused one that slips through
-      // finds the trap.
+      // 93.184.216.x is `server`. Any other address is used as it is, so a forbidden one that slips through
+      // reaches the trap.
       const isServer = endpoint.address.startsWith("93.184.216.");
       return connect({
         host: isServer ? "127.0.0.1" : endpoint.address,

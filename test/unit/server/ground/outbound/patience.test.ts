@@ -1,4 +1,4 @@
-// Pauses, and what Retry-After says.
+// Retry pauses, and the meaning of Retry-After.
 import { expect, test } from "vitest";
 import { retryAfterMs, SYSTEM_CLOCK } from "../../../../../server/ground/outbound/patience.js";
 

@@ -1,4 +1,4 @@
-// HTTPS: a certificate is checked against the name in the URL although an address is connected to.
+// HTTPS: the certificate is checked against the name in the URL although the connection goes to an address.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.quiet().then(() => server.close());
 });
 
-/** Resolves each name to loopback and connects as the product does, but trusts these authorities. */
+/** Resolves each name to loopback and connects like the product, but trusts these authorities. */
 function trusting(ca: string): Network & { readonly connected: Endpoint[] } {
   const connected: Endpoint[] = [];
   return {
@@ -112,7 +112,7 @@ test("credentials do not come along from HTTPS to HTTP of the same host", async 
   const [secure, plain] = await Promise.all([start(CERTIFICATE), start()]);
   secure.route("/feed", { status: 302, headers: { location: "http://shop.example/feed" } });
   plain.route("/feed", { body: "a" });
-  // Both stand for shop.example at its usual ports.
+  // The two servers stand for shop.example at the usual ports.
   const network = trusting(CERTIFICATE);
   const connectTo = (endpoint: Endpoint) =>
     network.connect({ ...endpoint, port: endpoint.certifiedName === null ? plain.port : secure.port });

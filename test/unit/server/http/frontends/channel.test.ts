@@ -1,4 +1,4 @@
-// The channel between two threads: answers, refusals and notices, in order, and its end.
+// The channel between two threads: answers, refusals and notifications, in order, and how it closes.
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SkeinError } from "../../../../../server/ground/errors.js";
@@ -13,7 +13,7 @@ type Theirs = {
   length(bytes: Uint8Array): number;
 };
 
-/** Two ends, of which the other one answers. */
+/** Both ends of a channel; the other one answers. */
 function ends(theirs: Partial<Theirs>): [mine: ThreadChannel<Theirs>, other: ThreadChannel<Calls>] {
   const { port1, port2 } = new MessageChannel();
   const channels: [ThreadChannel<Theirs>, ThreadChannel<Calls>] = [

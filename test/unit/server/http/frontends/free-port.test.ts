@@ -1,4 +1,4 @@
-// Whether an address is free, and that it is free afterwards.
+// Whether an address is free, and that it is still free after the check.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,10 +1,10 @@
-// What a thread is doing can be ended, in the middle of a circle too, without ending the thread.
+// A thread's current work can be stopped without ending the thread, even in an endless loop.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { interrupt } from "../../../../../server/http/frontends/interrupt.js";
 
-/** Runs in a circle when it is told to, says what it caught, and answers anything else. */
+/** Loops endlessly when told to, reports what it caught, and answers all other messages. */
 const CIRCLE = `
   const { parentPort } = require("node:worker_threads");
   process.on("uncaughtException", () => parentPort.postMessage("caught"));
@@ -21,7 +21,7 @@ const CIRCLE = `
 
 interface Circling {
   readonly worker: Worker;
-  /** All that it has said. */
+  /** Everything it has reported. */
   readonly said: string[];
 }
 

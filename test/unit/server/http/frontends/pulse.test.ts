@@ -1,4 +1,4 @@
-// What a front-end shows of itself, as another thread sees it.
+// The state that a front-end publishes, as another thread sees it.
 import { expect, test } from "vitest";
 import { Pulse } from "../../../../../server/http/frontends/pulse.js";
 

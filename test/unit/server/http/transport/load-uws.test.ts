@@ -1,4 +1,4 @@
-// Which build of uWebSockets.js is loaded, with the real packages: what loads here differs between machines,
+// Which build of uWebSockets.js is loaded, with the real packages: what loads differs between machines, but
 // the rules do not.
 import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

@@ -1,4 +1,4 @@
-// Backups as jobs: one at a time, and one that is cancelled leaves nothing.
+// Backups as jobs: one at a time, and a cancelled one leaves nothing behind.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Counting different numbers: the same as a set counts, also when the numbers are not spread as hashes are.
+// Counting distinct numbers: the same as a set, even if the numbers are not distributed like hashes.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";

@@ -1,5 +1,4 @@
-// The rules about documents with words that are not wanted: which documents they are about, and that they fit
-// a program.
+// Rules for documents with unwanted words: which documents they apply to, and that they fit a program.
 import { beforeAll, describe, expect, it } from "vitest";
 import { RULES_MAX } from "../../../../../engine-wasm/assembly/layout.js";
 import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";

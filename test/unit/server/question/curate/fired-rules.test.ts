@@ -1,5 +1,5 @@
-// Which stretches of terms a query has, and that rules and synonyms go through the analyser once, not with
-// every change of a neighbour.
+// The runs of terms in a query, and that rules and synonyms are analysed once, not with every change of
+// another rule.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RankingRule } from "../../../../../server/catalog/records/rule.js";

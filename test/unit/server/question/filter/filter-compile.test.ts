@@ -1,4 +1,4 @@
-// What filters mean for the types of a schema: the operations that the engine gets, and the refusals.
+// Filters compiled for a schema's types: the engine's operations, and refusals.
 import { describe, expect, it } from "vitest";
 import type { FilterOp } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

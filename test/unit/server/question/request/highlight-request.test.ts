@@ -1,4 +1,4 @@
-// What the words of a query stand for when the documents of a page are marked.
+// What each word of a query highlights in the documents of a page.
 import { describe, expect, it } from "vitest";
 import {
   ALT_EXACT,
@@ -38,7 +38,7 @@ function alternative(
   };
 }
 
-/** Of a query whose words were found only as they are. */
+/** For a query whose words were found only as typed. */
 function requested(q: string, words?: SearchWord[]) {
   const record = makeRecord({ sku_fields: ["brand"] }, [
     field("title", "string", 0, { language: "de", infix: true }),

@@ -1,4 +1,4 @@
-// Which cuts of a word are remembered, and that a remembered word is searched like one that was asked about.
+// Which cuts of a word are cached, and that a cached word is searched like one that was looked up.
 import { describe, expect, it } from "vitest";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";

@@ -1,5 +1,4 @@
-// Words that stand inside of longer ones: for which words they are looked up, how they match, and their sum
-// over shards.
+// Words inside longer ones: for which words they are looked up, how they match, and their sum over shards.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_INFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, InfixExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";

@@ -1,4 +1,4 @@
-// A dictionary made of plain lists, and what asks it about the words of a query, for tests.
+// A dictionary made from plain lists, and the look-up of a query's words in it, for tests.
 
 import type {
   CompanyProgram,
@@ -30,8 +30,8 @@ export const typo = (term: string, distance: number, df: number, isPrefix = fals
 });
 
 /**
- * A dictionary of one field: document frequencies by term, neighbours by word, documents with two terms by
- * both.
+ * A dictionary of one field: document frequencies by term, similar terms by word, and documents with two
+ * terms by pair.
  */
 export class MadeDictionary {
   readonly asked: ExpandProgram[] = [];
@@ -42,11 +42,11 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
-    /** Remembers the ways to cut words. */
+    /** Caches the ways to cut words. */
     readonly cuts: CutsCache | null = null,
   ) {}
 
-  /** Of words of one term. */
+  /** For words of one term. */
   async company({ words, candidates }: CompanyProgram): Promise<CompanyResult> {
     this.companies++;
     const near = Object.values(this.neighbours).flat();
@@ -83,7 +83,7 @@ export class MadeDictionary {
   }
 }
 
-/** Of a query of these words. */
+/** For a query of these words. */
 export function expander(
   dictionary: MadeDictionary,
   typoPolicy: QueryPlan["typoPolicy"],

@@ -1,4 +1,4 @@
-// Which near term was meant: chances by documents, by company and by edits.
+// Which near term was meant: judged by document frequency, by company and by edits.
 import { describe, expect, it } from "vitest";
 import { costOfWord, likelyTypos } from "../../../../../server/question/words/typos/noisy-channel.js";
 

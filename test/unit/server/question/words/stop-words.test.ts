@@ -1,4 +1,4 @@
-// Stop words: every language with a stemmer has a list of its own language, and other codes have none.
+// Stop words: every language with a stemmer has its own list, and other codes have none.
 import { expect, test } from "vitest";
 import { languageCodes } from "../../../../../engine-wasm/host/stemmer.js";
 import { languageStopWords } from "../../../../../server/question/words/stop-words.js";

@@ -1,6 +1,6 @@
-// Two parts of the server cut texts without the engine's analyser: the understanding of queries, which needs
-// currency signs and decimal points, and the coach, whose thread has no engine. Neither may cut a word of the
-// analyser in two.
+// Two parts of the server tokenise texts without the engine's analyser: query understanding, which needs
+// currency signs and decimal points, and the coach, whose thread has no engine. Neither may split a word of
+// the analyser.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { wordsIn } from "../../../../../server/coach/words.js";
@@ -35,7 +35,7 @@ test("the coach's words have the terms of their text", () => {
 });
 
 test("the pieces of a query, those that touch each other together, have its terms", () => {
-  // The analyser drops an apostrophe, and the understanding reads a number before one apart: 5'tall.
+  // The analyser drops an apostrophe, and query understanding separates a number before one: 5'tall.
   const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
   fc.assert(
     fc.property(withoutApostrophes, (query) => {

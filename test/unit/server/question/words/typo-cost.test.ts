@@ -1,4 +1,5 @@
-// The price of a human error: equal to the naive twin for any two words, and in the order people make errors.
+// The cost of a human typing error: equal to the naive model for any two words, and in line with the errors
+// that people make.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TypoCosts } from "../../../../../server/question/words/typos/typo-cost.js";

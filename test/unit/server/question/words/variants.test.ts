@@ -1,4 +1,4 @@
-// Which other spellings a query is searched in, with the engine's own analyser: joined and split words, part
+// The other spellings searched for a query, with the engine's own analyser: joined and split words, part
 // numbers, stems, words of scripts without spaces, synonyms.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EngineModule } from "../../../../../engine-wasm/host/instance/engine-module.js";
@@ -32,7 +32,7 @@ const read = (q: string, stopWords: string[] = []): QueryText =>
     wordsMax: 64,
   });
 
-/** `covers:terms`, + between terms that stand side by side, * for a prefix. */
+/** `covers:terms`, + between terms that must be adjacent, * for a prefix. */
 const shown = ({ covers, terms, sequence, prefix }: Variant): string =>
   `${covers.join("")}:${terms.join(sequence ? "+" : "|")}${prefix ? "*" : ""}`;
 

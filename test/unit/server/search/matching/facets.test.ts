@@ -1,5 +1,5 @@
-// Facets over several shards: whatever the split and whatever the shards keep back, the first values and
-// their counts are those of one list.
+// Facets over several shards: for any split and whatever the shards omit, the first values and their counts
+// are those of a single list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
 const list = (counts: readonly FacetCount[] | null): string[] | null =>
   counts?.map(({ value, count }) => `${value}${count}`) ?? null;
 
-/** The counts of a shard, most frequent first, cut after `kept` values. */
+/** The counts of a shard, most frequent first, cut off after `kept` values. */
 function shareOf(counts: FacetCount[], kept: number): FacetShare {
   const sorted = [...counts].sort((a, b) => b.count - a.count);
   return { counts: sorted.slice(0, kept), bound: sorted[kept]?.count ?? 0 };
@@ -59,7 +59,7 @@ describe("mergeFacet", () => {
 
   it("does not decide when a value that was kept back could be among the first, or tie with the last", () => {
     const of = (count: number): FacetCount => ({ value: "a", count });
-    // Both name a; another value has at most 3 + 4.
+    // Both list a; any other value has at most 3 + 4.
     expect(
       list(
         mergeFacet(
@@ -80,11 +80,11 @@ describe("mergeFacet", () => {
         1,
       ),
     ).toBeNull();
-    // b is named by the first only: it has 3 to 5, and a has 5 or 6.
+    // Only the first lists b, which has 3 to 5; a has 5 or 6.
     const first = { counts: [of(4), { value: "b", count: 3 }], bound: 0 };
     expect(mergeFacet([first, { counts: [of(1)], bound: 2 }], 1)).toBeNull();
     expect(list(mergeFacet([first, { counts: [of(2)], bound: 2 }], 1))).toEqual(["a6"]);
-    // Fewer known values than wanted.
+    // Fewer known values than requested.
     expect(mergeFacet([first, { counts: [of(2)], bound: 1 }], 2)).toBeNull();
   });
 });
@@ -153,7 +153,7 @@ describe("countFacets", () => {
     expect(asked).toBeLessThan(decided);
   });
 
-  /** Counts by shard of {value, shard, count}. */
+  /** Splits {value, shard, count} entries by shard. */
   function split(entries: [number, number, number][], shards: number): FacetCount[][] {
     return Array.from({ length: shards }, (_, s) => {
       const counts = new Map<FacetValue, number>();

@@ -1,4 +1,4 @@
-// Merging shard answers: whatever the split, the result is that of one list.
+// Merging the answers of shards: for any split, the result is that of a single list.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SortKey } from "../../../../../engine-wasm/host/programs/search-program.js";

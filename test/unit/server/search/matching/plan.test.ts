@@ -1,4 +1,4 @@
-// From a request to the engine's program: words of the query text, typos allowed, sort keys, rows and facets.
+// From a request to the engine's program: words of the query text, allowed typos, sort keys, rows and facets.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";

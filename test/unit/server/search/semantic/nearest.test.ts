@@ -1,4 +1,4 @@
-// Which documents of several shards are likely the nearest, against objects that are sorted.
+// Choosing the probably nearest documents of several shards, compared with sorting objects.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NearestResult } from "../../../../../engine-wasm/host/programs/nearest-result.js";
@@ -21,7 +21,7 @@ interface Told {
 const bySimilarity = (a: Told, b: Told): number => a.distance - b.distance || b.seq - a.seq;
 const bySeq = (a: { seq: number }, b: { seq: number }): number => a.seq - b.seq;
 
-/** The answer of a shard with these documents. */
+/** A shard's answer with these documents. */
 function resultOf(told: readonly Told[]): NearestResult {
   const ordered = [...told].sort(bySimilarity);
   return {
@@ -72,7 +72,7 @@ describe("the likeliest documents", () => {
 describe("the nearest documents", () => {
   interface Kept {
     readonly shard: number;
-    /** Null: it has no vector. */
+    /** Null: no vector. */
     readonly quarters: number | null;
     readonly isOther: boolean;
     readonly isLikely: boolean;
@@ -140,7 +140,7 @@ describe("the nearest documents", () => {
     );
   });
 
-  /** With equal estimates the newest are compared. */
+  /** If estimates are equal, the newest are compared. */
   function expectedLikely<T extends { readonly seq: number }>(likely: readonly T[], count: number): T[] {
     return [...likely].sort((a, b) => b.seq - a.seq).slice(0, count);
   }

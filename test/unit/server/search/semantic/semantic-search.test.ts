@@ -1,4 +1,4 @@
-// What is asked of the shards for a query that vectors have a part in.
+// Requests to the shards for a query that uses vectors.
 import { describe, expect, it } from "vitest";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
@@ -20,7 +20,7 @@ const WORD = {
 } as unknown as SearchProgram["words"][number];
 const BURY = { effect: "bury", weight: 0, filter: [] } as const;
 
-/** A result of these rows, and so many documents found. */
+/** A result with these rows and this number of documents found. */
 const resultOf = (found: number, ...seqs: number[]) => ({
   found,
   pinnedOnly: 0,
@@ -31,7 +31,7 @@ const resultOf = (found: number, ...seqs: number[]) => ({
   pinsApplied: false,
 });
 
-/** Which modes were searched for what, with `vector` or without one, when no document has all words. */
+/** The searches and their modes, with or without `vector`, if no document has all words. */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.view, DEFAULT_LIMITS);
   const scale = { shards: 1, documents: 1_000, documentsMax: 1_000 };

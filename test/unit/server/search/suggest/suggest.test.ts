@@ -1,5 +1,5 @@
-// Suggestions in parts: what a request may say, which values of a document are offered, how the list fills
-// up.
+// Parts of suggestions: valid requests, the values of a document that are offered, and how the list is
+// filled.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
@@ -154,7 +154,7 @@ describe("values of a document", () => {
 });
 
 describe("values written in parts", () => {
-  /** As the engine's analyser does: two words with a hyphen between them also make one. */
+  /** Like the engine's analyser: two words with a hyphen between them also form one. */
   const joining = {
     ...analyser,
     tokens: (text: string) =>

@@ -1,5 +1,5 @@
-// When a reading is used: it is tried on an index, here a list of titles, and dropped where the index speaks
-// against it.
+// When an interpretation is used: it is tried on an index, here a list of titles, and dropped if the index
+// contradicts it.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import type { FilterNode } from "../../../../../server/question/filter/filter-ast.js";
@@ -19,9 +19,7 @@ interface Product {
 
 const FACTS = factsOf();
 
-/**
- * Asks a list of products: words match whole words of any member, a phrase matches words that stand together.
- */
+/** A list of products: words match whole words of any member, and a phrase matches consecutive words. */
 class Shop {
   asked: string[] = [];
   constructor(private readonly products: readonly Product[]) {}

@@ -1,5 +1,5 @@
-// What is read of a text: numbers, negations, sorts, values and fillers, in each language, and what must not
-// be read.
+// The interpretation of a text: numbers, negations, sorts, values and fillers, in each language, and what
+// must not be interpreted.
 import { describe, expect, it } from "vitest";
 import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { mayName, readText } from "../../../../../server/search/understanding/read.js";
@@ -9,7 +9,7 @@ import { factsOf } from "./shop.js";
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const FACTS = factsOf();
 
-/** What the named readings make of a text: filter, sort, text, and what is not wanted behind a minus. */
+/** The result of the named interpretations: filter, sort, text, and unwanted words after a minus. */
 function named(text: string): string {
   const read = readText(text, FACTS, TOKENS_MAX);
   if (read === null || read.named.length === 0) return "-";
@@ -20,7 +20,7 @@ function named(text: string): string {
   return [...(filterBy === null ? [] : [filterBy]), ...order, left].join(" | ");
 }
 
-/** The values that stand in a text without their field's name. */
+/** Values in a text without their field's name. */
 function values(text: string): string[] {
   return readText(text, FACTS, TOKENS_MAX)?.values.flatMap(({ filter }) => filter ?? []) ?? [];
 }

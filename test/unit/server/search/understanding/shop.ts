@@ -1,4 +1,4 @@
-// A shop's index as readings see it: its fields, and the values of its facets.
+// A shop's index as query understanding sees it: its fields, and the values of its facets.
 import type { ViewField } from "../../../../../server/catalog/schema/index-view.js";
 import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
 import { IndexFacts } from "../../../../../server/search/understanding/facts.js";

@@ -1,4 +1,4 @@
-// Where tokens are, which numbers stand alone, and what of a query is left untouched.
+// Positions of tokens, which numbers stand alone, and which parts of a query are left unchanged.
 import { expect, it } from "vitest";
 import { keysOf, tokensOf, valueKeys } from "../../../../../server/search/understanding/tokens.js";
 

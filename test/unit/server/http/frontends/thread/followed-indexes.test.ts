@@ -1,4 +1,4 @@
-// How a front-end uses indexes that the owner opens, unloads, swaps and drops. The owner here is the other
+// A front-end's use of indexes that the owner opens, unloads, swaps and drops. Here the owner is the other
 // end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
@@ -25,7 +25,7 @@ function openIndex(standing: IndexStanding): void {
   standing.isOpen = true;
 }
 
-/** A front-end that knows the indexes 1 (live) and 2 (fresh), and what the owner was asked. */
+/** A front-end that knows the indexes 1 (live) and 2 (fresh), and its requests to the owner. */
 function frontEnd(open = openIndex) {
   const standings = new Map([1, 2, 3].map((uid) => [uid, IndexStanding.make(2, uid)]));
   const asked: string[] = [];
@@ -65,7 +65,7 @@ function frontEnd(open = openIndex) {
   return { indexes, apply, asked, standing: (uid: number) => standings.get(uid)! };
 }
 
-/** The use that the owner began for the front-end ends one turn after it was told. */
+/** The use that the owner started for the front-end ends one event loop iteration after the reply. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("the owner is asked once where an index stands, and whenever it is not open", async () => {

@@ -1,5 +1,5 @@
-// A request on its way to the owner: windows of bytes in both directions, a client that goes away, and what a
-// stop waits for.
+// A request on its way to the owner: flow-control windows in both directions, a client that disconnects, and
+// what a stop waits for.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
@@ -13,7 +13,7 @@ import type { HttpReply, HttpRequest } from "../../../../../../server/http/trans
 
 const KIB = 1024;
 const WINDOW_BYTES = KIB * KIB;
-/** No test takes so long. */
+/** Longer than any test. */
 const DRAIN_MS = 600_000;
 
 class Request implements HttpRequest {
@@ -41,7 +41,7 @@ class Request implements HttpRequest {
   }
 }
 
-/** A forwarder, and the owner as the test plays it. */
+/** A forwarder, and an owner played by the test. */
 function world() {
   const heads: ForwardedHead[] = [];
   const said: string[] = [];
@@ -64,7 +64,7 @@ function world() {
   onTestFinished(() => {
     for (const end of [channel, other]) end.close(new Error("the test is over"));
   });
-  /** All that was said in both directions has arrived. */
+  /** Resolves once all messages in both directions have arrived. */
   const settled = async (): Promise<void> => {
     for (let round = 0; round < 40; round++) await other.ask("sync", null);
   };

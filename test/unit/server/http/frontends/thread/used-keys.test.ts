@@ -1,4 +1,4 @@
-// Which uses of keys the owner hears of.
+// Which uses of keys are reported to the owner.
 import { expect, test } from "vitest";
 import { UsedKeys } from "../../../../../../server/http/frontends/thread/used-keys.js";
 
