@@ -1,5 +1,5 @@
-// The port through which everything of an index is read from its shards. `reads/thread-reader.ts` implements
-// it with messages, `local/local-reader.ts` with reads in the shards' memories on this thread.
+// The port through which a thread reads indexes from their shards. `reads/thread-reader.ts` implements it
+// with messages, `local/local-reader.ts` with reads in the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import type { PageReply } from "../../shards/protocol/page.js";
@@ -13,7 +13,7 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { Subject } from "./threads/isolation.js";
 
-/** For whom a read is done. */
+/** The party for which a read is done. */
 export interface Requester {
   /** The tenant whose share of the shard's thread the read uses. */
   readonly tenant: number;
@@ -24,29 +24,29 @@ export interface Requester {
 /** One index as of one generation. */
 export interface AskedSnapshot extends Requester {
   readonly record: IndexRecord;
-  /** Number of the index's documents in the shards. */
+  /** See Location.data. */
   readonly data: number;
   readonly generation: number;
-  /** The lowest generation that any read still needs. */
+  /** Lowest generation that any read still needs. */
   readonly oldestGeneration: number;
 }
 
 interface Read {
   readonly of: AskedSnapshot;
-  /** Undefined for a read that is never suspected of ending a shard's thread. */
+  /** Undefined for reads that are never suspected of ending a shard's thread. */
   readonly subject: Subject | undefined;
 }
 
-/** An engine program, answered with the engine's result. */
+/** An engine program; the reply is the engine's result. */
 export interface ProgramRead<T> extends Read {
   readonly kind: SnapshotQuestion;
   readonly program: Uint8Array;
-  /** Date.now() after which nobody wants the answer. */
+  /** Date.now() after which the reply is no longer needed. */
   readonly deadline: number;
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
-/** A search, and the documents of some of its rows if the reader can send them along. */
+/** A search, plus the documents of some of its rows if the reader can send them along. */
 export interface PageRead<T> extends Read {
   readonly kind: "page";
   readonly program: Uint8Array;
@@ -78,7 +78,7 @@ interface SimilaritiesRead<T> extends Read {
   readonly decode: (reply: Uint8Array) => T;
 }
 
-/** A message that only a shard's thread answers. Its bytes must not change until the reply has come. */
+/** A message that only a shard's thread can answer. Its bytes must not change until the reply has arrived. */
 interface MessageRead<T> {
   readonly kind: "message";
   readonly of: Requester;
@@ -87,7 +87,7 @@ interface MessageRead<T> {
   readonly decode: (reply: Uint8Array) => T;
 }
 
-/** What is asked, and how an answer is decoded. */
+/** A request and the decoder for its reply. */
 export type ShardRead<T> =
   | ProgramRead<T>
   | PageRead<T>
@@ -98,14 +98,17 @@ export type ShardRead<T> =
 
 export interface ShardReader {
   /**
-   * The decoded answers of the shards, in their order, each at once or as a promise. Each promise must be
-   * awaited; it rejects with a SkeinError if its shard refuses the read or ends. Only programs and pages may
-   * be asked of several shards.
+   * Returns the decoded replies in the order of the shards, each as a value or a promise. Every promise must
+   * be awaited; it rejects with a SkeinError if its shard refuses the read or ends. Only programs and pages
+   * may be sent to several shards.
    */
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[];
 }
 
-/** Stored documents of one shard, in the order of `seqs`; one that the shard does not have is empty. */
+/**
+ * Reads stored documents of one shard, in the order of `seqs`. A document that the shard does not have is
+ * empty.
+ */
 export function fetchRead(
   of: AskedSnapshot,
   seqs: readonly number[],
@@ -115,7 +118,10 @@ export function fetchRead(
   return { kind: "fetch", of, subject, seqs, options, decode: decodeFetchReply };
 }
 
-/** The vector that a shard's model gives these terms, and the vectors of some of its documents. */
+/**
+ * Reads the query vector that a shard's model computes from the terms, and the vectors of some of the shard's
+ * documents.
+ */
 export function embedRead(
   of: AskedSnapshot,
   terms: readonly WeightedTerm[],
@@ -124,7 +130,9 @@ export function embedRead(
   return { kind: "embed", of, subject: undefined, terms, seqs, decode: decodeEmbedReply };
 }
 
-/** Cosines of the query and documents of one shard; NaN for a document without a vector. */
+/**
+ * Reads the cosine similarities of the query to documents of one shard; NaN for a document without a vector.
+ */
 export function similaritiesRead(
   of: AskedSnapshot,
   query: Float32Array,
@@ -133,7 +141,7 @@ export function similaritiesRead(
   return { kind: "similarities", of, subject: undefined, query, seqs, decode: decodeSimilaritiesReply };
 }
 
-/** What the thread of a shard answers to a message. */
+/** A read whose request is an encoded message. */
 export function messageRead<T>(
   of: Requester,
   message: Uint8Array<ArrayBuffer>,
@@ -144,7 +152,8 @@ export function messageRead<T>(
 }
 
 /**
- * The subject of a read of an index. Fractions are left out: they are weights, which change with every write.
+ * The subject of a read of an index. Fractional numbers are left out: they are weights, which change with
+ * every write.
  */
 export function subjectOf(
   kind: string,

@@ -1,5 +1,5 @@
-// The server's end of the channel on which it borrows memories of indexes from one life of a shard's thread,
-// and the readers that it has in them. An index is worth a reader when it is read often.
+// The server's end of the channel on which it borrows index memories from one life of a shard's thread, and
+// the readers of these memories. Only an index that is read often gets a reader.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -7,10 +7,10 @@ import type { LentMemory } from "../../../engine-wasm/host/instance/sharing.js";
 import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
-/** Makes a reader; null when that is not possible now. */
+/** Creates a reader; null if that is not possible now. */
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
 
-/** Readers of this engine. What keeps one from being made is logged. */
+/** Creates readers of this engine and logs failures to create one. */
 export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
   return (lent) => {
     try {
@@ -22,11 +22,11 @@ export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
   };
 }
 
-/** Readers of one shard. The one that was used least recently goes first. */
+/** Maximum number of readers per shard. The least recently used one is dropped first. */
 const READERS_MAX = 1_000;
-/** So many reads of an index that has no reader are asked of the shard before one is made. */
+/** Number of reads of an index that go to the shard before a reader is requested. */
 const READS_BEFORE = 8;
-/** How long nothing is borrowed of an index that was refused, or whose reader has failed. */
+/** Pause before an index may be borrowed again after a refusal or a reader failure. */
 const PAUSE_MS = 5_000;
 
 interface Reading {
@@ -43,9 +43,9 @@ interface Waiting {
 export class BorrowedMemories {
   readonly #port: MessagePort;
   readonly #readerOf: ReaderOf;
-  /** By uid, the least recently used first. */
+  /** By uid, least recently used first. */
   readonly #readings = new Map<number, Reading>();
-  /** By uid, the least recently asked first. */
+  /** By uid, least recently read first. */
   readonly #waiting = new Map<number, Waiting>();
 
   constructor(port: MessagePort, readerOf: ReaderOf) {
@@ -55,7 +55,7 @@ export class BorrowedMemories {
     port.unref();
   }
 
-  /** The reader of an index; null while there is none. */
+  /** Returns the reader of an index, or null if it has none yet. */
   reader(uid: number): EngineReader | null {
     const reading = this.#readings.get(uid);
     if (reading === undefined) {
@@ -67,7 +67,7 @@ export class BorrowedMemories {
     return reading.reader;
   }
 
-  /** The reader of an index has failed: for a while its reads go to the shard. */
+  /** Drops the reader of an index after a failure: for a while the index's reads go to the shard. */
   failed(uid: number): void {
     this.#return(uid);
     this.#pause(uid);
@@ -104,7 +104,10 @@ export class BorrowedMemories {
     else this.#ended(uid, notice.loan);
   }
 
-  /** The index goes on in another memory, or is unloaded: the next read asks for a reader again. */
+  /**
+   * The loan has ended because the index moved to another memory or was unloaded. The next read requests a
+   * reader again.
+   */
   #ended(uid: number, loan: number): void {
     const reading = this.#readings.get(uid);
     if (reading?.loan !== loan) return;
@@ -136,7 +139,7 @@ export class BorrowedMemories {
     try {
       reading.reader.takeModel(number, lent);
     } catch {
-      // the shard is asked for the vectors of queries until another model is in force
+      // The shard computes query vectors until another model is in force.
     }
   }
 

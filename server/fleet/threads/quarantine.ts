@@ -1,7 +1,8 @@
-// Finds the reads that end a shard's thread or break its engine; one quarantine per shard. All reads that were inside at an end become
-// suspects. Each suspect is tried later with no other read inside, which clears or convicts it. A read that is alone inside at its second
-// end is refused, so that it cannot end the shard again and again, while a popular read may have been inside at many ends. Reads are known
-// by a hash of what they ask. Other threads may send reads themselves only while there are no suspects.
+// Finds the reads that end a shard's thread or break its engine; one quarantine per shard. All reads in
+// flight when a thread ends become suspects. Each suspect is later tried alone, which clears or convicts it:
+// a popular read may be in flight at many ends by chance, but one that is alone at its second end is to blame
+// and is refused. Reads are identified by a hash of their request. Other threads may send reads directly only
+// while there are no suspects.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
@@ -10,24 +11,26 @@ import type { Subject } from "./isolation.js";
 import { ShardEndedError } from "./shard-errors.js";
 import type { ShardGate } from "./shard-gate.js";
 
-/** How long a suspect is remembered, and a convicted read refused. */
+/** Time until a suspect or a conviction is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/** A read that was alone inside at its second end is refused. */
+/**
+ * A read is refused after this many ends. It is alone at the second one, because suspects are tried alone.
+ */
 const ENDS_MAX = 2;
 
-/** How often a trial looks whether the reads of other threads have ended. */
+/** Interval at which a trial checks whether the reads of other threads have ended. */
 const LOOK_MS = 1;
 
 interface Suspect {
   readonly ends: number;
-  /** The life of the thread that ended last; null after a broken engine. */
+  /** Number of the thread's life that ended last; null if the engine broke. */
   readonly life: number | null;
-  /** performance.now() at which it is forgotten. */
+  /** performance.now() at which the suspicion expires. */
   readonly untilMs: number;
 }
 
-/** A suspect is being tried with no other read inside. */
+/** The trial of one suspect, with no other read in flight. */
 interface Trial {
   readonly print: string;
   readonly ended: Promise<void>;
@@ -40,11 +43,11 @@ export class Quarantine {
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
-  /** Reads inside that are no suspects. */
+  /** Number of this thread's reads in flight that are not on trial. */
   #inside = 0;
-  /** Called when the last of them leaves. */
+  /** Called when the last of these reads has left. */
   #onEmpty: (() => void) | null = null;
-  /** Other reads wait for its end. */
+  /** Other reads wait until the trial ends. */
   #trial: Trial | null = null;
 
   constructor(shard: number, gate: ShardGate, log: Logger) {
@@ -54,8 +57,9 @@ export class Quarantine {
   }
 
   /**
-   * Before a read is sent. False: it may be sent together with others. True, after all others have left: it is a suspect on trial and
-   * must be sent alone. `leave` must follow. Rejects with SK-SE-503 if the read is refused.
+   * Must be called before a read is sent. False: the read may be sent together with others. True, once all
+   * others have left: the read is a suspect on trial and must be sent alone. `leave` must follow. Rejects
+   * with SK-SE-503 if the read is refused.
    */
   enter(subject: Subject): boolean | Promise<boolean> {
     if (this.#suspects.size > 0 || this.#trial !== null) return this.#enterChecked(subject);
@@ -63,14 +67,14 @@ export class Quarantine {
     return false;
   }
 
-  /** `onTrial` is what `enter` said; `error` is null if the read was answered. */
+  /** `onTrial`: the result of `enter`. `error` is null if the read succeeded. */
   leave(subject: Subject, onTrial: boolean, error: unknown): void {
     if (error instanceof ShardEndedError) this.blame(subject, error);
     if (onTrial) this.#endTrial(error === null);
     else if (--this.#inside === 0) this.#onEmpty?.();
   }
 
-  /** A read was inside when a thread or an engine ended. */
+  /** Records that a read was in flight when a thread or an engine ended. */
   blame(subject: Subject, { life }: ShardEndedError): void {
     const print = fingerprint(subject);
     const known = this.#suspects.get(print);
@@ -93,7 +97,7 @@ export class Quarantine {
     this.#check(print);
     while (this.#trial !== null) {
       await this.#trial.ended;
-      this.#check(print); // the read on trial may have been the same one
+      this.#check(print); // the trial may have been of the same read
     }
     if (!this.#suspects.has(print)) {
       this.#inside++;
@@ -103,7 +107,7 @@ export class Quarantine {
     return true;
   }
 
-  /** Resolves when no other read is inside. Rejects if the read has been convicted by then. */
+  /** Resolves when no other read is in flight. Rejects if the read has been convicted in the meantime. */
   async #beginTrial(print: string): Promise<void> {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
@@ -115,7 +119,7 @@ export class Quarantine {
       if (this.#inside > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
       this.#onEmpty = null;
       while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
-      this.#check(print); // it may have been inside another time
+      this.#check(print); // another copy of it may have been in flight
     } catch (error) {
       this.#endTrial(false);
       throw error;
@@ -134,7 +138,7 @@ export class Quarantine {
     this.#gate.setOpen(this.#shard, this.#suspects.size === 0 && this.#trial === null);
   }
 
-  /** Forgets suspects and convictions whose time is over. Throws when the read is refused. */
+  /** Forgets expired suspects and convictions. Throws if the read is refused. */
   #check(print: string): void {
     const now = performance.now();
     for (const [known, { untilMs }] of this.#suspects) {

@@ -1,4 +1,4 @@
-// How the owner isolates reads that may end a shard's thread: its own reads, and the suspected ones of other threads.
+// Isolates reads that may end a shard's thread: the owner's own reads, and suspect reads of other threads.
 import type { Logger } from "../../ground/log.js";
 import type { Isolation, Subject } from "./isolation.js";
 import { Quarantine } from "./quarantine.js";
@@ -19,7 +19,7 @@ export class Quarantines implements Isolation {
     return this.#of(shard).enter(subject);
   }
 
-  /** In a message of its own. */
+  /** Sends the read in a message of its own. */
   sendApart(shard: number, message: Message): Promise<Uint8Array> {
     return this.#pool.ask(shard, message.slice());
   }

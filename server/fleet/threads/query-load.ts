@@ -1,17 +1,17 @@
-// How many queries are being answered, in memory that the shards' threads see. While there are any, the
-// threads put off work that no query waits for. All threads that answer queries count into one number; beside
-// it stands what each of them has counted.
+// Counts the queries in progress, in memory that the shards' threads can see. While there are any, the
+// shards' threads postpone work that no query waits for. All threads that answer queries add to one sum; next
+// to it is the count of each thread.
 
 const SUM = 0;
 const FIRST_OWN = 1;
-/** Of a thread's number, which counts in twos: it is about to change the sum. */
+/** Lowest bit of a thread's count, which counts in twos: set while the thread changes the sum. */
 const CHANGING = 1;
 const ONE = 2;
-/** How often the sum is tried to be set anew while other threads change it. */
+/** Maximum number of attempts to correct the sum while other threads change it. */
 const REPAIRS_MAX = 1_000;
 
 export class QueryLoad {
-  /** The first number is the sum, for `Slices` of each shard. */
+  /** The first word is the sum, which the `Slices` of each shard read. */
   readonly shared: Int32Array;
   readonly #own: number;
 
@@ -19,13 +19,13 @@ export class QueryLoad {
     return new Int32Array(new SharedArrayBuffer((FIRST_OWN + threads) * Int32Array.BYTES_PER_ELEMENT));
   }
 
-  /** `thread`: the number of this thread, which no other running one has. */
+  /** `thread`: the number of this thread, unique among the running threads. */
   constructor(shared: Int32Array, thread: number) {
     this.shared = shared;
     this.#own = FIRST_OWN + thread;
   }
 
-  /** How many queries this thread is answering. */
+  /** Number of queries in progress on this thread. */
   get here(): number {
     return Math.floor(Atomics.load(this.shared, this.#own) / ONE);
   }
@@ -39,8 +39,8 @@ export class QueryLoad {
   }
 
   /**
-   * The queries of a thread that has ended are not answered any more. It may have ended before it had changed
-   * the sum, or after.
+   * Removes the queries of a thread that has ended and corrects the sum, whether or not the thread had
+   * already updated it.
    */
   forget(thread: number): void {
     Atomics.store(this.shared, FIRST_OWN + thread, 0);
@@ -50,8 +50,7 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of a change. When that is forgotten, too, the sum is right
-    // again.
+    // Another thread has ended in the middle of a change. The sum is corrected when that thread is forgotten.
   }
 
   #change(by: number): void {
@@ -61,7 +60,7 @@ export class QueryLoad {
     Atomics.store(this.shared, this.#own, own + by * ONE);
   }
 
-  /** Null while a thread is about to change the sum. */
+  /** Sum of the threads' counts; null while a thread is changing the sum. */
   #counted(): number | null {
     let sum = 0;
     for (let i = FIRST_OWN; i < this.shared.length; i++) {

@@ -1,4 +1,4 @@
-// Requests to shards that are not reads, with their replies decoded. They reach a shard at once, in the order
+// Requests to shards other than reads, with decoded replies. A shard receives them immediately, in the order
 // of the calls.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeReply } from "./shard-errors.js";
@@ -19,23 +19,26 @@ export class ShardCalls {
     return this.#pool.count;
   }
 
-  /** The reply as it is. */
+  /** Returns the raw reply. */
   ask(shard: number, request: Message): Promise<Uint8Array> {
     return this.#pool.ask(shard, request);
   }
 
-  /** The reply decoded. Rejects with a SkeinError if the shard refuses; damage that it met is reported. */
+  /**
+   * Returns the decoded reply. Rejects with a SkeinError if the shard refuses the request; reports damage
+   * that the shard found.
+   */
   async call<T>(shard: number, request: Message, decode: Decode<T>): Promise<T> {
     const reply = await this.#pool.ask(shard, request);
     return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
   }
 
-  /** The answers of some shards, in their order. */
+  /** Returns the replies of some shards, in their order. */
   each<T>(shards: readonly number[], encode: () => Message, decode: Decode<T>): Promise<T[]> {
     return Promise.all(shards.map((shard) => this.call(shard, encode(), decode)));
   }
 
-  /** The answers of all shards. */
+  /** Returns the replies of all shards. */
   everywhere<T>(encode: () => Message, decode: Decode<T>): Promise<T[]> {
     return this.each([...Array(this.shards).keys()], encode, decode);
   }

@@ -1,5 +1,5 @@
-// The server's end of the channel for reads to one life of a shard's thread: reads of the same turn of the
-// event loop leave in one message. Writes never pass through here, so their order is untouched.
+// The server's end of the channel for reads to one life of a shard's thread. Reads of the same turn of the
+// event loop leave in one message. Writes never use this channel, so it cannot change their order.
 import type { MessagePort } from "node:worker_threads";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
 
@@ -8,7 +8,7 @@ interface WaitingRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Ids come round after so many reads; the oldest of them has been answered or has failed long before. */
+/** Ids wrap around after this many reads; by then the oldest of them has long been answered or has failed. */
 const IDS = 2 ** 32;
 
 export class ShardChannel {
@@ -23,14 +23,14 @@ export class ShardChannel {
     port.on("message", (message: Uint8Array) => readFrames(message, this.#answered));
   }
 
-  /** Reads that wait for their answer. */
+  /** Number of reads in flight. */
   get inside(): number {
     return this.#inside.size;
   }
 
   /**
-   * One request, one reply. The bytes must stay as they are until the end of this turn. `flow`: see
-   * FairQueue.
+   * Sends a request and resolves with its reply. The bytes must not change before the end of this turn of the
+   * event loop. `flow`: see FairQueue.
    */
   ask(request: Uint8Array, flow: number): Promise<Uint8Array> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
@@ -42,7 +42,7 @@ export class ShardChannel {
     });
   }
 
-  /** The other end is gone: fails the reads inside and all later ones. */
+  /** Rejects the reads in flight and all later ones, because the other end is gone. */
   close(reason: Error): void {
     this.#closed = reason;
     this.#port.close();

@@ -1,5 +1,5 @@
-// What a shard refuses, in the words of the error catalogue. Anything unforeseen stays as it is and becomes
-// a 500 with a line in the log.
+// Translates refusals by a shard into errors of the catalogue. Unexpected errors are passed through and
+// become a 500 with a log entry.
 import {
   isUnreadable,
   SHARD_DAMAGED,
@@ -15,10 +15,11 @@ import {
 } from "../../../shards/protocol/errors.js";
 import { type ErrorExtras, SkeinError } from "../../ground/errors.js";
 
-/** A thread or an engine ended while the request was inside. */
+/** A thread or an engine ended while the request was in flight. */
 export class ShardEndedError extends SkeinError {
   /**
-   * The number of the thread's life, which ended perhaps because of the request; null: surely because of it.
+   * Number of the thread's life that ended, possibly because of this request. Null if the request broke the
+   * engine, so that it is certainly to blame.
    */
   readonly life: number | null;
 
@@ -28,7 +29,7 @@ export class ShardEndedError extends SkeinError {
   }
 }
 
-/** The answer would have more bytes than it may have. */
+/** The reply would exceed the maximum size. */
 export class ReplyTooLargeError extends SkeinError {
   constructor(extras: ErrorExtras = {}) {
     super(
@@ -39,7 +40,7 @@ export class ReplyTooLargeError extends SkeinError {
   }
 }
 
-/** Decodes a reply; a refusal in it is thrown as a SkeinError, damage of an index reported before that. */
+/** Decodes a reply. Throws a refusal as a SkeinError, after reporting damage of an index to `onDamage`. */
 export function decodeReply<T>(
   reply: Uint8Array,
   decode: (reply: Uint8Array) => T,
@@ -57,14 +58,14 @@ export function decodeReply<T>(
   }
 }
 
-/** What a client reads about an index with stored data that cannot be read. */
+/** The message that a client reads if stored data of an index cannot be read. */
 export function damageSentence({ code, message }: ShardError): string {
   return code === SHARD_VERSION
     ? `the index was stored by another version of Skein (${message}); start that version`
     : `stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair"`;
 }
 
-/** The deadline of a search has passed. */
+/** The error of a search that has passed its deadline. */
 export function lateSearch(cause?: unknown): SkeinError {
   return new SkeinError(
     "SK-SE-503",
@@ -109,7 +110,7 @@ function asSkeinError(error: unknown): unknown {
   }
 }
 
-/** The same refusal on a route about documents: SK-DOC-503 instead of SK-SE-503. */
+/** Converts an error for document routes: SK-SE-503 becomes SK-DOC-503. */
 export function asDocumentError(error: unknown): unknown {
   if (!(error instanceof SkeinError) || error.code !== "SK-SE-503") return error;
   return new SkeinError("SK-DOC-503", error.message, {

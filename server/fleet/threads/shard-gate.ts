@@ -1,8 +1,8 @@
-// Whether threads may send reads to the shards by themselves, in memory that all of them see. The owner
-// closes the gate of a shard while some read may end it again (quarantine.ts): then reads pass through the
-// owner, which knows what each of them asks. Each thread counts in its place what it has inside.
+// Whether threads may send reads to the shards directly, in memory that all of them share. The owner closes a
+// shard's gate while a suspect read may end the shard again (quarantine.ts). Reads then pass through the
+// owner, which knows their requests. Each thread counts its reads in flight in its own place.
 
-/** Words of a shard before those of the places. */
+/** Number of words per shard before those of the places. */
 const HEAD_WORDS = 1;
 
 export class ShardGate {
@@ -12,7 +12,7 @@ export class ShardGate {
   readonly #shards: number;
   readonly #wordsPerShard: number;
 
-  /** `places`: one for each thread that reads. `shared`: of the gate that another thread has made. */
+  /** `places`: one for each thread that reads. `shared`: memory of a gate that another thread has created. */
   constructor(shards: number, places: number, shared?: SharedArrayBuffer) {
     this.#shards = shards;
     this.#wordsPerShard = HEAD_WORDS + places;
@@ -21,7 +21,7 @@ export class ShardGate {
     this.#words = new Int32Array(this.shared);
   }
 
-  /** A thread begins to read. False: through the owner only. */
+  /** Must be called before a thread sends a read. False: the read must go through the owner. */
   enter(shard: number, place: number): boolean {
     const at = shard * this.#wordsPerShard;
     Atomics.add(this.#words, at + HEAD_WORDS + place, 1);
@@ -38,7 +38,7 @@ export class ShardGate {
     Atomics.store(this.#words, shard * this.#wordsPerShard, Number(!isOpen));
   }
 
-  /** Reads that have entered and not left. */
+  /** Number of reads that have entered and not left. */
   inside(shard: number): number {
     const at = shard * this.#wordsPerShard;
     let inside = 0;
@@ -47,7 +47,7 @@ export class ShardGate {
     return inside;
   }
 
-  /** The thread at the place has ended. */
+  /** Clears the place of a thread that has ended. */
   clear(place: number): void {
     for (let shard = 0; shard < this.#shards; shard++)
       Atomics.store(this.#words, shard * this.#wordsPerShard + HEAD_WORDS + place, 0);

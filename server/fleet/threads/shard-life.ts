@@ -1,7 +1,7 @@
-// One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never
-// started again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one.
-// Piscina carries what must keep its order; reads and borrowed memories have channels of their own. This is
-// the only file of the server's threads that knows Piscina.
+// One life of a shard's thread, from start to death: a Piscina pool of one thread that is never restarted, so
+// that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries the
+// messages that must stay in order; reads and borrowed memories have their own channels. No other file of the
+// server's threads knows Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -10,35 +10,37 @@ import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
 import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
 import { ShardChannel } from "./shard-channel.js";
 
-/** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
+/**
+ * A message with its own ArrayBuffer, which is transferred to the other thread: do not use it after sending.
+ */
 export type Message = Uint8Array<ArrayBuffer>;
 
 export interface ShardLifeOptions {
-  /** The number of this life. Each life of a shard has another one. */
+  /** Number of this life, unique within the shard. */
   readonly number: number;
   readonly workerData: unknown;
-  /** The worker's module; by default shards/worker.js of this build. */
+  /** The worker's module; shards/worker.js of this build by default. */
   readonly workerFile: string | undefined;
   readonly readerOf: ReaderOf;
-  /** Called once, before the requests inside are rejected. */
+  /** Called once, before the requests in flight are rejected. */
   readonly onEnd: () => void;
-  /** The thread threw while no request was inside. */
+  /** Called if the thread throws while no request is in flight. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Size of the young heap, a third of which is used at a time. Requests live shortly, so a larger one would
- * only keep their garbage longer.
+ * Size of the young generation, a third of which is in use at a time. Requests are short-lived, so a larger
+ * one would only keep their garbage longer.
  */
 const YOUNG_HEAP_MIB = 12;
 
 export class ShardLife {
   readonly number: number;
-  /** Reads that pass beside the messages. */
+  /** The channel for reads, separate from the ordered messages. */
   readonly reads: ShardChannel;
   readonly #pool: Piscina;
   readonly #onEnd: () => void;
-  /** Resolves when the thread is gone. */
+  /** Resolves when the thread has exited. */
   readonly #gone: Promise<void>;
   readonly #memories: BorrowedMemories;
   #ended = false;
@@ -52,7 +54,7 @@ export class ShardLife {
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
-      concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER, // it never queues, which keeps the order
+      concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER, // never queues, so messages stay in order
       atomics: "async",
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
@@ -68,33 +70,33 @@ export class ShardLife {
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
-  /** Channels on which another thread reads: its ends of them. */
+  /** Opens channels for reads by another thread and returns that thread's ends. */
   connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();
     const there: ShardPorts = { reads: reads.port2, memories: memories.port2 };
-    // When this message fails, so will the next one, or the thread has ended.
+    // If this message fails, the next one fails too or the thread has ended.
     this.#pool.run(there, { transferList: [there.reads, there.memories] }).catch(() => undefined);
     return { reads: reads.port1, memories: memories.port1 };
   }
 
-  /** The thread has ended or is being ended. */
+  /** True once the thread has ended or is being ended. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Requests are inside. */
+  /** True while requests are in flight. */
   get busy(): boolean {
     return this.#inside > 0 || this.reads.inside > 0;
   }
 
-  /** How long the thread has worked so far; null when it is gone. */
+  /** Seconds for which the thread's event loop has been active; null once the thread has exited. */
   get activeSeconds(): number | null {
     const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
     return loop === undefined ? null : loop.active / 1000;
   }
 
-  /** One message, one reply. Rejects when the thread ends before it has answered. */
+  /** Sends a message and resolves with its reply. Rejects if the thread ends before it has replied. */
   async run(request: Message): Promise<Uint8Array> {
     if (this.#ended) throw new Error("the shard's thread has ended");
     this.#inside++;
@@ -116,14 +118,14 @@ export class ShardLife {
     if (!this.#ended) this.#memories.failed(uid);
   }
 
-  /** Ends the thread, whatever it is doing; resolves when it is gone. */
+  /** Ends the thread, whatever it is doing, and resolves when it has exited. */
   end(): Promise<void> {
     if (!this.#ended) {
-      this.#ended = true; // first, for ending the thread calls this again
+      this.#ended = true; // first, because destroying the pool calls `end` again
       this.#onEnd();
       this.reads.close(new Error("the shard's thread has ended"));
       this.#memories.close();
-      void this.#pool.destroy(); // may never resolve for a thread that has exited by itself
+      void this.#pool.destroy(); // may never resolve if the thread has exited on its own
     }
     return this.#gone;
   }

@@ -26,14 +26,17 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
-/** Learns when channels to a shard end and begin, see ShardPool.connect. */
+/** Is notified when the channels to a shard end and when new ones are available, see ShardPool.connect. */
 export interface ShardFollowers {
-  /** Resolves when nobody reads any more what the thread had. The shard takes no write before. */
+  /**
+   * Resolves when nobody reads the memory of the ended thread any longer. The shard takes no writes before
+   * that.
+   */
   ended(shard: number): Promise<void>;
   began(shard: number): void;
 }
 
-/** What one more thread needs to read one life of a shard's thread. */
+/** What another thread needs to read from one life of a shard's thread. */
 export interface ConnectedShard {
   readonly life: number;
   readonly ports: ShardPorts;
@@ -42,22 +45,23 @@ export interface ConnectedShard {
 export interface ShardPoolOptions {
   readonly shards: number;
   /**
-   * Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive.
+   * Returns the data for a worker. `beats` is shared with the shard's thread, which increments it while it is
+   * alive.
    */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
-  /** By default no index is read on this thread. */
+  /** By default this thread creates no readers of indexes. */
   readonly readerOf?: ReaderOf;
-  /** A request that a new thread must answer before anything else is sent to it. */
+  /** A request that a new thread must answer before it is sent anything else. */
   readonly ping: () => Message;
-  /** Throws when the answer to a ping is a refusal. */
+  /** Throws if the reply to a ping is a refusal. */
   readonly checkPing: (reply: Uint8Array) => void;
   readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
-  /** Brings a restarted thread to where the dead one was; called again until it succeeds. */
+  /** Brings a restarted thread to the state of the dead one. Called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
-  /** Other threads that read the shards, on channels of their own. */
+  /** Other threads that read the shards on their own channels. */
   readonly followers?: ShardFollowers;
-  /** The worker's module; by default shards/worker.js of this build. */
+  /** The worker's module; shards/worker.js of this build by default. */
   readonly workerFile?: string;
 }
 
@@ -76,7 +80,7 @@ export class ShardPool {
     return this.#threads.length;
   }
 
-  /** Every thread is up; false while one is restarted. */
+  /** True if every thread is up, false while one is being restarted. */
   get open(): boolean {
     return this.#threads.every((thread) => thread.open);
   }
@@ -87,9 +91,9 @@ export class ShardPool {
   }
 
   /**
-   * Resolves when every thread answers. Throws what stopped one from starting; the caller then closes the
-   * pool. Waits for all of them: a thread that is ended while it opens its database may take the process
-   * along.
+   * Resolves when every thread has answered. Throws the error that stopped a thread from starting; the caller
+   * then closes the pool. Waits for all threads first: ending a thread while it opens its database may crash
+   * the process.
    */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
@@ -98,55 +102,58 @@ export class ShardPool {
   }
 
   /**
-   * One request, one reply. Throws SkeinError SK-SE-503 with retryAfter when the queue is full, when the
-   * thread dies while the request is inside, or when a restart takes longer than a search may.
+   * Sends a request and resolves with its reply. Throws SK-SE-503 with retryAfter if the queue is full, if
+   * the thread dies while the request is in flight, or if a restart takes longer than `searchMsMax`.
    */
   ask(shard: number, request: Message): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).send(request, null);
   }
 
   /**
-   * As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller.
-   * Reads of different flows share the shard fairly.
+   * Like `ask`, but for a read: it may overtake other requests, and its bytes stay with the caller. Reads of
+   * different flows share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).send(request, flow);
   }
 
   /**
-   * Channels on which another thread reads a shard. Null while the shard is restarted: ShardFollowers hears
-   * when it is back.
+   * Opens channels on which another thread reads a shard. Null while the shard is being restarted:
+   * ShardFollowers is notified when it is back.
    */
   connect(shard: number): ConnectedShard | null {
     return (this.#threads[shard] as ShardThread).connect();
   }
 
   /**
-   * Reads what an index has in a shard, on this thread. Null while the index has no reader, see
-   * BorrowedMemories.
+   * Returns a reader of an index's memory in a shard, for use on this thread. Null if the index has no reader
+   * yet, see BorrowedMemories.
    */
   reader(shard: number, uid: number): EngineReader | null {
     return (this.#threads[shard] as ShardThread).reader(uid);
   }
 
-  /** A reader of the index has failed, so that its reads go to the shards for a while. */
+  /**
+   * Reports that a reader of the index has failed, so that the index's reads go to the shards for a while.
+   */
   readerFailed(uid: number): void {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
 
-  /** Refuses new requests, waits for those inside, sends a last one to each thread and ends them. */
+  /** Refuses new requests, waits for those in flight, sends each thread a last request and ends it. */
   async close(last: () => Message): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close(last())));
   }
 }
 
 /**
- * Requests inside are counted here; every life of the thread gets them at once, in the order of the calls.
+ * Counts the requests in flight and passes each of them on to the current life immediately, in the order of
+ * the calls.
  */
 class ShardThread {
   readonly #shard: number;
   readonly #options: ShardPoolOptions;
-  /** Goes up while the thread is alive. */
+  /** Increases while the thread is alive. */
   readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #watchdog: Watchdog;
   #life: ShardLife;
@@ -192,8 +199,8 @@ class ShardThread {
   }
 
   /**
-   * `flow` null: in the order of the calls, and the request's bytes move away. Otherwise a read, whose bytes
-   * stay the caller's.
+   * `flow` null: an ordered request, whose bytes are transferred. Otherwise a read, whose bytes stay with the
+   * caller.
    */
   async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
@@ -273,7 +280,7 @@ class ShardThread {
     this.#reopened = this.#reopen();
   }
 
-  /** Tries until it succeeds or the pool is closed: without its shard an index cannot answer at all. */
+  /** Retries until it succeeds or the pool is closed: without its shard an index cannot answer at all. */
   async #reopen(): Promise<void> {
     let pause = RECOVER_PAUSE_MS_FIRST;
     while (this.#state === "restarting") {
@@ -296,7 +303,7 @@ class ShardThread {
     }
   }
 
-  /** Starts a new life. The old thread must be gone first, because it had the database open. */
+  /** Starts a new life. The old thread must have exited first, because it had the database open. */
   async #recoverOnce(): Promise<void> {
     await this.#life.end();
     await this.#options.followers?.ended(this.#shard);

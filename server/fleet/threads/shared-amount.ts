@@ -1,8 +1,8 @@
-// An amount that several threads have a part in: what they hold or do at the moment. Each thread writes a
-// slot of its own, and whoever asks adds them up, so that a thread that has died is taken out by emptying its
-// slot (docs/FORMATS.md).
+// An amount that is the sum of the shares of several threads, for example bytes held. Each thread writes its
+// own slot and readers add up the slots, so clearing the slot of a dead thread removes its share
+// (docs/FORMATS.md).
 
-/** A slot has a cache line of its own, because threads write theirs all the time. */
+/** Each slot has its own cache line, because threads write their slots all the time. */
 const SLOT_WORDS = 16;
 
 export class SharedAmount {
@@ -16,8 +16,9 @@ export class SharedAmount {
   }
 
   /**
-   * `thread`: the number of this thread, which no other running one has. `unit`: what a slot counts in, the
-   * same in all threads; parts of others are known rounded up to it. A part may have up to 2^31 units.
+   * `thread`: the number of this thread, unique among the running threads. `unit`: the unit of a slot, the
+   * same in all threads; the shares of other threads are known rounded up to it. A share may have up to 2^31
+   * units.
    */
   constructor(memory: SharedArrayBuffer, thread: number, unit = 1) {
     this.#slots = new Int32Array(memory);
@@ -25,12 +26,12 @@ export class SharedAmount {
     this.#unit = unit;
   }
 
-  /** The part of this thread, exactly. */
+  /** The exact share of this thread. */
   get own(): number {
     return this.#own;
   }
 
-  /** The parts of all threads. */
+  /** The sum of all threads' shares. */
   get total(): number {
     let others = 0;
     for (let slot = 0; slot < this.#slots.length; slot += SLOT_WORDS)
@@ -38,13 +39,13 @@ export class SharedAmount {
     return this.#own + others * this.#unit;
   }
 
-  /** To this thread's part; a negative number takes away. */
+  /** Adds to this thread's share; a negative amount subtracts. */
   add(amount: number): void {
     this.#own += amount;
     Atomics.store(this.#slots, this.#slot, Math.ceil(this.#own / this.#unit));
   }
 
-  /** Takes the part of a thread away that has ended. */
+  /** Removes the share of a thread that has ended. */
   forget(thread: number): void {
     Atomics.store(this.#slots, thread * SLOT_WORDS, 0);
   }

@@ -1,34 +1,38 @@
 // Time slices on the HTTP thread for long work: large bodies, large replies of shards, deep pages. Each turn
-// of the event loop runs one slice, tenant after tenant, so short work waits for one piece of long work at
-// most. Slices give way to light queries, which are queries under way that have needed no slice: such a query
-// passes this thread several times, and each time it would wait for a piece of long work.
+// of the event loop runs one slice, and tenants take turns, so short work waits for at most one slice. Slices
+// yield to light queries, those in progress that have not needed a slice: a light query passes through this
+// thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
 
 /**
- * Larger bodies and replies wait for a slice. Most are smaller, and the wait would cost more than the work.
+ * Larger bodies and replies wait for a slice. Most are smaller, and waiting would take longer than their
+ * work.
  */
 export const LARGE_BYTES = 128 * 1024;
 
-/** Maximum time a slice gives way, so that a steady load of light queries leaves long work its share. */
+/**
+ * Maximum time (ms) for which a slice yields, so that a steady load of light queries still leaves long work
+ * its share.
+ */
 const PATIENCE_MS = 8;
 
-/** The slices of a query under way. */
+/** The slices of one query in progress. */
 export interface QuerySlices {
   /** See TenantSlices. */
   next(): Promise<void>;
-  /** Must be called once when the query has ended. */
+  /** Must be called when the query has ended. */
   end(): void;
 }
 
 export class TenantSlices {
   readonly #waiting = new FairQueue<() => void>();
   #scheduled = false;
-  /** Queries under way that have needed no slice. */
+  /** Number of queries in progress that have not needed a slice. */
   #light = 0;
-  /** Runs while a slice gives way. */
+  /** Runs while a slice yields. */
   #patience: NodeJS.Timeout | null = null;
 
-  /** A query begins. It is light until it needs a slice. */
+  /** Starts a query. It is light until it needs a slice. */
   query(tenant: number): QuerySlices {
     this.#light++;
     let light = true;
@@ -47,8 +51,8 @@ export class TenantSlices {
   }
 
   /**
-   * Resolves when the tenant's slice begins. It lasts until the caller's next await, at most a few
-   * milliseconds.
+   * Resolves when the tenant's slice begins. A slice lasts until the caller's next await and should take at
+   * most a few milliseconds.
    */
   next(tenant: number): Promise<void> {
     return new Promise((resolve) => {
@@ -57,7 +61,7 @@ export class TenantSlices {
     });
   }
 
-  /** The same for work on this many bytes; undefined if they are too few to need a slice. */
+  /** Like `next`, for work on `bytes` bytes. Undefined if the work is too short to need a slice. */
   forBytes(tenant: number, bytes: number): Promise<void> | undefined {
     return bytes > LARGE_BYTES ? this.next(tenant) : undefined;
   }
@@ -68,7 +72,7 @@ export class TenantSlices {
     setImmediate(this.#run);
   }
 
-  /** The slice that gives way may begin. */
+  /** Starts the slice that has been yielding, if any. */
   #goOn(): void {
     if (this.#patience === null) return;
     clearTimeout(this.#patience);
@@ -95,12 +99,12 @@ export class TenantSlices {
   };
 }
 
-/** Maximum length of one slice. */
+/** Maximum length of a slice. */
 const SLICE_MS = 2;
 
 /**
- * Does the work step by step, waiting for another slice whenever one is used up. Short work returns its
- * result at once.
+ * Runs the work step by step and waits for another slice when one is used up. Short work returns its result
+ * synchronously.
  */
 export function inSlices<T>(work: Generator<void, T>, nextSlice: () => Promise<void>): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;

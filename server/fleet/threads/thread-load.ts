@@ -1,9 +1,8 @@
-// Whether this thread has hardly a moment to spare, so that work which a shard's thread can do is better left
-// to it.
+// Whether this thread is so busy that work should be left to the shards' threads where possible.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;
-/** Share of the time in which the event loop was not waiting. */
+/** Event loop utilization above which the thread counts as busy. */
 const BUSY_SHARE = 0.9;
 
 export class ThreadLoad {
@@ -13,18 +12,23 @@ export class ThreadLoad {
   #sinceMs = performance.now();
   #busy = false;
 
-  /** `oneOfSeveral`: there are other threads that answer queries, so the shards' threads are no idle ones. */
+  /**
+   * `oneOfSeveral`: true if other threads also answer queries, so that the shards' threads are not idle
+   * either.
+   */
   constructor(queries: Pick<QueryLoad, "here">, oneOfSeveral: boolean) {
     this.#queries = queries;
     this.#oneOfSeveral = oneOfSeveral;
   }
 
-  /** Before a query begins: others wait for this thread, which is busy. */
+  /**
+   * True if this thread is busy and other queries are waiting for it. Meant to be read before a query begins.
+   */
   get wantsHelp(): boolean {
     return !this.#oneOfSeveral && this.#isBusy() && this.#queries.here > 0;
   }
 
-  /** Between the last two looks; those who ask look, at most every quarter of a second. */
+  /** Measures the utilization since the last measurement, at most every LOOK_MS. */
   #isBusy(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#sinceMs < LOOK_MS) return this.#busy;

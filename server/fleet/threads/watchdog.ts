@@ -1,15 +1,15 @@
-// Watches one thread by the beats that it counts in shared memory while it is alive.
+// Watches one thread through the beats that it counts in shared memory while it is alive.
 
 /**
- * A thread hangs if it misses this many looks in a row. One is not enough: the watching thread may have
- * paused itself.
+ * A thread hangs if it misses this many checks in a row. One is not enough: the watching thread itself may
+ * have been paused.
  */
 const MISSED_MAX = 10;
-/** The same before its first beat, since it loads its code first, which takes long on a busy machine. */
+/** The same before the first beat: the thread loads its code first, which takes long on a busy machine. */
 const MISSED_MAX_AT_START = 60;
 
 export interface Watched {
-  /** How often the thread has beaten. */
+  /** Number of beats so far. */
   readonly beats: () => number;
   /** False while the thread may be silent. */
   readonly mustBeat: () => boolean;
@@ -24,14 +24,14 @@ export class Watchdog {
   #hasBeaten = false;
   #missed = 0;
 
-  /** `hangMsMax`: how long a thread that has beaten may be silent. */
+  /** `hangMsMax`: maximum time (ms) without a beat for a thread that has beaten before. */
   constructor(hangMsMax: number, watched: Watched) {
     this.#watched = watched;
     this.#timer = setInterval(() => this.#look(), hangMsMax / MISSED_MAX).unref();
     this.begin();
   }
 
-  /** Another thread has taken the place of the one watched. */
+  /** Starts over for a new thread that has replaced the watched one. */
   begin(): void {
     this.#beats = this.#watched.beats();
     this.#hasBeaten = false;
