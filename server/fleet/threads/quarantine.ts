@@ -14,9 +14,7 @@ import type { ShardGate } from "./shard-gate.js";
 /** Time until a suspect or a conviction is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/**
- * A read is refused after this many ends. It is alone at the second one, because suspects are tried alone.
- */
+/** Number of ends after which a read is refused. */
 const ENDS_MAX = 2;
 
 /** Interval at which a trial checks whether the reads of other threads have ended. */
