@@ -1,5 +1,5 @@
-// A body that has arrived while its socket was paused does not start the idle timer of the connection,
-// however long the server needs for it: uWebSockets.js cuts an idle connection after ten to fourteen seconds.
+// A body that arrived while its socket was paused does not start the connection's idle timer, however long
+// the server takes to read it: uWebSockets.js closes an idle connection after ten to fourteen seconds.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
@@ -7,9 +7,9 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { ADMIN_KEY, sleep, TestServer } from "../world/harness.js";
 import { TRANSPORTS } from "../world/transports.js";
 
-/** The timer itself is what the test waits for. */
+/** Longer than the idle timer. */
 const STANDSTILL_MS = 16_000;
-/** About 3 MB: more than may wait in front of a shard, less than the system keeps of what was not read. */
+/** About 3 and 5 MB: more than a shard's queue may contain, less than the system buffers of unread data. */
 const DOCUMENTS = [2_500, 4_500];
 
 test.each(TRANSPORTS.slice(0, 1))(
@@ -34,7 +34,7 @@ test.each(TRANSPORTS.slice(0, 1))(
   120_000,
 );
 
-/** Sends an import of so many documents. Resolves with how many the server says it has taken. */
+/** Imports this many documents. Resolves with the number that the server reports as stored. */
 function imported(server: TestServer, count: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -107,7 +107,7 @@ describe("vectors", () => {
     await eventually(async () => {
       const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
       expect(idsOf(reply)[0]).toBe("d7");
-      // "keyword" where a busy machine lets the endpoint be late.
+      // "keyword" if the endpoint is late on a busy machine.
       return reply.json.search_mode === "semantic";
     }, "the endpoint is in time");
   });

@@ -61,7 +61,7 @@ async function take(server: TestServer): Promise<Snapshot> {
 const blocked = new BlockedShards();
 const server = sharedServer({
   shards: 3,
-  // A thread that a test holds is not to be taken for one that hangs.
+  // A thread that a test blocks must not be taken for a hanging one.
   config: { limits: { shardHangMsMax: 3_600_000 } },
   env: blocked.env,
 });

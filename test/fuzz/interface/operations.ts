@@ -17,7 +17,7 @@ export interface Operation {
   readonly template: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
-  /** The body's schema by content type; empty when it has none. */
+  /** The body's schema by content type; empty if there is none. */
   readonly bodies: Readonly<Record<string, Schema>>;
 }
 

@@ -11,7 +11,7 @@ export interface Step {
   readonly scopes: readonly string[];
   readonly patterns: readonly string[];
   readonly groups: readonly Group[];
-  /** From the present; null: never. */
+  /** Hours from now; null: never. */
   readonly hours: number | null;
   readonly flag: boolean;
 }

@@ -61,8 +61,8 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
 }
 
 /**
- * Model servers that settings may name: public ones. "Sealing" is readable here, so a test can see whom a key
- * is for.
+ * Model servers that settings may name: public ones. A "sealed" key is readable here, so a test can see whom
+ * it is for.
  */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },

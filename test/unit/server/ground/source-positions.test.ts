@@ -13,7 +13,7 @@ function positionOf(text: string, file: string): [line: number, column: number] 
   return [before.length, before.at(-1)!.length + 1];
 }
 
-/** The chunk shared by programs contains this module's code. */
+/** Path of the chunk, shared by several programs, that contains the module's code. */
 function sharedPart(module: string): string {
   const name = /from "([^"]+errors[^"]*\.js)"/.exec(readFileSync(module, "utf8"))![1]!;
   return resolve(dirname(module), name);

@@ -1,4 +1,4 @@
-// The filter over (user, query) pairs never misses a pair, and rarely accepts another one.
+// The filter of who searched for which text never misses a pair, and rarely accepts another one.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { AskedFilter } from "../../../../server/query-log/rows/asked-filter.js";

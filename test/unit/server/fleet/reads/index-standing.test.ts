@@ -69,8 +69,8 @@ const HOLDER = `
 test("no generation is given up that another thread has begun to hold", async () => {
   const standing = IndexStanding.make(3, 0);
   /**
-   * The last generation given up, whether the test is over, and the number of holds by each of the other
-   * threads.
+   * The generation below which all are given up, whether the test is over, and the number of holds by each
+   * other thread.
    */
   const seen = new SharedArrayBuffer(32);
   const given = new BigInt64Array(seen);
