@@ -12,7 +12,7 @@ export const WINGS: Readonly<Record<string, readonly string[]>> = {
   documents: ["ground", "catalog", "question", "access", "fleet"],
   indexes: ["ground", "catalog", "question", "access", "models", "fleet"],
   search: ["ground", "catalog", "question", "query-log", "models", "fleet"],
-  coach: ["ground", "catalog", "access", "query-log", "models", "indexes", "search"],
+  coach: ["ground", "catalog", "question", "access", "query-log", "models", "indexes", "search"],
   operate: ["ground", "catalog", "access", "query-log", "models", "fleet", "documents", "indexes"],
   http: [
     "ground",
