@@ -18,7 +18,8 @@ const GUARD = `
   const { Session } = require("node:inspector");
   const { parentPort, workerData } = require("node:worker_threads");
 
-  const say = (line) => writeSync(2, line + "\\n"); // not by process.stderr, which the other thread would have to pass on
+  // Not through process.stderr, which the hanging thread would have to forward.
+  const say = (line) => writeSync(2, line + "\\n");
   const end = () => process.kill(process.pid, "SIGKILL");
 
   function hangs(what) {

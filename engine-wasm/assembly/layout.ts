@@ -50,7 +50,8 @@ export const TYPE_INT32S = 6;
 export const TYPE_FLOATS = 7;
 export const TYPE_COUNT = 8; // types are numbered without gaps
 export const STRING_TYPES = (1 << TYPE_STRING) | (1 << TYPE_STRINGS);
-export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS); // the other numbers are integers, bool included
+// The other numbers are integers, bool included.
+export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS);
 export const LONG_TYPES = 1 << TYPE_INT64; // integers that a JavaScript number cannot hold
 export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE_FLOATS);
 

@@ -1,4 +1,4 @@
-// The readers of request bodies that routes declare: content type, content encoding, JSON.
+// Readers of request bodies, which routes declare: content type, content encoding, JSON.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
@@ -10,18 +10,18 @@ import type { HttpRequest } from "./transport/port.js";
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
-/** What `curl -d` sends unless it is told otherwise. */
+/** The default content type of `curl -d`. */
 const CURL_MEDIA = "application/x-www-form-urlencoded";
-/** Characters of a header that an error shows. */
+/** Maximum characters of a header that an error shows. */
 const SHOWN_MAX = 100;
 
-/** A JSON value. Every refusal of it has the error code `code`. */
+/** Reads a JSON value. Every refusal has the error code `code`. */
 export function jsonValue(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) =>
     parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-/** A JSON value, or {} for an empty body. */
+/** Reads a JSON value, or {} from an empty body. */
 export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) => {
     const bytes = await readBytes(request, limits, JSON_MEDIA);
@@ -29,17 +29,17 @@ export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
   };
 }
 
-/** As `jsonValue`, for pages that can only send text/plain (navigator.sendBeacon). */
+/** Like `jsonValue`, for pages that can send only text/plain (navigator.sendBeacon). */
 export function beaconValue(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) =>
     parseJson(await readBytes(request, limits, BEACON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-/** The bytes of a JSON body. Not parsed and not checked. */
+/** Reads the bytes of a JSON body without parsing or checking them. */
 export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
   readBytes(request, limits, JSON_MEDIA);
 
-/** The same, a large one when it is the tenant's turn. */
+/** Like `jsonBytes`, but a large body waits for the tenant's turn. */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
   const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
@@ -47,7 +47,7 @@ export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   return bytes;
 };
 
-/** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */
+/** Reads and decompresses the JSON body of a documents route without parsing or checking it. */
 export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
   return async ({ request, services: { limits } }) => {
     const bytesMax = limits[limit];
@@ -61,7 +61,7 @@ export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): B
   };
 }
 
-/** The pieces of an NDJSON body, decompressed, at the reader's pace. */
+/** Reads and decompresses an NDJSON body piece by piece, at the reader's pace. */
 export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request }) => {
   checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
   return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
@@ -73,7 +73,7 @@ function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Prom
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
-/** Refuses other content types. A request without a Content-Type is taken to have the right one. */
+/** Refuses other content types. A missing Content-Type counts as the right one. */
 function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
   if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");

@@ -1,7 +1,7 @@
-// What the listener and the routes of one HTTP thread work with. These are the parts of the server, and what the thread
-// itself knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under
-// way. One object is made for each HTTP thread and passes it down; no module keeps any of it. Two things that
-// the thread knows are reached through `reads`: the remembered answers, and the quarantine of each shard.
+// Everything that the listener and the routes of one HTTP thread use: parts of the server, and the thread's
+// own state and counters (limits, throttle, usage, quotas, prepared forms of indexes, metrics, running
+// requests). Each HTTP thread creates one object and passes it down; no module holds state. Two parts are
+// reached through `reads`: the answer cache and each shard's quarantine.
 import type { AuditLog } from "../access/audit/audit-log.js";
 import type { AtOnce } from "../access/tenants/at-once.js";
 import type { DocumentQuotas } from "../access/tenants/document-quota.js";
@@ -37,7 +37,7 @@ import type { SlowQueryLog } from "../search/slow-query-log.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
 
-/** What searches work with, on any thread that answers some. */
+/** Services of searches, on any thread that answers them. */
 export interface SearchServices {
   readonly config: FixedConfig;
   readonly limits: Limits;
@@ -55,7 +55,7 @@ export interface SearchServices {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly audit: Pick<AuditLog, "append">;
-  /** Requests whose reply has not been handed over yet, of all threads. */
+  /** Requests of all threads whose reply has not been handed over yet. */
   readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
   readonly unsent: UnsentBytes;
@@ -63,15 +63,15 @@ export interface SearchServices {
   readonly log: Logger;
 }
 
-/** How requests come to an index. */
+/** Finds the index of a request. */
 export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
-  /** Requests that use documents of an index, by the uid they began with. */
+  /** Uses of indexes by requests, by the uid at the start of the request. */
   readonly uses: { begin(uid: number): EndUse | Promise<EndUse> };
 }
 
 type EndUse = () => void;
 
-/** What all routes work with, on the thread that owns the indexes. */
+/** Services of all routes, on the thread that owns the indexes. */
 export interface Services
   extends SearchServices,
     Omit<Ingest, keyof SearchServices>,
@@ -89,7 +89,7 @@ export interface Services
   readonly backups: Backups;
   readonly audit: AuditLog;
   readonly documentQuotas: DocumentQuotas;
-  /** Imports that tenants have under way. */
+  /** Running imports per tenant. */
   readonly imports: AtOnce;
   readonly embedders: Embedders;
   readonly scrape: Scrape;

@@ -26,7 +26,7 @@ const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
 const UNKNOWN: u64 = 0xffffffffffffffff; // not a state: unused bits are set
 const NEVER: u32 = 255; // a distance beyond all limits
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
-const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is not a marker
 const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is too far from all terms
 
 /** One word and its walk over the terms of a segment. In scratch. */

@@ -1,4 +1,4 @@
-// Estimates the cosine of a query and a vector of which only the code is known. It orders rows with nearly
+// Estimates the cosine of a query and a vector from the vector's code alone. It orders rows with nearly
 // the same Hamming distance; an exact cosine takes the vector itself.
 //
 // A code stands for the vector of the signs, scaled to length 1. Its dot product with the query is the sum of

@@ -1,6 +1,6 @@
 // The engine's answer to a search program: rows, best first, with their sort values, and facet counts.
 // Decoding needs the program, whose keys and facets give the types of the values. Rows are decoded on demand:
-// a deep page has tens of thousands, of which few are shown.
+// a deep page has tens of thousands and shows few.
 import {
   FLOAT_TYPES,
   LONG_TYPES,

@@ -1,5 +1,6 @@
-// Who is asking: finds the key of an Authorization header, or the key that a search token was made of, and says what it may
-// do. Compares hashes, so that no comparison's duration tells anything about a key.
+// Identifies the caller: finds the key of an Authorization header, or the key that a search token was signed
+// with, and returns its rights. Compares hashes, so that the duration of a comparison reveals nothing about a
+// key.
 import { timingSafeEqual } from "node:crypto";
 import type { KeyValue } from "../../catalog/lookups.js";
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
@@ -13,23 +14,29 @@ import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./s
 const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
-/** What a search token may be for, where its key may. */
+/** Scopes that a search token can have, if its key has them. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
-/** Hashes of so many values that were good lately are kept. */
+/** Number of recently valid values whose hashes are cached. */
 const KNOWN_VALUES_MAX = 1_000;
-/** A token of an unknown key is compared with a signature by this one, so that it takes as long as one of a known key. */
+/**
+ * A token of an unknown key is checked against a signature by this key, so that it takes as long as one of a
+ * known key.
+ */
 const NO_KEY = hashKey("");
 
 export interface Principal {
   readonly tenant: number;
-  /** null for the bootstrap admin key. */
+  /** Null for the bootstrap admin key. */
   readonly keyId: number | null;
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
-  /** SHA-256 of the value that was sent, or that a token was signed with, hexadecimal; empty for the bootstrap admin key. */
+  /**
+   * SHA-256 of the value that was sent or that a token was signed with, in hexadecimal. Empty for the
+   * bootstrap admin key.
+   */
   readonly valueHash: string;
-  /** The token that narrows the key; null when the key itself was sent. */
+  /** The token that narrows the key, or null if the key itself was sent. */
   readonly token: SearchToken | null;
 }
 
@@ -39,10 +46,10 @@ export const DEFAULT_TENANT = "default";
 export class Doorkeeper {
   readonly #adminHash: Buffer;
   /**
-   * Hashes by value, so that a client's key is not hashed with each of its requests. Only values that were good come in, so
-   * nobody can push out others with made-up ones. What a value may do is looked up each time: one that is revoked does
-   * nothing from then on. A map finds a value by a hash whose seed no client knows, so how long that takes tells nothing of
-   * keys that are similar. Values lie in memory only, as they do while a request with them is answered.
+   * Hashes by value, so that a client's key is not hashed at every request. Only valid values are cached, so
+   * nobody can evict others with invented ones. The rights of a value are looked up each time, so a revoked
+   * one loses them at once. The map's own hash has a random seed, so lookup times reveal nothing about
+   * similar keys. Values are kept in memory only, as they are during a request.
    */
   readonly #hashes = new Map<string, string>();
   readonly #limits: Limits;
@@ -53,8 +60,9 @@ export class Doorkeeper {
   }
 
   /**
-   * The principal behind the header. The bootstrap key acts for the default tenant, or for the one that
-   * `tenantHeader` names; null: it is no key here. `now` in milliseconds since 1970. Throws SK-SYS-401.
+   * Identifies the principal behind the header. The bootstrap key acts for the default tenant or the one in
+   * `tenantHeader`; if that is null, the bootstrap key is not accepted here. `now` is Unix time in
+   * milliseconds. Throws SK-SYS-401.
    */
   identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
     const value = HEADER.exec(authorization)?.[1];
@@ -91,7 +99,7 @@ export class Doorkeeper {
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
 
-  /** Who holds a search token. Nothing in the token counts before its signature does. */
+  /** The principal of a search token. Nothing in the token is trusted before its signature is verified. */
   #holder(value: string, state: CatalogState, now: number): Principal {
     const sent = value.length > FIXED_LIMITS.tokenBytesMax ? null : sentToken(value);
     if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
@@ -107,7 +115,7 @@ export class Doorkeeper {
   }
 }
 
-/** Throws SK-SYS-401 for a value that is good no longer. */
+/** Throws SK-SYS-401 if the value has expired. */
 function living(value: KeyValue, now: number): Principal {
   const end = endOf(value);
   if (end !== null && Date.parse(end) <= now)
@@ -116,15 +124,16 @@ function living(value: KeyValue, now: number): Principal {
   return { tenant, keyId, scopes, indexes, rateLimit, valueHash: value.hash, token: null };
 }
 
-/** When a value stops being good; null: never. */
+/** When a value expires, or null for never. */
 function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
   if (expiresAt === null || until === null) return expiresAt ?? until;
   return Date.parse(expiresAt) < Date.parse(until) ? expiresAt : until;
 }
 
 /**
- * What a key that manages keys may do as of this state: while its request came in, its value may have been replaced and the key
- * narrowed or deleted. A replaced value gives nothing that outlives it. Throws SK-SYS-401, SK-SYS-403.
+ * Rights of a key that manages keys, as of this state. While its request arrived, its value may have been
+ * replaced and the key narrowed or deleted. A replaced value cannot grant anything that outlives it. Throws
+ * SK-SYS-401, SK-SYS-403.
  */
 export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
   if (principal.keyId === null) return { ...principal, expiresAt: null };
@@ -139,13 +148,13 @@ function notValid(): SkeinError {
   return new SkeinError("SK-SYS-401", "the API key is not valid");
 }
 
-/** Whether the header carries this key. */
+/** True if the header carries this key. */
 export function carriesKey(authorization: string, key: string): boolean {
   const value = HEADER.exec(authorization)?.[1];
   return value !== undefined && timingSafeEqual(Buffer.from(hashKey(value)), Buffer.from(hashKey(key)));
 }
 
-/** Throws SK-SYS-403 when the key lacks the scope or does not cover the index. */
+/** Throws SK-SYS-403 if the key lacks the scope or does not cover the index. */
 export function checkRights(principal: Principal, scope: Scope, index: string | undefined): void {
   const what = principal.token === null ? "API key" : "search token";
   if (!allows(principal.scopes, scope)) {

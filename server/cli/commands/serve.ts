@@ -1,5 +1,5 @@
-// `skein serve`: the server's flags, and its life from start to signal. server/operate/config/config.ts interprets
-// flags and environment variables.
+// `skein serve`: the server's flags, and its life from start to signal. server/operate/config/config.ts
+// interprets flags and environment variables.
 
 import { isatty } from "node:tty";
 import { Command } from "commander";

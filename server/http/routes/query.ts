@@ -73,14 +73,14 @@ async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise
   );
 }
 
-/** Suggestions are neither counted nor logged as searches, because a client asks for them with every letter typed. */
+/** Suggestions are not counted or logged as searches, because a client requests them with every keystroke. */
 async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, body, principal } = request;
   const asked = parsed(body);
   return dataReply(await suggest(services, contentsOf(state, record), asked, filterOf(principal)));
 }
 
-/** Like a suggestion it is neither counted nor logged as a search. */
+/** Like a suggestion, it is not counted or logged as a search. */
 async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, params, body, principal } = request;
   const asked = body.length === 0 ? {} : parsed(body);
@@ -106,7 +106,7 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
   return rawReply(await multiSearch(slots, limits, asError, nextSlice));
 }
 
-/** One search of a multi-search. Its rights, index and body are checked as those of a query of its own. */
+/** One search of a multi-search. Its rights, index and body are checked like those of a separate query. */
 async function searchSlot(
   request: Asked,
   entry: unknown,
@@ -121,7 +121,7 @@ async function searchSlot(
   );
 }
 
-/** Runs a search and counts it, when it is answered, among the tenant's searches of the month. */
+/** Runs a search and, if it is answered, counts it among the tenant's searches of the month. */
 async function countedSearch(
   request: Asked,
   contents: IndexContents,
@@ -152,13 +152,13 @@ function plainSearch(
   return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
 
-/** A token that names its holder decides who asks. */
+/** A user named by the token overrides the one in the body. */
 function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
   if (token === null || token.userId === null) return body;
   return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
 }
 
-/** The filter that the search token of who asks has; empty for none. */
+/** The filter of the caller's search token, or "". */
 function filterOf({ token }: Principal): string {
   return token?.filterBy ?? "";
 }
@@ -167,7 +167,7 @@ function planOf({ services, principal, state }: Asked): Plan {
   return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 
-/** The body is only parsed when that is needed to tell what is asked from who asks. */
+/** Parses the body only if it may name a user, who is not part of the question. */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
     return parsedBody(parsed(bytes), limits);

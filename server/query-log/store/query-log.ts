@@ -59,7 +59,7 @@ export class QueryLog {
     return QueryLog.on(store);
   }
 
-  /** A log on an open store, of which it takes ownership. */
+  /** A log on an open store. Takes ownership of the store. */
   static async on(store: Store): Promise<QueryLog> {
     const log = new QueryLog(store);
     try {

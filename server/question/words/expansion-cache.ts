@@ -48,7 +48,7 @@ export class ExpansionCache {
   }
 
   /**
-   * The answer as far as it is cached. Words to look up are null, and so may be the statistics. `suspects` is
+   * The cached part of the answer. Words to look up are null, and so may be the statistics. `suspects` is
    * called only if something is missing.
    */
   get(

@@ -285,7 +285,7 @@ test("nothing that was printed, answered or stored has any of them", async () =>
   expect(shownIn("a text", Buffer.from(`x${AUTH}x`))).toHaveLength(1);
 });
 
-/** Secrets of which the bytes contain most or all: as text, in base64 or in hexadecimal. */
+/** Secrets that the bytes contain in full or for the most part: as text, in base64 or in hexadecimal. */
 function shownIn(place: string, bytes: Buffer): string[] {
   const forms = (value: string): string[] => {
     const plain = Buffer.from(value);
