@@ -1,5 +1,5 @@
-// Files of the audit log: audit.ndjson is the current one, audit.1.ndjson the previous one, and so on. Knows
-// nothing about entries.
+// Files of the audit log: audit.ndjson is the current one, audit.1.ndjson the previous one, and so on.
+// Independent of the entries in them.
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -7,7 +7,7 @@ import { fault } from "../../ground/fault.js";
 
 const OLDER = /^audit\.([1-9]\d{0,5})\.ndjson$/;
 
-/** 0: the current file. */
+/** Path of a file of the log. Number 0 is the current file. */
 export function auditFile(directory: string, number: number): string {
   return join(directory, number === 0 ? "audit.ndjson" : `audit.${number}.ndjson`);
 }
@@ -19,9 +19,10 @@ export async function olderNumbers(directory: string): Promise<number[]> {
 }
 
 /**
- * Renames audit.ndjson, which nobody may have open, so that a new file can be started. Each older file moves
- * up by one, up to the first free number; the oldest of `filesMax` is overwritten. If the process dies in
- * between, a number stays free and the next rotation fills it: no file is lost, and the order stays intact.
+ * Renames audit.ndjson so that a new file can be started; nobody may have it open. Each older file moves up
+ * by one, up to the first free number. If none of the `filesMax` numbers is free, the oldest file is
+ * overwritten. If the process dies halfway, one number stays free and the next rotation fills it: no file is
+ * lost, and the order stays intact.
  */
 export async function rotate(directory: string, filesMax: number): Promise<void> {
   const numbers = await olderNumbers(directory);

@@ -1,5 +1,5 @@
-// Reads the audit log backwards, block by block, so that its size costs neither memory nor long stretches of
-// the event loop.
+// Reads the audit log backwards, block by block, so that even a large log costs little memory and never
+// blocks the event loop for long.
 import type { FileHandle } from "node:fs/promises";
 import { type AuditEntry, parseEntry } from "./entry.js";
 
@@ -26,11 +26,13 @@ export interface AuditFilter {
 
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** The number before which the next page begins. Absent on the last page. */
+  /** `beforeSeq` for the next page. Absent on the last page. */
   readonly next?: number;
 }
 
-/** The newest `limit` entries that pass the filter, newest first. `files` are in this order too. */
+/**
+ * The newest `limit` entries that pass the filter, newest first. `files` must also be ordered newest first.
+ */
 export async function readPage(
   files: readonly AuditFile[],
   filter: AuditFilter,
@@ -63,7 +65,7 @@ function lets({ beforeSeq, beforeMs, tenant, action, keyId }: AuditFilter, entry
 
 /** Entries of the file in groups, newest first. Skips invalid lines. */
 export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenerator<AuditEntry[]> {
-  /** The end of a line that begins before the bytes read so far. */
+  /** End of a line whose beginning has not been read yet. */
   let rest: Uint8Array = NOTHING;
   for (let end = bytes; end > 0; ) {
     const from = Math.max(0, end - BLOCK_BYTES);
@@ -71,7 +73,7 @@ export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenera
     await readFully(file, block, from);
     const text = Buffer.concat([block, rest]);
     const start = from === 0 ? 0 : text.indexOf(NEWLINE) + 1;
-    // No valid line is this long, so its end is dropped.
+    // No valid line is this long, so the end of this one is dropped.
     rest = start === 0 ? NOTHING : text.subarray(0, start);
     const lines = start === 0 && from > 0 ? [] : text.toString("utf8", start).split("\n");
     yield lines.reverse().flatMap((line) => parseEntry(line) ?? []);

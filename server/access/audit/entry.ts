@@ -9,26 +9,29 @@ export interface AuditEntry {
   /** ISO 8601 UTC. */
   readonly time: string;
   readonly request_id: string;
-  /** Name of the tenant at that time. */
+  /** The tenant's name at that time. */
   readonly tenant: string | null;
   readonly tenant_id: number;
   /** Null for the bootstrap admin key. */
   readonly key_id: number | null;
   readonly address: string;
-  /** The action and the kind of its target: `key.create`. */
+  /** Kind of the target and what was done to it: `key.create`. */
   readonly action: string;
-  /** The index that it belongs to, if any. */
+  /** The index that the target belongs to, if any. */
   readonly index: string | null;
-  /** Id or name of the target. Null if it was not created. */
+  /** Id or name of the target. Null if no target was created. */
   readonly target: string | null;
-  /** Status of the answer. From 500 on it is unknown whether, or how far, the change was made. */
+  /**
+   * HTTP status of the reply. If it is 500 or higher, the change may have been made in part, in full or not
+   * at all.
+   */
   readonly status: number;
 }
 
 /** An entry to write; the log assigns its number. */
 export type NewEntry = Omit<AuditEntry, "seq">;
 
-/** Null for a line torn by a crash, and for anything this log has not written. */
+/** Returns null for a line torn by a crash and for anything else that this log did not write. */
 export function parseEntry(line: string): AuditEntry | null {
   let value: unknown;
   try {

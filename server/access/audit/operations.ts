@@ -1,17 +1,19 @@
 // Which operations of the route table are written to the audit log, and under which action. A test compares
-// this table with the route table, so every new route that is not a GET needs a decision here. Not logged:
-// documents and events that clients write, because there can be any number of them, and queries, previews and
+// this table with the route table, so every new route other than a GET needs an entry here. Documents and
+// events that clients write are not logged, because their number is unlimited; nor are queries, previews and
 // analyses.
 import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 
 interface AuditedOperation {
   readonly action: string;
-  /** Path parameter that identifies the changed object; if there is none, the member of the reply's data. */
+  /**
+   * Path parameter that identifies the changed object or, if the path has none, a member of the reply's data.
+   */
   readonly target: string;
 }
 
-/** Every operation except GETs, by operationId. Null: not logged. */
+/** Every operation except GETs, by operationId. Null means not logged. */
 export const OPERATIONS: Readonly<Record<string, AuditedOperation | null>> = {
   createIndex: { action: "index.create", target: "name" },
   updateIndex: { action: "index.update", target: "name" },
@@ -62,10 +64,10 @@ export function isAudited(operation: string): boolean {
   return (OPERATIONS[operation] ?? null) !== null;
 }
 
-/** Longer values are cut: a client may send a path of any length. */
+/** Longer values are truncated, because a client may send a path of any length. */
 const SHOWN_CHARACTERS_MAX = 200;
 
-/** A request whose key was allowed to make it. */
+/** A request that its key permits. */
 export interface AskedOperation {
   readonly operation: string;
   /** Path parameters. */
@@ -84,9 +86,9 @@ interface Outcome {
 }
 
 /**
- * The log entry for an answered request. Null for an operation that is not audited, and for a refusal (4xx),
- * which changed nothing: otherwise anyone with any key could flood the log with refusals until the real
- * changes are rotated out.
+ * The log entry for an answered request. Null if the operation is not audited, or if the request was refused
+ * (4xx) and so changed nothing. If refusals were logged, anyone with any key could flood the log until the
+ * real changes are rotated out.
  */
 export function entryOf(
   asked: AskedOperation,

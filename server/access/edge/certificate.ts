@@ -1,5 +1,5 @@
-// The server's certificate and private key, read from their files and checked as a pair before use. Knows no
-// HTTP library.
+// The server's certificate and private key, read from their files and checked as a pair before use.
+// Independent of any HTTP library.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
@@ -20,7 +20,9 @@ export interface CertificatePair {
 
 export const TLS_VERSION_MIN = "TLSv1.2";
 
-/** Throws an Error with one sentence if a file is unreadable or the two are not a pair that TLS can use. */
+/**
+ * Throws an Error with a one-sentence message if a file is unreadable or TLS cannot use the two as a pair.
+ */
 export function readCertificate(files: CertificateFiles): CertificatePair {
   const certificate = contentOf(files.certificate, "the certificate");
   const key = contentOf(files.key, "the private key");
@@ -37,7 +39,7 @@ export function readCertificate(files: CertificateFiles): CertificatePair {
       `the private key in ${files.key} does not belong to the certificate in ${files.certificate}`,
     );
   }
-  // OpenSSL also refuses other things than a mismatch, such as a key that is too short.
+  // A mismatch is not the only reason why OpenSSL refuses a pair: for example, the key may be too short.
   parsedAs(
     () => createSecureContext({ cert: certificate, key, minVersion: TLS_VERSION_MIN }),
     `the certificate in ${files.certificate} cannot be used`,

@@ -1,21 +1,21 @@
-// Determines the client's address: the peer of the connection or, behind proxies, an entry of
-// X-Forwarded-For. Anybody may write anything into that header, so each entry is believed only if its writer
-// is trusted: the last entry was written by the peer, the one before it by the proxy that the last entry
-// names, and so on.
+// Determines the client's address: the peer of the connection or, if the server is behind proxies, an entry
+// of X-Forwarded-For. Anyone can write anything into that header, so an entry is believed only if its writer
+// is trusted. The peer wrote the last entry, the proxy named by the last entry wrote the one before it, and
+// so on.
 import { BlockList, isIP } from "node:net";
 import { integer, refuse, texts, type ValueReader, wrongType } from "../../ground/input/readers.js";
 
 const PROXIES_MAX = 1000;
 const HOPS_MAX = 100;
 
-/** Number of proxies in a row before the server, or their addresses and networks. */
+/** Number of chained proxies in front of the server, or the proxies' addresses and networks. */
 export type ProxySetting = number | readonly string[];
 
 /** The trusted writers of X-Forwarded-For. */
 export class ProxyTrust {
   /** Trusts nobody: the peer is the client. */
   static readonly none = new ProxyTrust(0, () => false);
-  /** Passing it to `of` creates an equal object. */
+  /** `of(setting)` recreates this object. */
   readonly setting: ProxySetting;
   readonly #trusts: (address: string, hop: number) => boolean;
 
@@ -24,7 +24,7 @@ export class ProxyTrust {
     this.#trusts = trusts;
   }
 
-  /** Throws RangeError for a setting that does not come from a ProxyTrust. */
+  /** Throws RangeError if the setting does not come from a ProxyTrust. */
   static of(setting: ProxySetting): ProxyTrust {
     if (typeof setting === "number") return ProxyTrust.ofHops(setting);
     const trust = ProxyTrust.ofNetworks(setting);
@@ -32,12 +32,15 @@ export class ProxyTrust {
     throw new RangeError(`"${trust.wrong}" is neither an address nor a network`);
   }
 
-  /** Trusts this many proxies in a row before the server, whatever their addresses. */
+  /** Trusts `hops` chained proxies in front of the server, whatever their addresses. */
   static ofHops(hops: number): ProxyTrust {
     return hops === 0 ? ProxyTrust.none : new ProxyTrust(hops, (_, hop) => hop < hops);
   }
 
-  /** Trusts these addresses and networks. Returns the first one that is neither. */
+  /**
+   * Trusts these addresses and networks. If an entry is neither an address nor a network, returns the first
+   * such entry.
+   */
   static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
     const list = new BlockList();
     for (const network of networks) if (!addNetwork(list, network)) return { wrong: network };
@@ -45,8 +48,9 @@ export class ProxyTrust {
   }
 
   /**
-   * The client's address in canonical form. Reads the header from its end as long as the writer of an entry
-   * is trusted. If an entry is not an address, or none is left, the last valid address is the client's.
+   * The client's address in canonical form. Reads the header from its end for as long as the writer of each
+   * entry is trusted. Stops at an entry that is not an address or at the start of the header, and returns the
+   * last valid address.
    */
   clientAddress(peer: string, forwardedFor: string): string {
     let client = plainAddress(peer) ?? peer;
@@ -86,8 +90,8 @@ export function proxyTrust(): ValueReader<ProxyTrust> {
 }
 
 /**
- * The unit in which clients are limited by address: an IPv4 address, or the /64 of an IPv6 one, all of which
- * usually belong to one customer. Takes an address in canonical form.
+ * The unit for per-address limits: an IPv4 address, or the /64 network of an IPv6 address, which usually
+ * belongs to one customer. Takes an address in canonical form.
  */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;

@@ -11,13 +11,14 @@ const PREFLIGHT: HeaderLines = [
   ["access-control-max-age", "86400"],
 ];
 const ANY_ORIGIN: HeaderLines = [["access-control-allow-origin", "*"], EXPOSED];
-/** A reply to one origin, or to none, must not be reused for another. */
+/** A cached reply for one origin must not be reused for another, nor for a request without an origin. */
 const VARY: HeaderLines = [["vary", "origin"]];
 const NO_HEADERS: HeaderLines = [];
 
 /**
- * Headers for a request from this origin, "" if it has none. Null allows no origin and sends no headers. With
- * a list without "*", every reply varies by origin, even without an origin or for a refused one.
+ * Headers of a reply to a request from `origin` ("" if the request names none). If `allowed` is null, no
+ * origin is allowed and there are no headers. If `allowed` does not contain "*", every reply varies by
+ * origin, even if the origin is missing or refused.
  */
 export function corsHeaders(origin: string, method: string, allowed: readonly string[] | null): HeaderLines {
   if (allowed === null) return NO_HEADERS;

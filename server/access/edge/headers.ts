@@ -1,5 +1,5 @@
-// Headers of every reply that tell browsers what not to do with it. Constant arrays, because each reply has
-// them.
+// Headers sent with every reply that tell browsers what not to do with it. They are constant arrays because
+// every reply needs them.
 
 /** Header lines, names in lower case. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];

@@ -10,13 +10,14 @@ export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
 
 export interface AdminKey {
   readonly value: string;
-  /** The file it was just written to, in which case it should be shown. */
+  /**
+   * Path of the file if the key has just been created there, so that the caller can print it. Otherwise null.
+   */
   readonly createdIn: string | null;
 }
 
 /**
- * The data directory must exist. A configured key is used without being written. Throws if the file contains
- * no key.
+ * The data directory must exist. A configured key is not written to disk. Throws if the file contains no key.
  */
 export function findAdminKey(dataDir: string, configured: string | null): AdminKey {
   if (configured !== null) return { value: configured, createdIn: null };

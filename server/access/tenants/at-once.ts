@@ -1,4 +1,4 @@
-// Limits how many operations a tenant runs concurrently, by its plan.
+// Limits how many operations a tenant may run concurrently under its plan.
 import { SkeinError } from "../../ground/errors.js";
 
 const RETRY_AFTER_SECONDS = 1;
@@ -7,12 +7,15 @@ export class AtOnce {
   readonly #what: string;
   readonly #running = new Map<number, number>();
 
-  /** `what`: plural name of the operations, for the error sentence. */
+  /** `what`: plural name of the operations, for the error message. */
   constructor(what: string) {
     this.#what = what;
   }
 
-  /** Counts one more until the returned function is called. `most` null: no limit. Throws SK-SYS-429. */
+  /**
+   * Counts one more running operation until the returned function is called. If `most` is null there is no
+   * limit. Throws SK-SYS-429.
+   */
   begin(tenant: number, most: number | null): () => void {
     const running = this.#running.get(tenant) ?? 0;
     if (most !== null && running >= most) {

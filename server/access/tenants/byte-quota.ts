@@ -1,6 +1,7 @@
 // Limits the disk and memory bytes of a tenant. The size of its indexes is measured from time to time, and
-// the bytes of documents accepted since are added, so a write waits for a measurement only if it seems not to
-// fit. Tenants without such limits are never measured. Knows nothing about shards and documents.
+// the bytes of documents accepted since then are added, so a write waits for a measurement only before the
+// first one, or if the write seems not to fit. Tenants without such limits are never measured. Independent of
+// shards and documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
@@ -10,7 +11,7 @@ export interface TakenBytes {
   readonly memoryBytes: number;
 }
 
-/** null: unlimited. */
+/** Limits of a plan. Null means unlimited. */
 export interface ByteLimits {
   readonly diskBytes: number | null;
   readonly memoryBytes: number | null;
@@ -18,16 +19,16 @@ export interface ByteLimits {
 
 export interface ByteQuotasOptions {
   readonly limitsOf: (tenant: number) => ByteLimits;
-  /** Measures each of the tenant's indexes now. May reject; then the last known sizes stay. */
+  /** Measures each of the tenant's indexes now. If it rejects, the last known sizes stay in use. */
   readonly measure: (tenant: number) => Promise<readonly TakenBytes[]>;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** A write that finds an older measurement starts the next one, without waiting for it. */
+/** A write that finds a measurement older than this starts the next one, without waiting for it. */
 const RENEW_MS = 2_000;
-/** A measurement is considered current for this long if no document was accepted since. */
+/** A measurement counts as current for this long if no document has been accepted since. */
 const FRESH_MS = 1_000;
 const KINDS = [
   ["diskBytes", "disk"],
@@ -51,8 +52,8 @@ export class ByteQuotas {
   }
 
   /**
-   * Runs a write of `bytes` bytes of documents, passing null or the reason why they are refused. Writes of a
-   * tenant start in order of arrival, including those that wait for a measurement.
+   * Runs a write of `bytes` bytes of documents. `write` gets null, or the reason why the documents are
+   * refused. A tenant's writes start in order of arrival, including those that wait for a measurement.
    */
   run<T>(tenant: number, bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
     const { diskBytes, memoryBytes } = this.#options.limitsOf(tenant);
@@ -72,13 +73,13 @@ class TenantBytes {
   readonly #options: ByteQuotasOptions;
   #measured: TakenBytes | null = null;
   #measuredMs = Number.NEGATIVE_INFINITY;
-  /** Bytes of all documents ever accepted, and the part of them certainly included in the measurement. */
+  /** Bytes of all documents ever accepted, and how many of those bytes the measurement certainly includes. */
   #accepted = 0;
   #seen = 0;
-  /** Bytes of writes not answered yet. */
+  /** Bytes of accepted writes that have not finished. */
   #underWay = 0;
   #measuring: Promise<void> | null = null;
-  /** Writes waiting for a measurement, or for an earlier write that does. */
+  /** Writes that wait for a measurement, or for an earlier write that waits for one. */
   readonly #waiting = new Lane();
 
   constructor(tenant: number, options: ByteQuotasOptions) {
@@ -95,12 +96,12 @@ class TenantBytes {
     if (!this.waits && this.#isDecided(bytes)) return this.#begin(bytes, write);
     const { answer } = await this.#waiting.run(async () => {
       if (!this.#isDecided(bytes)) await this.#measure();
-      return { answer: this.#begin(bytes, write) }; // the next one does not wait for the answer
+      return { answer: this.#begin(bytes, write) }; // the next write does not wait for this one's answer
     });
     return answer;
   }
 
-  /** True if the write can be admitted or refused by what is known. */
+  /** True if the write can be admitted or refused without a new measurement. */
   #isDecided(bytes: number): boolean {
     if (this.#refusal(bytes) === null) return this.#measured !== null;
     return this.#accepted === this.#seen && this.#ageMs < FRESH_MS;
@@ -121,7 +122,7 @@ class TenantBytes {
     return this.#options.nowMs() - this.#measuredMs;
   }
 
-  /** Null if the bytes fit, or if nothing is known. */
+  /** Returns the reason for refusing the bytes. Null if they fit or if nothing has been measured yet. */
   #refusal(bytes: number): string | null {
     if (this.#measured === null) return null;
     const limits = this.#options.limitsOf(this.#tenant);
@@ -134,7 +135,7 @@ class TenantBytes {
     return null;
   }
 
-  /** One at a time: concurrent callers share a measurement. Never rejects. */
+  /** Runs one measurement at a time: concurrent callers share it. Never rejects. */
   #measure(): Promise<void> {
     this.#measuring ??= this.#measureNow().finally(() => {
       this.#measuring = null;
@@ -148,7 +149,8 @@ class TenantBytes {
       this.#measured = takenTogether(await this.#options.measure(this.#tenant));
       this.#seen = seen;
     } catch (error) {
-      // A SkeinError means that a shard restarts or the server stops, which the shards also tell the writes.
+      // A SkeinError means that a shard is restarting or the server is stopping; writes get that error from
+      // the shards anyway.
       const level = error instanceof SkeinError ? "debug" : "error";
       this.#options.log[level](
         { err: error, tenant: this.#tenant },

@@ -1,12 +1,12 @@
-// Limits the number of documents of a tenant, exactly, while its writes run concurrently. Writes that fit
-// whatever they add run together. One that might not fit runs alone, when the number of documents is known.
-// Knows nothing about documents.
+// Enforces a tenant's exact document limit while its writes run concurrently. Writes run together if they fit
+// even if every document in them is new. A write that might not fit runs alone, when the number of documents
+// is known. Independent of the documents themselves.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 
 export interface DocumentQuota {
   /**
-   * Reserves space for this many documents until the returned function is called; null: run the write
-   * `alone`.
+   * Reserves space for this many documents until the returned function is called. Returns null if the write
+   * must run through `alone`.
    */
   enter(documents: number): (() => void) | null;
   /** Runs the work after all earlier writes and before all later ones; it may add `free` documents. */
@@ -19,15 +19,15 @@ export class DocumentQuotas {
   readonly #tenants = new Map<number, TenantWrites>();
 
   /**
-   * `documentsOf`: the tenant's live documents, including those of every answered write. `limitOf`: the limit
-   * in its plan.
+   * `documentsOf` returns the tenant's live documents, including those of every answered write. `limitOf`
+   * returns the limit in the tenant's plan.
    */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
     this.#documentsOf = documentsOf;
     this.#limitOf = limitOf;
   }
 
-  /** The tenant's quota under its current plan; null: no limit. */
+  /** The tenant's quota under its current plan, or null if there is no limit. */
   of(tenant: number): DocumentQuota | null {
     const limit = this.#limitOf(tenant);
     if (limit === null) return null;
@@ -47,10 +47,10 @@ class TenantWrites {
   reserved = 0;
   #inside = 0;
   #onIdle: (() => void) | null = null;
-  /** Writes that run alone or wait to. */
+  /** Writes that run alone or are queued to do so. */
   readonly #alone = new Lane();
 
-  /** Null while a write runs alone or waits to: later writes come after it. */
+  /** Null while a write runs alone or is queued to do so: later writes must wait for it. */
   enter(documents: number): (() => void) | null {
     if (this.#alone.size > 0) return null;
     this.#inside++;

@@ -114,8 +114,8 @@ export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, granto
 }
 
 /**
- * The key after a rotation. The current value stays valid for `graceS` more seconds; an earlier one stops
- * working at once.
+ * The key after a rotation. The value it had so far stays valid for `graceS` more seconds; any older value
+ * stops working at once.
  */
 export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: Date): KeyRecord {
   const { previous: _earlier, ...rest } = key;
@@ -125,7 +125,7 @@ export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: D
   return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
 }
 
-/** Throws SK-SYS-403 if the expiry is later or the rate limit higher than the grantor's own. */
+/** Throws SK-SYS-403 if the expiry is later or the rate limit higher than the grantor's. */
 export function checkBounds(
   { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
   grantor: Grantor,

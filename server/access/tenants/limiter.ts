@@ -1,19 +1,19 @@
-// Counts and limits requests, as seen by a thread that answers them. Threads share the counts in memory and
-// change them by compare-and-swap, so limits hold exactly over all threads, without a message per request.
+// The limits on requests, as a request thread sees them. All threads share the counts in memory and change
+// them with atomic operations, so limits hold exactly across threads, without a message per request.
 import type { Plan } from "./plans.js";
 
-/** Requests per second by name. */
+/** Limits the requests per second of each name. */
 export interface RateLimiter {
   /**
-   * Takes one token. Returns 0, or the whole seconds until there is one again. `nowMs`: of one clock for all
-   * threads.
+   * Takes one token. Returns 0 on success, otherwise the number of whole seconds until a token is available.
+   * `nowMs` must come from one clock for all threads.
    */
   take(name: string, perSecond: number, nowMs: number): number;
-  /** The result that `take` would have, without taking. */
+  /** Returns what `take` would return, without taking a token. */
   wait(name: string, perSecond: number, nowMs: number): number;
 }
 
-/** What plans limit per month. */
+/** Operations that plans limit per month. */
 export type Metered = "searches" | "coach";
 
 /** A tenant's use in one month so far. */
@@ -39,8 +39,8 @@ export interface MonthlyCounter {
    */
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay;
   /**
-   * To be called in the thread in which the use began. A failed use does not count. Nothing is kept for a
-   * month that is over by then.
+   * Must be called in the thread in which the use began. A failed use does not count. If the month is already
+   * over, the use may be dropped.
    */
   end(metered: Metered, use: UseUnderWay, counts: boolean): void;
   /** The tenant's use in the month of `now`. */

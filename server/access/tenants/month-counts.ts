@@ -1,21 +1,22 @@
-// Monthly use of tenants' plans, in memory shared by threads (docs/FORMATS.md, Tables between threads). A
-// tenant's row is at its id: ids are small numbers that are never reused. Each thread has words of its own in
-// a row, which it alone writes; the use is their sum. Knows nothing about the catalog.
+// Monthly use of the tenants' plans, in memory shared by all threads (docs/FORMATS.md, Tables between
+// threads). A tenant's id is its row number: ids are small and never reused. In each row every thread has its
+// own words, which no other running thread writes; the tenant's use is their sum. Independent of the catalog.
 //
-// A thread first reserves in its own word and then adds up all threads' words. Of two threads that reserve
-// the last unit at the same time, the later one sees the other, so no more is admitted than the plan allows.
-// If both see each other, both are refused. Every step is one store, so a thread that dies between two of
-// them leaves no count wrong: the owner only drops that thread's uses in progress.
+// A thread first reserves a use in its own word and then adds up the words of all threads. If two threads
+// reserve the last unit at the same time, the one that stores later sees the other's reservation, so the
+// plan's limit is never exceeded. If each sees the other, both are refused. Every step is a single store, so
+// a thread that dies between two steps leaves no wrong count: the owner only drops that thread's uses in
+// progress.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
 
 interface Quota {
-  /** Its index among the words of a month. */
+  /** Position of this quota's counts among the counts of a month. */
   readonly kind: number;
   readonly limitOf: (plan: Plan) => number | null;
   readonly code: ErrorCode;
-  /** Name in error sentences. */
+  /** Name in error messages. */
   readonly what: string;
 }
 const QUOTAS: Readonly<Record<Metered, Quota>> = {
@@ -24,22 +25,28 @@ const QUOTAS: Readonly<Record<Metered, Quota>> = {
 };
 const KINDS = 2;
 
-/** A row has counts per kind for even months, then for odd months. A count has one word per thread. */
+/**
+ * A row has one count per kind for even months, followed by one per kind for odd months. A count has one word
+ * per thread.
+ */
 const HALVES = 2;
 const ROW_COUNTS = HALVES * KINDS;
-/** Maximum number of tenants ever created. The table reserves addresses for them, not memory. */
+/**
+ * Maximum number of tenants ever created, including deleted ones. The table reserves address space for them,
+ * not memory.
+ */
 const ROWS_MAX = 1 << 22;
-/** Larger tables are not possible on every V8. */
+/** Not every V8 supports larger tables. */
 const TABLE_BYTES_MAX = 2 ** 32;
 const ROWS_GROWTH = 1 << 10;
 
-/** A word, from its lowest bit: uses in progress, uses counted, the low bits of the month. */
+/** Layout of a word, from its lowest bit: uses in progress, uses counted, the low bits of the month. */
 const ONE_UNDER_WAY = 1n;
 const UNDER_WAY_MASK = (1n << 20n) - 1n;
 const ONE_COUNTED = 1n << 20n;
 const MONTH_SHIFT = 56n;
 const MONTH_MASK = 0xffn;
-/** The same for the halves of a word, which are added without a BigInt. */
+/** The same layout for the two 32-bit halves of a word, which are added up without a BigInt. */
 const UNDER_WAY_BITS = 20;
 const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
 const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
@@ -53,11 +60,11 @@ const MONTHS = 12;
 /** No month is shorter. */
 const MONTH_MS_MIN = 28 * 86_400_000;
 
-/** Can be passed to other threads. */
+/** The shared tables. They can be passed to other threads. */
 export interface MonthTables {
   readonly threads: number;
   readonly counts: SharedArrayBuffer;
-  /** One bit per tenant: its counts have changed since the owner last asked. */
+  /** One bit per tenant, set if the tenant's counts have changed since the last `takeChanged`. */
   readonly changed: SharedArrayBuffer;
 }
 
@@ -67,7 +74,7 @@ type Stored = Omit<MonthUsage, "coach"> & { readonly coach?: number };
 export class MonthCounts implements MonthlyCounter {
   readonly #tables: MonthTables;
   readonly #thread: number;
-  /** Words, and their halves, of the rows that this thread has views of. */
+  /** Views of the table, as far as it had grown when this thread last looked: by word, and by half word. */
   #words: BigInt64Array<ArrayBufferLike> = new BigInt64Array();
   #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
@@ -80,7 +87,7 @@ export class MonthCounts implements MonthlyCounter {
     return { threads, counts, changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE) };
   }
 
-  /** `thread`: number of this thread, unique among running ones. */
+  /** `thread`: number of this thread, unique among running threads. */
   constructor(tables: MonthTables, thread: number) {
     this.#tables = tables;
     this.#thread = thread;
@@ -107,7 +114,7 @@ export class MonthCounts implements MonthlyCounter {
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
     const own = ofMonth(Atomics.load(this.#words, word), month);
-    if ((own & UNDER_WAY_MASK) === 0n) return; // its half was reused for a later month
+    if ((own & UNDER_WAY_MASK) === 0n) return; // its words now count a later month
     Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
     if (counts) this.markChanged(tenant);
   }
@@ -120,7 +127,7 @@ export class MonthCounts implements MonthlyCounter {
     return { tenant, month: monthText(month), searches: used(QUOTAS.searches), coach: used(QUOTAS.coach) };
   }
 
-  /** Resumes from stored counts. Must be called before anything is counted. */
+  /** Resumes from stored counts. Must be called before any use is counted. */
   restore({ tenant, month: text, searches, coach = 0 }: Stored): void {
     const month = monthOfText(text);
     this.#makeRow(tenant);
@@ -141,7 +148,8 @@ export class MonthCounts implements MonthlyCounter {
       const own = Atomics.load(this.#words, word);
       if (own === 0n) continue;
       Atomics.store(this.#words, word, own & ~UNDER_WAY_MASK);
-      this.markChanged(Math.floor(word / (ROW_COUNTS * threads))); // it may have died before doing so
+      // The thread may have died before marking it.
+      this.markChanged(Math.floor(word / (ROW_COUNTS * threads)));
     }
   }
 
@@ -162,7 +170,7 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /** Total of all threads in the month, optionally with uses in progress. `first`: the word of thread 0. */
+  /** Total of all threads in the month, optionally with uses in progress. `first` is the word of thread 0. */
   #sum(first: number, month: number, withUnderWay: boolean): number {
     const wanted = month & Number(MONTH_MASK);
     let sum = 0;
@@ -172,7 +180,8 @@ export class MonthCounts implements MonthlyCounter {
       for (let now = high; ; high = now) {
         now = Atomics.load(this.#halves, 2 * word + 1);
         if (now === high) break;
-        low = Atomics.load(this.#halves, 2 * word); // its thread carried in the meantime
+        // The owning thread carried into the high half between the two loads.
+        low = Atomics.load(this.#halves, 2 * word);
       }
       if (high >>> COUNTED_HIGH_BITS !== wanted) continue;
       sum += (high & COUNTED_HIGH_MASK) * COUNTED_LOW_VALUES + (low >>> UNDER_WAY_BITS);
@@ -198,7 +207,10 @@ export class MonthCounts implements MonthlyCounter {
     this.#look();
   }
 
-  /** Views that grow with the table would be ten times as expensive. */
+  /**
+   * Creates the views again at the table's current size. Views that grow with the table would be ten times as
+   * slow.
+   */
   #look(): void {
     const { counts } = this.#tables;
     const bytes = counts.byteLength;
@@ -216,7 +228,7 @@ export class MonthCounts implements MonthlyCounter {
   }
 }
 
-/** End of the month of `now`, in milliseconds since 1970. */
+/** End of the month that contains `now`, in milliseconds since 1970. */
 export function monthEnd(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
@@ -225,7 +237,7 @@ export function secondsToNextMonth(now: Date): number {
   return Math.ceil((monthEnd(now) - now.getTime()) / 1000);
 }
 
-/** "2026-01" */
+/** Formats a month: "2026-01". */
 function monthText(month: number): string {
   return `${Math.floor(month / MONTHS)}-${String((month % MONTHS) + 1).padStart(2, "0")}`;
 }
@@ -239,7 +251,7 @@ function rowBytes(threads: number): number {
   return ROW_COUNTS * threads * BigInt64Array.BYTES_PER_ELEMENT;
 }
 
-/** Another thread may do the same concurrently. */
+/** Another thread may grow the table at the same time. */
 function grow(table: SharedArrayBuffer, bytes: number): void {
   try {
     if (table.byteLength < bytes) table.grow(bytes);

@@ -1,6 +1,5 @@
-// Identifies the caller: finds the key of an Authorization header, or the key that a search token was signed
-// with, and returns its rights. Compares hashes, so that the duration of a comparison reveals nothing about a
-// key.
+// Identifies the caller: finds the key in the Authorization header, or the key that signed a search token,
+// and returns its rights. Compares hashes, so that the duration of a comparison reveals nothing about a key.
 import { timingSafeEqual } from "node:crypto";
 import type { KeyValue } from "../../catalog/lookups.js";
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
@@ -14,13 +13,13 @@ import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./s
 const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
-/** Scopes that a search token can have, if its key has them. */
+/** Scopes that a search token can have if its key has them. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
 /** Number of recently valid values whose hashes are cached. */
 const KNOWN_VALUES_MAX = 1_000;
 /**
- * A token of an unknown key is checked against a signature by this key, so that it takes as long as one of a
- * known key.
+ * Tokens of unknown keys are checked against this hash, so that refusing them takes as long as for known
+ * keys.
  */
 const NO_KEY = hashKey("");
 
@@ -32,8 +31,8 @@ export interface Principal {
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
   /**
-   * SHA-256 of the value that was sent or that a token was signed with, in hexadecimal. Empty for the
-   * bootstrap admin key.
+   * SHA-256 (hexadecimal) of the key value that was sent or that signed the token. Empty for the bootstrap
+   * admin key.
    */
   readonly valueHash: string;
   /** The token that narrows the key, or null if the key itself was sent. */
@@ -46,10 +45,10 @@ export const DEFAULT_TENANT = "default";
 export class Doorkeeper {
   readonly #adminHash: Buffer;
   /**
-   * Hashes by value, so that a client's key is not hashed at every request. Only valid values are cached, so
-   * nobody can evict others with invented ones. The rights of a value are looked up each time, so a revoked
-   * one loses them at once. The map's own hash has a random seed, so lookup times reveal nothing about
-   * similar keys. Values are kept in memory only, as they are during a request.
+   * Hashes by value, so that a client's key is not hashed for every request. Only valid values are cached, so
+   * nobody can evict them with made-up values. The rights of a value are looked up each time, so revocation
+   * takes effect at once. The Map hashes its keys with a random seed, so lookup times reveal nothing about
+   * similar keys. Values are only in memory, where they also are during a request.
    */
   readonly #hashes = new Map<string, string>();
   readonly #limits: Limits;
@@ -124,16 +123,16 @@ function living(value: KeyValue, now: number): Principal {
   return { tenant, keyId, scopes, indexes, rateLimit, valueHash: value.hash, token: null };
 }
 
-/** When a value expires, or null for never. */
+/** When a value expires, or null if it never does. */
 function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
   if (expiresAt === null || until === null) return expiresAt ?? until;
   return Date.parse(expiresAt) < Date.parse(until) ? expiresAt : until;
 }
 
 /**
- * Rights of a key that manages keys, as of this state. While its request arrived, its value may have been
- * replaced and the key narrowed or deleted. A replaced value cannot grant anything that outlives it. Throws
- * SK-SYS-401, SK-SYS-403.
+ * Current rights of a key that manages keys. While its request was being received, the key may have been
+ * rotated, narrowed or deleted. A replaced value cannot grant anything that outlives it. Throws SK-SYS-401,
+ * SK-SYS-403.
  */
 export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
   if (principal.keyId === null) return { ...principal, expiresAt: null };

@@ -1,4 +1,4 @@
-// Scopes and index patterns of a key: what the key allows, and which rights it may grant to another key.
+// Scopes and index patterns of a key: what the key may do, and which rights it may grant to another key.
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
@@ -21,9 +21,9 @@ export function grantable(scopes: readonly Scope[]): readonly Scope[] {
 }
 
 /**
- * Returns whether the pattern matches the text; `*` matches any characters. If the text is a pattern too, the
- * result says whether the first pattern covers the second: a `*` in the text is matched only by a `*`. Takes
- * linear time, except for backtracking to the last `*`.
+ * True if the pattern matches the text; `*` matches any characters. If the text is itself a pattern, true if
+ * the first pattern covers the second: only a `*` matches a `*` in the text. Takes linear time, except for
+ * backtracking to the last `*`.
  */
 export function patternMatches(pattern: string, text: string): boolean {
   let p = 0;

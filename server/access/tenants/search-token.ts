@@ -1,8 +1,8 @@
 // Search tokens: a shop's own server signs them with a search key, without calling Skein, for one visitor or
-// group of visitors. A token can only narrow the rights of its key.
+// a group of visitors. A token can only narrow the rights of its key.
 //   skt_<the key's prefix>.<base64url of the JSON of its members>.<base64url of the signature>
 // The signature is HMAC-SHA256 (RFC 2104) over everything before the last dot. The HMAC key is the SHA-256 of
-// the search key, because that hash is all that the server stores.
+// the search key, because the server stores only that hash.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { SkeinError } from "../../ground/errors.js";
 import { object, optional } from "../../ground/input/object-reader.js";
@@ -32,7 +32,7 @@ const TOKEN = object(
   { unknown: "refused", nulls: "refused" },
 );
 
-/** The restrictions of a token. Null means the same as its key. */
+/** The restrictions of a token. Null means no restriction beyond those of its key. */
 export interface SearchToken {
   /** Identifies the token for its rate limit. */
   readonly signature: string;
@@ -45,7 +45,7 @@ export interface SearchToken {
 
 /** A token as received. Nothing in it is trusted until `isSignedBy` has verified the signature. */
 export interface SentToken {
-  /** Prefix of the key that the token claims as its signer. */
+  /** Prefix of the key that supposedly signed the token. */
   readonly prefix: string;
   readonly signed: string;
   readonly payload: string;
@@ -69,8 +69,8 @@ export function sentToken(value: string): SentToken | null {
 }
 
 /**
- * Returns whether the key with this hash (hexadecimal) signed the token. Takes the same time for a valid and
- * an invalid signature.
+ * True if the key with this hash (hexadecimal) signed the token. Takes the same time for valid and invalid
+ * signatures.
  */
 export function isSignedBy({ signed, signature }: SentToken, keyHash: string): boolean {
   return timingSafeEqual(signatureOf(signed, Buffer.from(keyHash, "hex")), signature);
@@ -90,7 +90,7 @@ export function openToken({ payload, signature }: SentToken, limits: Limits): Se
   };
 }
 
-/** Creates a token of this key whose JSON has these members. */
+/** Creates a token with these members, signed with `key`. */
 export function makeToken(key: string, prefix: string, members: Readonly<Record<string, unknown>>): string {
   const signed = `${MARK}${prefix}.${Buffer.from(JSON.stringify(members)).toString("base64url")}`;
   const secret = createHash("sha256").update(key).digest();

@@ -1,6 +1,6 @@
-// Persists the monthly use of plans over restarts: the thread that owns the catalog stores the counts of all
-// threads there every second and at the end. A crash loses at most the counts of the last second and never
-// adds any. Months begin on the 1st, 00:00 UTC.
+// Keeps the monthly use of plans across restarts: every second and at shutdown, the thread that owns the
+// catalog stores the counts of all threads there. A crash loses at most the counts of the last second and
+// never adds any. Months begin on the 1st at 00:00 UTC.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { MonthCounts } from "./month-counts.js";
