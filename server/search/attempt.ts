@@ -1,5 +1,5 @@
-// The wordings a query is tried in, and the interface that decides which attempt is answered. Query
-// understanding implements the interface and sees nothing of a search beyond this file.
+// The wordings that a query is tried in, and the interface that chooses the attempt to answer with. Query
+// understanding implements the interface and depends on nothing else of a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { QueryRequest } from "../question/request/query-request.js";
@@ -33,8 +33,8 @@ export interface AskedQuery {
   readonly scale: IndexScale;
   readonly snapshot: IndexSnapshot;
   /**
-   * Takes a snapshot of the newest state of the index, for work that outlives the query. The caller must
-   * release it.
+   * Takes a snapshot of the newest state of the index, for background work that outlives the query. The
+   * caller must release it.
    */
   snapshotBehind(): Promise<IndexSnapshot>;
   attempt(request: QueryRequest): Promise<Attempt>;

@@ -70,7 +70,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The program that ran, and the documents compared with the query's vector. */
+/** The program that ran, and the documents that were compared with the query's vector. */
 interface Searched {
   readonly program: SearchProgram;
   readonly compared: Compared;

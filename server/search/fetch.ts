@@ -1,5 +1,6 @@
-// Fetches the stored documents of a page. Only shards that own a winner are asked. Documents and highlights
-// stay unparsed bytes. shown-documents.ts decides which members of each document are returned.
+// Fetches the stored documents of a page. Only shards that have one of the page's documents are asked.
+// Documents and highlights stay unparsed bytes. shown-documents.ts decides which members of each document are
+// returned.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
@@ -9,7 +10,7 @@ import { matchTypeOf } from "./semantic/match-type.js";
 import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
 
-/** The requested members of a document, and always the id. */
+/** A document with its requested members, and always its id. */
 export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** The documents to show: the hits of the page, and related hits if they fit into the reply. */

@@ -44,7 +44,7 @@ export interface AiContext {
 }
 
 export interface Found {
-  /** The request as received, before query understanding. */
+  /** The request as received, before query understanding changed it. */
   readonly request: QueryRequest;
   /** The search mode that was used. */
   readonly mode: SearchMode;

@@ -1,5 +1,5 @@
 // Several searches in one request. Runs the slots, a few at a time, and joins their JSON answers into one
-// list without parsing them. Does not know what a slot does or who may run it.
+// list without parsing them. Independent of what a slot does and of who may run it.
 import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
@@ -8,12 +8,15 @@ import type { Limits } from "../ground/limits.js";
 import { QUERY } from "../question/request/query-request.js";
 
 /**
- * One search, whose answer should have at most `bytesMax` bytes. Resolves to JSON, or rejects with the slot's
- * error. `again` is true if the search already ran with less room.
+ * One search. Its answer should have at most `bytesMax` bytes. Resolves to JSON, or rejects with the slot's
+ * error. `again` is true if the search already ran once with a smaller limit.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
-/** Schema of one search. Each search is validated when it runs, so an invalid one fails alone. */
+/**
+ * Schema of one search. Each search is validated when it runs, so that an invalid one fails without affecting
+ * the others.
+ */
 export const SLOT_SCHEMA: JsonSchema = {
   ...QUERY.schema,
   properties: {
@@ -38,11 +41,11 @@ const COMMA = Buffer.from(",");
 const END = Buffer.from("]}}");
 
 /**
- * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. Bounds the bytes of answers
- * held at a time: slots that run together share the remaining room. A slot that needs more than its share
- * runs again alone, with all of the remaining room. If its answer still does not fit, it and all slots after
+ * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. The answers in memory are
+ * limited in bytes: slots that run together share the remaining bytes. A slot that needs more than its share
+ * runs again alone, with all of the remaining bytes. If its answer still does not fit, it and all slots after
  * it fail, and no further slots run. `asError` converts a slot's rejection into the error that the client
- * sees. Long work waits for `nextSlice`.
+ * sees. Waits for `nextSlice` between pieces of long work.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],

@@ -1,6 +1,6 @@
-// Related documents for a query that found little: first documents with some of its words, then those with
-// the nearest vectors. The same filters and rules apply. Results of the query are excluded, and `found` and
-// the facets do not count related documents.
+// Related documents for a query that found little: first documents with some of its words, then documents
+// with the nearest vectors. The query's filters and rules apply. Results of the query are excluded, and
+// related documents count neither towards `found` nor towards the facets.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -12,7 +12,9 @@ import type { NearDocument, PlacedDocument } from "./semantic/nearest.js";
 import type { SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
-/** The most frequent words are dropped until at most this many documents have one of the remaining words. */
+/**
+ * The most frequent words are dropped until at most this many documents contain one of the remaining words.
+ */
 const DOCUMENTS_MAX = 20_000;
 
 export interface Related {

@@ -1,7 +1,7 @@
 // Writes the result of a query as JSON bytes. Copies documents and highlights as the shards sent them,
-// without parsing. Writes facet objects by hand, because their keys must stay in order (by count) and a
-// JavaScript object treats some keys specially. Knows the response format of the specification, but nothing
-// about searching.
+// without parsing. Writes facet objects by hand, because their keys must stay in order (by count), which a
+// JavaScript object does not guarantee for all keys. Knows the response format of the specification, but
+// nothing about searching.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { FacetTable, Found, Hit } from "./found.js";
@@ -14,7 +14,7 @@ const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the to
 
 export interface EncodedResponse {
   readonly bytes: Uint8Array;
-  /** The bytes without the head, which differs each time the same answer is sent. */
+  /** The bytes after the head. Only the head differs when the same answer is sent again. */
   readonly content: Uint8Array;
 }
 
@@ -69,7 +69,7 @@ export function respondAgain(content: Uint8Array, queryId: string, tookMs: numbe
   return bytes;
 }
 
-/** Beginning of a response, in ASCII. */
+/** The beginning of a response, in ASCII. */
 function headOf(queryId: string, tookMs: number): string {
   return `{"query_id":"${queryId}","search_time_ms":${Math.round(tookMs)},`;
 }
@@ -115,7 +115,7 @@ function hitParts(hits: readonly Hit[]): Part[] {
   return parts;
 }
 
-/** A facet's field and values as JSON, with the counts of the values. */
+/** A facet's field and values as JSON text, with the counts of the values. */
 interface FacetJson {
   readonly name: string;
   readonly values: readonly string[];

@@ -1,5 +1,5 @@
-// What is shown of the documents of a page: fields, highlighted words, and the size limit. The shards send
-// documents with their rows, or when the documents are fetched.
+// What is shown of the documents on a page: fields, highlighted words, and the size limit. The shards send
+// documents either with their rows or in a separate fetch.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";
@@ -10,8 +10,8 @@ import type { QueryPlan } from "./matching/plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
 /**
- * Bytes available to documents with their highlights in a reply of `replyBytesMax`. A single document is
- * always shown.
+ * Bytes available for documents and their highlights in a reply of `replyBytesMax` bytes. A single document
+ * is always shown.
  */
 export function documentBytes(replyBytesMax: number, documents: number): number {
   return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
@@ -23,7 +23,7 @@ export class ShownDocuments {
   readonly #settings: IndexSettings;
   readonly #likelyBytesMax: number;
 
-  /** `shards`: those in which the index lies. */
+  /** `shards` are the shards that store the index. */
   constructor(
     request: QueryRequest,
     plan: QueryPlan,
@@ -37,7 +37,7 @@ export class ShownDocuments {
     this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / shards);
   }
 
-  /** What to keep and highlight in fetched documents. */
+  /** Which members of fetched documents to return, and what to highlight. */
   fetched(program: SearchProgram): FetchOptions {
     const { keepFields, dropFields, highlight } = this.#request;
     return {
@@ -50,8 +50,8 @@ export class ShownDocuments {
   }
 
   /**
-   * The same for documents sent along with rows. It is a guess which of them the page will show, so each
-   * shard gets only its share of the reply's space. Missing documents are fetched later.
+   * The same for documents that are sent along with rows. Which of them the page will show is not yet known,
+   * so each shard gets only its share of the reply's space. Missing documents are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
     return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };

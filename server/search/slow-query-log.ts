@@ -18,7 +18,7 @@ export class SlowQueryLog {
   #lines = 0;
   #skipped = 0;
 
-  /** With `slowMs` 0, no query counts as slow. */
+  /** If `slowMs` is 0, no query counts as slow. */
   constructor(slowMs: number, linesPerSecondMax: number, recorder: Recorder, log: Logger) {
     this.#slowMs = slowMs;
     this.#linesPerSecondMax = linesPerSecondMax;
@@ -27,8 +27,8 @@ export class SlowQueryLog {
   }
 
   /**
-   * To be called when a query has ended and its trace is stopped. `error` is the reason if it was not
-   * answered.
+   * To be called after a query has ended and its trace has stopped. `error` is the reason if the query was
+   * not answered.
    */
   ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
@@ -62,10 +62,10 @@ export class SlowQueryLog {
   }
 }
 
-/** Phases that most queries do not enter. */
+/** Phases that most queries skip. */
 const SELDOM: ReadonlySet<string> = new Set(["open", "semantic"]);
 
-/** The phases with their times. */
+/** The duration of each phase. */
 function phasesOf(trace: QueryTrace): Record<string, number> {
   const entered = QUERY_PHASES.filter((phase) => !SELDOM.has(phase) || trace.phaseMs(phase) > 0);
   return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
@@ -82,7 +82,7 @@ function requestOf(body: unknown): Record<string, string | null> {
   };
 }
 
-/** Numbers in the body may be bigint, which JSON cannot represent. */
+/** Numbers in the body may be bigint, which JSON.stringify refuses. */
 function short(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const exact = (_: string, member: unknown): unknown =>

@@ -1,4 +1,4 @@
-// Alternative queries: "did you mean", with misspelt words corrected, and for a query with few results,
+// Alternative queries: "did you mean" with misspelt words corrected, and, for a query with few results,
 // popular searches with the same words.
 
 import type { QueryText } from "../question/words/query-text.js";
@@ -7,15 +7,15 @@ import { FEW_RESULTS, type QueryPlan } from "./matching/plan.js";
 
 export interface SuggestedQuery {
   readonly value: string;
-  /** Number of searches for it. A corrected query has no count. */
+  /** How often the query was searched for. A corrected query has no count. */
   readonly count?: number;
 }
 
 const POPULAR_MAX = 5;
 
 /**
- * For a token that sees only some documents: a corrected query if `finds` says that those documents have its
- * words. Popular searches are not revealed to it.
+ * For a token that sees only some documents: returns a corrected query if `finds` reports that the visible
+ * documents contain its words. Popular searches are not revealed.
  */
 export async function visibleQueries(
   { text }: QueryPlan,
@@ -26,7 +26,7 @@ export async function visibleQueries(
   return value !== undefined && (await finds(value)) ? [{ value }] : [];
 }
 
-/** Corrected queries first. */
+/** Returns corrected queries first. */
 export function suggestedQueries(
   { text, popularity }: QueryPlan,
   words: ExpandedWords | null,

@@ -1,11 +1,11 @@
 // Average lengths of fields and documents, which scores are relative to. Pure.
 import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
 
-/** Tokens per document of each queried field, in the order of the slots. */
+/** Average number of tokens per document in each queried field, in slot order. */
 export interface AverageLengths {
-  /** Over the documents that have the field. */
+  /** Averaged over the documents that have the field. */
   readonly present: readonly number[];
-  /** Over all documents. */
+  /** Averaged over all documents. */
   readonly all: readonly number[];
 }
 

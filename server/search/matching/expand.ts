@@ -1,5 +1,5 @@
-// Looks up query words and their variants in the dictionaries of all shards and sums the counts. Every
-// decision about a word is therefore based on global counts and does not depend on the number of shards.
+// Looks up query words and their variants in the dictionaries of all shards and sums the counts. Decisions
+// about a word therefore use global counts and do not depend on the number of shards.
 import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -42,7 +42,7 @@ export interface ExpandedWords {
   readonly corrections: ReadonlyMap<number, string>;
 }
 
-/** Findings of the dictionaries without typos. */
+/** What the dictionaries have for the words, before any typo lookup. */
 interface Literal {
   readonly liveRows: number;
   readonly lengths: AverageLengths;
@@ -58,7 +58,7 @@ interface Literal {
 interface WordCuts {
   readonly word: QueryWord;
   readonly i: number;
-  /** Cached splits that some document may have; null if they must be looked up. */
+  /** Cached splits that occur in at least one document; null if they must be looked up. */
   readonly known: readonly FoundCut[] | null;
   /** Splits to look up. */
   readonly open: readonly Variant[];
@@ -77,18 +77,21 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * The near terms of a query's only word are searched if at most FEW_ALONE documents, and at most FEW_SHARE of
- * all documents, have the word. Their hits rank below those of the word and never mix with them.
+ * A one-word query also searches near terms if at most FEW_ALONE documents, and at most FEW_SHARE of all
+ * documents, contain the word. Hits for the near terms always rank below hits for the word.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
-/** Only words in at most this share of the documents are doubted. Frequent words are rarely typing errors. */
+/**
+ * A known word is suspected of being a typo only if at most this share of the documents contains it. Frequent
+ * words are rarely typing errors.
+ */
 const DOUBTED_SHARE = 1 / 100;
-/** Maximum edit distance of the terms for which a known word is doubted. */
+/** Maximum edit distance between a known word and the near terms that could replace it. */
 const DOUBTED_TYPOS = 1;
 /**
- * A known word is doubted if a near term costs at most this much more, that is, if the term is at most 64
- * times less likely.
+ * A near term can replace a known word if it costs at most this much more, that is, if it is at most 64 times
+ * less likely.
  */
 const DOUBT_MAX = 30;
 
@@ -104,8 +107,8 @@ export class WordExpander {
   }
 
   /**
-   * Returns the words as typed, plus near terms for words that no document or hardly any document has. With
-   * the typo policy "always", every word gets near terms.
+   * Returns the words as typed, plus near terms for words that few or no documents contain. With the typo
+   * policy "always", every word gets near terms.
    */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
@@ -116,7 +119,7 @@ export class WordExpander {
     return this.#choose(literal, likely, cuts);
   }
 
-  /** Near terms of the words that at most `few` documents have. */
+  /** Returns near terms for the words that at most `few` documents contain. */
   async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
     const found = await this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
@@ -139,7 +142,7 @@ export class WordExpander {
     return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
   }
 
-  /** Words in at most this many documents always get near terms. */
+  /** A word gets near terms if at most this many documents contain it. */
   #fewMax(documents: number): number {
     const { typoPolicy, text } = this.#plan;
     if (typoPolicy === "always") return ALL_DOCUMENTS;
@@ -222,7 +225,7 @@ export class WordExpander {
     });
   }
 
-  /** Returns the splits that some document may have, and caches them. */
+  /** Returns the splits that occur in at least one document, and caches them. */
   #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
     const all: FoundVariant[] = [];
     for (const { word, i, known, open } of cuts) {
@@ -255,8 +258,8 @@ export class WordExpander {
   }
 
   /**
-   * Words whose typos will be needed if the other shards do not have the words either. They are sent along
-   * with the words, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
+   * Words whose near terms will be needed if no other shard has the words either. They are sent in the same
+   * request, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, scale } = this.#plan;
@@ -291,8 +294,8 @@ export class WordExpander {
   }
 
   /**
-   * Allows more typos for a word that no document has in any form and that has no near term within the usual
-   * number of typos.
+   * Looks up terms at a larger edit distance for each word that no document contains in any form and that has
+   * no near term within the usual distance.
    */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>

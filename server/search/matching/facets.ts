@@ -1,9 +1,10 @@
 // The facets of a query: the requests to the shards, and the most frequent values over all shards with exact
-// counts. A single shard returns its top values. Each of several shards returns a share: its frequent values,
-// and the largest count among those it left out (chooseShare in engine-wasm/assembly/search/facets.ts).
-// Documents are distributed evenly, so the shares nearly always determine the top values and their counts. If
-// they do not, the shards are asked again for all values of the facet. Only the bounds decide this. The
-// engine's choice of values makes second rounds rare but never changes an answer.
+// counts. A single shard returns its top values. If there are several shards, each returns a share: its most
+// frequent values, and the largest count among the values it left out (chooseShare in
+// engine-wasm/assembly/search/facets.ts). Documents are distributed evenly, so the shares nearly always
+// determine the top values and their counts. If they do not, the shards are asked again for all values of the
+// facet. Whether a second round is needed depends only on these bounds. The engine's choice of values makes
+// second rounds rare but never changes an answer.
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
@@ -16,7 +17,7 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 /** One shard's answer for a facet. */
 export interface FacetShare {
   readonly counts: readonly FacetCount[];
-  /** Maximum count, in this shard, of any value missing from `counts`. */
+  /** Upper bound on this shard's count for any value missing from `counts`. */
   readonly bound: number;
 }
 
@@ -31,7 +32,7 @@ export function withShares(program: SearchProgram, shards: number): SearchProgra
   return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: facet.limit > 0 })) };
 }
 
-/** Runs a program only for its facets. */
+/** Runs a program for its facets only. */
 export async function askFacets(
   snapshot: IndexSnapshot,
   program: SearchProgram,
@@ -92,7 +93,7 @@ export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCou
   const known = [...sums.values()].filter(({ open }) => open === 0).sort(compareCounts);
   const first = known.slice(0, max).map(({ value, count }) => ({ value, count }));
   if (unseen === 0) return first;
-  // A value whose count could reach that of the last value could rank before it.
+  // A value whose count may equal the last value's count may rank before it.
   const last = first.length < max ? 0 : (first.at(-1)?.count ?? 0);
   const isOpen = ({ count, open }: Sum): boolean => open > 0 && count + open >= last;
   return unseen >= last || [...sums.values()].some(isOpen) ? null : first;

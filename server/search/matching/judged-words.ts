@@ -1,5 +1,5 @@
-// Judges the near terms of a query's words by the company of its other words: asks all shards for the numbers
-// of documents in which they occur together, and leaves the decision to noisy-channel.ts.
+// Judges the near terms of a query's words by their company, the query's other words: asks all shards how
+// many documents contain both, and leaves the decision to noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";
@@ -12,20 +12,21 @@ import {
 } from "../../question/words/typos/noisy-channel.js";
 import { largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
 
-/** A word whose documents are used to judge others. */
+/** A word whose documents serve as evidence for judging other words. */
 export interface ContextWord {
   /** Its number in the query. */
   readonly i: number;
-  /** The terms of its documents. */
+  /** The terms that identify its documents. */
   readonly terms: readonly string[];
-  /** Upper bound on the number of documents with it. */
+  /** Upper bound on the number of documents that contain it. */
   readonly frequency: number;
 }
 
 /** A word that may be misspelt. */
 export interface JudgedWord extends Omit<ContextWord, "terms"> {
   /**
-   * The terms of its documents; null if too many terms begin with it, so that only its frequency is known.
+   * The terms that identify its documents; null if too many terms begin with the word, in which case only its
+   * frequency is known.
    */
   readonly terms: readonly string[] | null;
   /** Near terms, best first. */
@@ -33,12 +34,12 @@ export interface JudgedWord extends Omit<ContextWord, "terms"> {
 }
 
 /**
- * Maximum number of words judged by company, and of words that they are judged by, the rarest ones. The rest
- * are judged by their frequency.
+ * JUDGED_MAX is the maximum number of words judged by co-occurrence, CONTEXT_MAX the maximum number of words
+ * to judge them by. The rarest words are used. All other words are judged by their frequency.
  */
 const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;
-/** Maximum near terms per word judged by company. */
+/** Maximum number of near terms per word that are judged by co-occurrence. */
 const CANDIDATES_MAX = 8;
 
 /**
@@ -58,15 +59,17 @@ interface Request {
   searchesOf(term: string): number;
 }
 
-/** Documents of a judged word and of its near terms, alone and with the query's other words. */
+/**
+ * Document counts of a judged word and of its near terms, in total and together with the query's other words.
+ */
 interface Company {
   readonly context: Context;
   readonly typed: CandidateCompany;
-  /** For the first near terms. */
+  /** Counts of the first near terms, in order. */
   readonly near: readonly CandidateCompany[];
 }
 
-/** The near terms that may have been meant, by word number. */
+/** Returns the near terms that may have been meant, by word number. */
 export async function judgeWords(
   request: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -85,7 +88,7 @@ export async function judgeWords(
   );
 }
 
-/** Asks nothing if there are no words, or none to judge them by. */
+/** Sends no request if there are no words to judge, or no other words to judge them by. */
 async function companiesOf(
   { slots, judged, context, formsOf, liveRows }: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -128,8 +131,8 @@ function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
 }
 
 /**
- * True if one near term of an unknown word is so much likelier than all others that company would rarely
- * change the choice.
+ * True if one near term of an unknown word is so much likelier than all others that co-occurrence would
+ * rarely change the choice.
  */
 function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
   if (typos.length === 0) return true;
@@ -149,7 +152,7 @@ function withoutCompany({ frequency }: JudgedWord, liveRows: number): Company {
   return { context: { liveRows, words: [] }, typed: { documents: frequency, together: [] }, near: [] };
 }
 
-/** A term that was not looked up is assumed to occur with none of the words. */
+/** Counts for a term that was not looked up. It is assumed to occur with none of the other words. */
 function keepingNone(frequencies: readonly number[], { words }: Context): CandidateCompany {
   return { documents: largest(frequencies), together: words.map(() => 0) };
 }

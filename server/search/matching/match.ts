@@ -21,8 +21,8 @@ export interface Matched {
   /** Null for a query without words. */
   readonly words: ExpandedWords | null;
   /**
-   * Number of documents that match all words. May be less than the number of `results` if one word suffices
-   * there.
+   * Number of documents that match all words. May be smaller than the number of `results` if the search was
+   * relaxed to any word.
    */
   readonly fullMatches: number;
   /**

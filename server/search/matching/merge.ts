@@ -1,12 +1,12 @@
-// Merges the answers of the shards: rows into one total order, and summed counts. Facets are in facets.ts.
-// Pure functions. The order must equal the engine's: by sort keys in turn, a missing value last in both
-// directions, then by descending sequence number.
+// Merges the answers of the shards: merges the rows into one total order and sums the counts. Facets are in
+// facets.ts. Pure functions. The order must equal the engine's: compare by each sort key in turn, with
+// missing values last in both directions, then by descending sequence number.
 
 import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
-/** A row of the page and the shard of its document. */
+/** A row of the page and the shard that has its document. */
 export interface Winner {
   readonly shard: number;
   readonly seq: number;
@@ -22,23 +22,23 @@ export interface Winner {
 export interface MergedResult {
   readonly found: number;
   readonly winners: readonly Winner[];
-  /** For each rule of the program, whether it changed the result of some shard. */
+  /** For each rule of the program, whether it changed the result of any shard. */
   readonly applied: readonly boolean[];
-  /** A row of the result is pinned. */
+  /** True if a row of the result is pinned. */
   readonly pinsApplied: boolean;
 }
 
 export interface MergeWindow {
   /** Number of rows to skip in the global order. */
   readonly offset: number;
-  /** Number of rows wanted after those. */
+  /** Number of rows wanted after `offset`. */
   readonly count: number;
 }
 
-/** Ranks passed without a pause. */
+/** The merge yields after this many ranks. */
 const RANKS_A_STEP = 1_000;
 
-/** `results` are ordered by shard number, and all are answers to programs with these sort keys. */
+/** `results` are ordered by shard number. All must be answers to programs with these sort keys. */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -47,7 +47,7 @@ export function mergeResults(
   return finished(mergingOfResults(results, keys, window));
 }
 
-/** `mergeResults` in small steps, because a deep page passes many rows. */
+/** `mergeResults` in small steps, because reaching a deep page skips many rows. */
 export function* mergingOfResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],

@@ -28,20 +28,23 @@ import type { QueriedIndex } from "./queried-index.js";
  */
 export const FEW_RESULTS = 3;
 
-/** BM25 parameters: saturation of term frequency, and the influence of field and document length. */
+/**
+ * BM25 parameters: K1 is the saturation of term frequency, the others the influence of field and document
+ * length.
+ */
 const K1 = 1.2;
 const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
 
 /**
- * A relaxed query of at most this many words ranks documents with all words first. In longer queries, having
- * every word is mostly chance.
+ * A relaxed query with at most this many words ranks documents with all words first. In longer queries, a
+ * document that has every word usually has them by chance.
  */
 const FULL_FIRST_WORDS = 2;
 
 export interface QueryPlan {
   readonly text: QueryText;
-  /** Variants, except those that split a word. */
+  /** All variants except splits of words. */
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
@@ -52,12 +55,12 @@ export interface QueryPlan {
   /** The program without words. `programOf` adds them. */
   readonly program: SearchProgram;
   /**
-   * Number of leading rules in the program that belong to the shop. One more rule may follow, for documents
-   * with avoided words.
+   * Number of leading rules in the program that belong to the shop. One more rule, for documents with avoided
+   * words, may follow them.
    */
   readonly shopRules: number;
   /**
-   * Rules for when not every document has all words. With these rules a document with all words ranks before
+   * Rules to use if some documents lack some of the words. With them, a document with all words ranks before
    * one without, even if it contains an avoided word.
    */
   readonly relaxedRules: SearchProgram["rules"];
@@ -142,7 +145,7 @@ export function* planningOfQuery(
   };
 }
 
-/** The program of one attempt. `lengths` is in the order of the plan's slots. */
+/** The program for one attempt. `lengths` is in the order of the plan's slots. */
 export function programOf(
   plan: QueryPlan,
   mode: SearchProgram["mode"],
@@ -156,8 +159,8 @@ export function programOf(
 }
 
 /**
- * Number of rows up to the end of the page, and at least enough to know all results of a query that gets
- * related hits.
+ * Number of rows up to the end of the page, but at least as many as are needed to know all results of a query
+ * that gets related hits.
  */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
@@ -183,14 +186,14 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   }));
 }
 
-/** True if rules put documents first or last regardless of the sort. */
+/** True if rules move documents to the front or to the end regardless of the sort. */
 function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 
 /**
- * The request's sort keys, after the rule class if rules move documents. Ties are broken by final score, then
- * the default sorting field descending, then the newest document.
+ * The request's sort keys, preceded by the rule class if rules move documents. Ties are broken by final
+ * score, then by the default sorting field, descending, then by age, newest first.
  */
 function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>

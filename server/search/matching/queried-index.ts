@@ -1,5 +1,5 @@
-// An index as one query sees it: record, rules, synonyms and popular searches at one moment, in the form that
-// queries need. Derived forms are cached until their source changes.
+// An index as one query sees it: its record, rules, synonyms and popular searches at one moment, in the form
+// that queries need. Derived data is cached until its source changes.
 
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -29,7 +29,7 @@ interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
-/** Returns the popular searches and documents of an index, as far as they are known. */
+/** Returns the popular searches and documents known for an index. */
 export type PopularOf = (record: IndexRecord) => Popular;
 
 export class QueriedIndexes {

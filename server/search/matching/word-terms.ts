@@ -1,5 +1,5 @@
-// The question of a query to the dictionaries about its words and their variants, as one request, and the
-// answer for each of them.
+// Turns a query's words and variants into one request to the dictionaries, and finds each one's result in the
+// answer.
 import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
@@ -12,7 +12,9 @@ import {
 } from "../../question/words/typos/ranked-typos.js";
 import type { Variant } from "../../question/words/variants.js";
 
-/** The terms of words and variants as one request without duplicates. Reads the answer back by term. */
+/**
+ * A request for the terms of words and variants, without duplicates. Finds the results in the answer by term.
+ */
 export class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
@@ -33,7 +35,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** Distinct numbers, in the program, of the terms of words and variants. */
+  /** The numbers that the program gives to the terms of words and variants, without duplicates. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -51,7 +53,7 @@ export class WordTerms {
     return { exact, prefix: range, literal, infixes };
   }
 
-  /** The variants that some document may have. */
+  /** The variants that may occur in at least one document. */
   variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
     const found: FoundVariant[] = [];
     for (const variant of variants) {
@@ -70,7 +72,10 @@ export class WordTerms {
     return largest(sumLists(lists));
   }
 
-  /** The frequency of the rarest term: no more documents can have all the terms side by side. */
+  /**
+   * The frequency of the rarest term, which bounds the number of documents that have all the terms side by
+   * side.
+   */
   #rarest(terms: readonly string[], answer: KnownWords): number {
     let rarest = Number.POSITIVE_INFINITY;
     for (const term of terms) {

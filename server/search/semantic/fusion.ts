@@ -1,7 +1,7 @@
-// Combines the results of words and of vectors into one order: neighbours with points for the search program.
-// Both scores are divided by the largest one of the query, and added with weights. Because only the order
-// matters, the words' part stays as it is, and the cosine's part is brought to its scale. Pure;
-// docs/ranking.md has the formula.
+// Combines word scores and vector similarities into one order, as neighbours with points for the search
+// program. Each kind of score is divided by its largest value in the query, then the two are added with
+// weights. Because only the order matters, word scores stay unchanged and cosines are converted to the same
+// scale. Pure; docs/ranking.md has the formula.
 import type { Neighbour, Neighbours } from "../../../engine-wasm/host/programs/neighbours.js";
 import type { Compared } from "./nearest.js";
 
@@ -9,15 +9,15 @@ import type { Compared } from "./nearest.js";
 const COSINE_SHARE = 0.35;
 
 export interface Candidates {
-  /** The nearest documents, and as the others those that match words best. */
+  /** The nearest documents, and, marked `isOther`, the documents that match the words best. */
   readonly compared: Compared;
   /** The largest relevance of word matches. */
   readonly relevanceMax: number;
-  /** Minimum similarity of a document without any of the words. */
+  /** Minimum similarity for a document that contains none of the words. */
   readonly similarityMin: number;
 }
 
-/** Both kinds of matches count. */
+/** Word matches and similarity both count. */
 export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   let cosineMax = 0;
@@ -32,7 +32,7 @@ export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candi
   return { place: "added", rows };
 }
 
-/** Only similarity counts; other word matches come afterwards. */
+/** Similarity alone determines the order; all other word matches follow. */
 export function firstNeighbours({ compared, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   const rows: Neighbour[] = [];

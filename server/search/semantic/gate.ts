@@ -5,16 +5,16 @@ import type { QueryText } from "../../question/words/query-text.js";
 
 export interface GateQuestion {
   readonly asked: AskedMode;
-  /** Lists documents instead of searching words. */
+  /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
   readonly text: QueryText;
-  /** The client sorts by something other than relevance. */
+  /** True if the client sorts by something other than relevance. */
   readonly sorted: boolean;
-  /** The client sent a vector. */
+  /** True if the client sent a vector. */
   readonly hasVector: boolean;
   /** Number of documents that match all words. */
   readonly fullMatches: number;
-  /** From this number on, `auto` uses words only. */
+  /** If at least this many documents match all words, `auto` uses words only. */
   readonly fullMatchesMax: number;
 }
 
@@ -23,9 +23,9 @@ const WORD_LETTERS_MIN = 3;
 const DIGIT = /\p{N}/u;
 
 /**
- * The mode to try; without vectors the query remains a word query. `auto` tries both only if words find
- * little, but neither if the words are meant literally nor under a sort that would put merely similar
- * documents first.
+ * The mode to try; if there are no vectors, the query remains a word query. `auto` tries both only if words
+ * find little, and never if the words are meant literally or if the sort would put merely similar documents
+ * first.
  */
 export function modeOf(question: GateQuestion): SearchMode {
   const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;
@@ -41,7 +41,7 @@ function isShort({ terms }: QueryText): boolean {
   return terms.reduce((letters, term) => letters + [...term].length, 0) < LETTERS_MIN;
 }
 
-/** `AB-123/4`: pieces with digits, and no words. */
+/** True for pieces that contain digits, without words, such as `AB-123/4`. */
 function isPartNumber({ terms }: QueryText): boolean {
   const isWord = (term: string): boolean => !DIGIT.test(term) && [...term].length >= WORD_LETTERS_MIN;
   return terms.some((term) => DIGIT.test(term)) && !terms.some(isWord);

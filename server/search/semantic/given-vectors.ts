@@ -6,9 +6,9 @@ import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 
 export interface GivenVector {
-  /** Of length 1 and rotated, like stored vectors; null for a query without one. */
+  /** Rotated and of length 1, like stored vectors; null for a query without a vector. */
   readonly vector: Float32Array | null;
-  /** The endpoint should have computed one. */
+  /** True if the endpoint should have computed a vector but failed. */
   readonly failed: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type Compared, isNear } from "./nearest.js";
 
 export type MatchType = "keyword" | "semantic" | "hybrid" | "pinned";
 
-/** Neighbours that are not similar were listed because of the words that they contain. */
+/** A neighbour that is not similar is listed because of the words that it contains. */
 export function matchTypeOf(
   { seq, matched, neighbour, hasWord }: Pick<SearchRow, "seq" | "matched" | "neighbour" | "hasWord">,
   compared: Compared,

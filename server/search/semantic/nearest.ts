@@ -1,15 +1,15 @@
-// Finds the documents whose vectors are nearest to a query, over all shards: codes narrow the candidates,
-// stored vectors decide. Each step keeps the first documents of one total order over all shards, so the
-// answer does not depend on the number of shards.
+// Finds the documents whose vectors are nearest to a query, over all shards: codes narrow down the
+// candidates, stored vectors decide. Each step keeps the first documents of one total order over all shards,
+// so the answer does not depend on the number of shards.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /** Number of documents with the most similar codes to examine. */
 const CODES_MAX = 1000;
-/** Number of exact comparisons per document wanted. */
+/** Number of documents compared exactly per document wanted. */
 const COMPARED_FACTOR = 2;
-/** Number of documents to examine if only codes decide. */
+/** Number of documents to examine if only codes are used. */
 const SHALLOW_CODES = 200;
 
 /** A document and its shard. */
@@ -38,7 +38,7 @@ export interface Compared {
   readonly cosines: Float32Array;
   /** Per document; 1 if it is one of the nearest. */
   readonly isNear: Uint8Array;
-  /** Per document; 1 if the caller asked for its comparison. */
+  /** Per document; 1 if the caller asked for this comparison. */
   readonly isOther: Uint8Array;
   shardOf(seq: number): number;
 }
@@ -52,8 +52,8 @@ export const NOTHING_COMPARED: Compared = {
 };
 
 /**
- * Finds the `wanted` nearest documents among those that pass the program, and compares `others` with the
- * query.
+ * Finds the `wanted` nearest documents among those that the program selects, and compares `others` with the
+ * query as well.
  */
 export async function nearestDocuments(
   snapshot: IndexSnapshot,
@@ -101,8 +101,8 @@ function bySimilarity(a: NearDocument, b: NearDocument): number {
 }
 
 /**
- * Keeps the marks of the `wanted` largest cosines. Later documents win ties. Clears the marks of documents
- * without a vector.
+ * Keeps only the marks of the `wanted` largest cosines. Later documents win ties. Clears the marks of
+ * documents without a vector.
  */
 function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): void {
   const known = new Float32Array(marks.length);
@@ -120,7 +120,7 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
 
 /**
  * Finds the `wanted` nearest documents by the cosines estimated from their codes, nearest first. Reads no
- * stored vectors and asks the shards only once. For documents that are only shown beside an answer.
+ * stored vectors and asks the shards only once. Meant for documents that are merely shown beside an answer.
  */
 export async function nearestByCodes(
   snapshot: IndexSnapshot,
@@ -137,8 +137,8 @@ export async function nearestByCodes(
 }
 
 /**
- * From the documents with the most similar codes over all shards, returns those with the largest estimates,
- * in any order. Larger sequence numbers win ties.
+ * Takes the documents with the most similar codes over all shards, and returns those with the largest
+ * estimates, in any order. Larger sequence numbers win ties.
  */
 export function mostLikely(
   byShard: readonly NearestResult[],
@@ -178,8 +178,8 @@ function emptyPlaces(length: number): SimilarCodes {
 }
 
 /**
- * The first `max` documents over all shards. Each shard's documents are sorted by most similar code, then by
- * largest sequence number.
+ * The first `max` documents over all shards. Each shard's documents are sorted by descending similarity of
+ * their codes, then by descending sequence number.
  */
 function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
   const [only] = byShard;
@@ -270,7 +270,7 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
   return marks;
 }
 
-/** Cosine of each document and the query. */
+/** Returns the cosine of each document with the query. */
 async function cosinesOf(
   snapshot: IndexSnapshot,
   query: Float32Array,

@@ -1,5 +1,5 @@
-// The vector of a query: its words embedded by the index's own model, or a vector from outside, moved towards
-// the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
+// The vector of a query: its words embedded by the index's own model, or a vector from outside. It is moved
+// towards the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -14,8 +14,8 @@ export const FEEDBACK_DOCUMENTS = 3;
 const MODEL_SHARD = 0;
 
 /**
- * The words of a query as the model may know them. A word considered misspelt is replaced by its best
- * spelling.
+ * The words of a query in the form that the model may know. A word considered misspelt is replaced by its
+ * best spelling.
  */
 export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
   const terms = new Map<string, number>();
@@ -34,8 +34,8 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
 }
 
 /**
- * Returns `given`, or else the vector of the terms, moved towards the documents. The result has length 1.
- * Returns null if nothing is given and the model knows none of the terms.
+ * Returns `given`, or the vector of the terms if `given` is null, moved towards the documents. The result has
+ * length 1. Returns null if `given` is null and the model knows none of the terms.
  */
 export async function vectorOfQuery(
   snapshot: IndexSnapshot,
@@ -68,8 +68,8 @@ export async function documentVector(
 }
 
 /**
- * The products have so few digits that a few vectors add up without rounding. The order of shards therefore
- * does not matter.
+ * The products have so few digits that a few vectors add up without rounding. The sum therefore does not
+ * depend on the order of the shards.
  */
 function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);

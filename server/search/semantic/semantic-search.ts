@@ -1,6 +1,6 @@
 // A query by vectors, or by vectors and words. Finds the documents near the query, and builds the search
-// program that finds them together with the documents that contain the words. The program runs like any
-// other, so filters, facets, sorting, paging and rules apply to both.
+// program that finds these and the documents that contain the words. The program runs like any other, so
+// filters, facets, sorting, paging and rules apply to both.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
@@ -40,12 +40,12 @@ export interface SemanticSearch {
    * still shows which words find nothing.
    */
   readonly foundByWords: number;
-  /** True if the embedding endpoint failed, so a retry may soon give a better answer. */
+  /** True if the embedding endpoint failed, so that the same query may soon get a better answer. */
   readonly passing: boolean;
   /**
    * Returns the nearest documents, at least `wanted` if there are enough, even if vectors were not used. All
    * are near enough to be hits without any of the words. Returns none if the query has no vector. If vectors
-   * were not used, the query's vector is moved towards `found`, which is in order, best first.
+   * were not used, the query's vector is moved towards `found`, which is sorted best first.
    */
   findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }
@@ -58,12 +58,12 @@ interface WordRows {
   readonly found: number;
   /** Relevance of the best document. */
   readonly relevanceMax: number;
-  /** Documents that the query's vector is moved towards, even if there are fewer candidates. */
+  /** Documents that the query's vector is moved towards. There may be more of them than candidates. */
   readonly feedback: readonly PlacedDocument[];
 }
 
 /**
- * Relevance is a text match modulo RELEVANCE_END, in units of 1 / RELEVANCE_ONE (docs/FORMATS.md, "Scoring").
+ * Relevance is text_match modulo RELEVANCE_END, in units of 1 / RELEVANCE_ONE (docs/FORMATS.md, "Scoring").
  */
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
@@ -124,7 +124,7 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // Documents with all words always rank before neighbours, however many words there are.
+  // Documents with all words always rank before neighbours, no matter how many words there are.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);
@@ -142,8 +142,8 @@ export async function searchByVectors(
 }
 
 /**
- * True if the number of documents with any of the words equals the number that the relaxed query finds: there
- * are no pins, and no rule that buries a document before another rule hides it.
+ * True if as many documents have any of the words as the relaxed query finds. That holds without pins and
+ * without a rule that buries a document before another rule can hide it.
  */
 function wordRowsTell({ program, relaxedRules }: QueryPlan): boolean {
   return program.pins.length === 0 && !relaxedRules.some(({ effect }) => effect === "bury");
@@ -156,8 +156,8 @@ function foundOf(results: Matched["results"]): number {
 const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
 
 /**
- * A model that learned from all documents would reveal to a restricted caller what words mean in documents
- * the caller may not see.
+ * True if vectors would reveal to a restricted caller what words mean in documents the caller may not see.
+ * That is the case for a model that learned from all documents.
  */
 function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
@@ -173,8 +173,8 @@ interface QueryVector {
 }
 
 /**
- * The query's vector, moved towards the documents that its words find. Contacts neither shards nor endpoint
- * if the index has no vectors.
+ * The query's vector, moved towards the documents that its words find. Contacts neither the shards nor the
+ * endpoint if the index has no vectors.
  */
 async function queryVector(
   request: QueryRequest,
@@ -236,7 +236,7 @@ async function wordRows(
   };
 }
 
-/** Selects all documents that may be found, regardless of words. */
+/** Selects all documents that the query may return, whatever words they contain. */
 function withoutWords(plan: QueryPlan): SearchProgram {
   return { ...plan.program, rules: onlyHides(plan), pins: [], k: 0, sort: [], facets: [] };
 }

@@ -13,7 +13,7 @@ import { planQuery, programOf } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { PlacedDocument } from "../semantic/nearest.js";
 
-/** Maximum words of the document to look up, starting from its beginning. */
+/** Maximum number of words to look up, counted from the beginning of the document. */
 const LOOKED_UP_MAX = 200;
 const RARE_WORDS_MAX = 10;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;

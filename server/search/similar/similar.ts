@@ -1,5 +1,5 @@
-// Documents similar to a document of the index: those with the nearest vectors, or, without vectors, those
-// that share its rare words. Filters apply, ranking rules do not.
+// Documents similar to a given document of the index: those with the nearest vectors or, without vectors,
+// those that share its rare words. Filters apply, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

@@ -1,8 +1,8 @@
-// The list of suggestions under construction: its order, and the absence of duplicates. Knows nothing about
-// the origin of suggestions.
+// The list of suggestions under construction. Keeps their order and removes duplicates. Independent of where
+// suggestions come from.
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 
-/** Used in `suggest_by`, and as the field of a suggestion, for past searches. */
+/** Stands for past searches in `suggest_by` and as the field of a suggestion. */
 export const LOGGED_QUERIES = "_queries";
 
 export type Suggestion =
@@ -10,8 +10,8 @@ export type Suggestion =
   | { readonly value: string; readonly field: string; readonly count: number };
 
 /**
- * The list, filled in rounds. Within a round, values that start with the input come first, each kind in the
- * order of `add`. A document's value that equals an earlier one after folding is dropped.
+ * The list, filled in rounds. Within a round, values that start with the input come first; otherwise the
+ * order is that of the `add` calls. A document's value is dropped if it equals an earlier one after folding.
  */
 export class SuggestionList {
   readonly #max: number;
@@ -34,12 +34,12 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** True if nothing more that is added to the round would be shown. */
+  /** True if nothing added to this round from now on would be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }
 
-  /** Returns false if it was not added, because the list is full or already contains it. */
+  /** Returns false if the suggestion was not added, because the list is full or already contains it. */
   add(suggestion: Suggestion, startsWithInput: boolean): boolean {
     const kind = startsWithInput ? this.#starting : this.#others;
     if (this.#closed.length + kind.length >= this.#max) return false;
@@ -50,7 +50,7 @@ export class SuggestionList {
     return true;
   }
 
-  /** Groups are distinguished like facet values, by every byte, so that each count is exact. */
+  /** Groups are compared byte by byte, like facet values, so that each count is exact. */
   #key(suggestion: Suggestion): string {
     if ("count" in suggestion && suggestion.field !== LOGGED_QUERIES) return suggestion.value;
     return Buffer.from(this.#analyser.fold(suggestion.value)).toString("latin1");

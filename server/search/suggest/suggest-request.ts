@@ -1,5 +1,6 @@
-// The body of a suggest request -> a SuggestRequest: every parameter validated and resolved against the
-// index. The query's own reader reads what both have in common (the text and the filter).
+// Converts the body of a suggest request to a SuggestRequest: every parameter is validated and resolved
+// against the index. The parameters shared with queries (the text and the filter) are read by the query's own
+// reader.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -13,8 +14,8 @@ import { LOGGED_QUERIES } from "./suggest-list.js";
 
 export interface SuggestRequest {
   /**
-   * A search of the suggested fields for the input: prefix on, most popular documents first, page not yet
-   * set.
+   * A search for the input in the suggested fields. The last word is a prefix, the most popular documents
+   * come first, and the page is not yet set.
    */
   readonly query: QueryRequest;
   /** In request order, without duplicates. Empty if only queries are suggested. */
@@ -22,7 +23,7 @@ export interface SuggestRequest {
   /** True if popular queries are suggested. */
   readonly queries: boolean;
   readonly perPage: number;
-  /** Null: suggest values of the fields. */
+  /** The field to group by; null suggests values of the fields. */
   readonly groupBy: ViewField | null;
 }
 
@@ -40,7 +41,7 @@ export const SUGGEST = object(
 /** Shorter words are not corrected, because nearly every short word is one letter away from another. */
 const TYPO_LETTERS_MIN = 4;
 
-/** Throws SkeinError SK-SE-400, with the parameter named in the message. */
+/** Throws SkeinError SK-SE-400; the message names the parameter. */
 export function readSuggestRequest(
   body: unknown,
   record: IndexRecord,
@@ -76,7 +77,7 @@ export function readSuggestRequest(
   };
 }
 
-/** True if a word is long enough to be corrected. */
+/** True if any of the words is long enough to be corrected. */
 export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }

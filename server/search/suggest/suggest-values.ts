@@ -1,4 +1,4 @@
-// Selects the values of a matching document to suggest for an input, and tells whether they start with it.
+// Selects the values of a matching document to suggest for an input, and marks those that start with it.
 // Compares words in their indexed forms; pure except for the analyser.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
@@ -18,19 +18,19 @@ export interface ValueRules {
   readonly analyser: TextAnalyser;
   /** The words of the input, the last of which may be incomplete. */
   readonly input: readonly Token[];
-  /** What was searched for: the input's words with their allowed forms. */
+  /** The words that were searched for: the words of the input with their allowed forms. */
   readonly words: readonly SearchWord[];
   /** Numbers of the stemmers of the searched fields. */
   readonly languages: readonly number[];
-  /** A value may also start with such other forms to count as starting with the input. */
+  /** True if a value that starts with such another form also counts as starting with the input. */
   readonly otherForms: boolean;
-  /** Longer values are texts, unsuitable for a search box. */
+  /** Longer values are running text, unsuitable for a search box. */
   readonly bytesMax: number;
 }
 
-/** The relation between a value and an input. */
+/** How a value relates to an input. */
 export interface Judgement {
-  /** The value has all words of the input. */
+  /** True if the value has all words of the input. */
   readonly fits: boolean;
   readonly startsWithInput: boolean;
 }
@@ -52,8 +52,8 @@ export class ValueChooser {
   }
 
   /**
-   * The values with all words, in the order of fields and elements. If the words are spread over several
-   * values: the one with most of them; among equals one with the word being typed, then the first.
+   * The values with all words, in the order of fields and elements. If no value has all of them, returns the
+   * value with the most words. Ties go to a value with the word being typed, then to the first value.
    */
   choose(document: Readonly<Record<string, unknown>>, fields: readonly ViewField[]): FittingValue[] {
     const complete: FittingValue[] = [];
@@ -110,7 +110,7 @@ export class ValueChooser {
   }
 }
 
-/** Like the chooser, but with the words of the input as typed. */
+/** Like `choose`, but compares with the words of the input as typed. */
 export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
   const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
   const last = typed.pop();
@@ -144,8 +144,8 @@ function hasSequence(terms: readonly string[], { sequences }: WordForms): boolea
 }
 
 /**
- * True if the value's words from position `at` begin with the input's from `from`. A word and the same word
- * written in parts are equal: a joined token skips all its parts.
+ * True if the value's words starting at `at` begin with the input's words starting at `from`. A word equals
+ * the same word written in parts: a joined token skips all its parts.
  */
 function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
   const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;

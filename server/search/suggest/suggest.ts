@@ -1,7 +1,7 @@
 // Suggestions for partly typed input. Literal matches come first; corrected spellings only fill the remaining
 // places. The list contains either values of documents or, if grouped, values of one field with counts.
-// Popular queries may precede them. Built on the steps of a query; this file defines their order and fills
-// the list.
+// Popular queries may come before them. Uses the same steps as a query; this file puts them in order and
+// fills the list.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -28,8 +28,9 @@ import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./sugges
 import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
 
 /**
- * Rows to read per suggestion: in the first pass, and in the second if the list is not full. The best few
- * rows nearly always have enough values that start with a short input, and each row costs a document fetch.
+ * Rows to read per suggestion in the first pass, and in the second pass if the list is still not full. The
+ * best few rows nearly always have enough values that start with a short input, and each row costs a document
+ * fetch.
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Maximum documents per fetch. */
@@ -200,8 +201,8 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, scale);
-  // Never drops words, because a suggestion without them would answer a different question. Never matches
-  // inside words.
+  // Never drops words, because the suggestions would then no longer fit the input. Never matches inside
+  // words.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 
@@ -220,7 +221,7 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
   return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
-/** Without a default sorting field, which measures popularity, sorts by clicks. */
+/** Sorts by clicks if the index has no default sorting field to measure popularity. */
 function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.view.defaultSort !== null) return documents;

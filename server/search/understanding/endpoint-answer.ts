@@ -1,6 +1,6 @@
-// The question to a language model about a query, and the validation of its answer. A claim must have the
-// right shape, name fields and values that the index has, and use only words and numbers from the query.
-// Knows no network.
+// The question that a language model is asked about a query, and the validation of its answer. A claim must
+// have the right shape, name fields and values that the index has, and use only words and numbers from the
+// query. Does no network access.
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
@@ -17,7 +17,7 @@ const VALUES_TOLD = 30;
 const FILTERS_MAX = 10;
 const WORDS_MAX = 10;
 
-/** An answer of the right shape. */
+/** An answer of the right shape, not yet checked against the index. */
 export interface Claim {
   readonly text: string;
   readonly filters: readonly {
@@ -70,7 +70,10 @@ export function readClaim(answer: unknown, limits: Limits): Claim {
   return CLAIM.read(answer, "", { limits, code: "SK-AI-503" });
 }
 
-/** The query as the model claims to read it; null if a part of the claim is wrong, or nothing was read. */
+/**
+ * The query as the model claims to understand it. Null if part of the claim is wrong, or if the model
+ * understood nothing.
+ */
 export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritten | null {
   const tokens = tokensOf(query);
   // A model must not reword what a client quoted or excluded.
@@ -115,7 +118,7 @@ export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritt
   }
   if (readings.length === 0) return null;
   const filters = [...new Set(readings.flatMap(({ filter }) => filter ?? []))];
-  // A query of exclusions alone would list the whole index.
+  // A query that only excludes words would list the whole index.
   if (kept === "" && filters.length === 0) return null;
   return {
     text: kept || "*",
@@ -126,7 +129,7 @@ export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritt
   };
 }
 
-/** A claim does not say where in the query it was read. */
+/** A claim does not say which part of the query it was read from. */
 const WHOLE = { from: 0, to: 0, doubt: null } as const;
 
 function filterReading(

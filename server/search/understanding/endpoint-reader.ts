@@ -17,7 +17,9 @@ import type { IndexFacts } from "./facts.js";
 /** Maximum cached answers of language models. */
 const ANSWERS_MAX = 1_000;
 
-/** After a failure, the server is not asked for this long, so that not every query waits for a timeout. */
+/**
+ * Pause (ms) after a failure in which the server is not asked, so that not every query waits for a timeout.
+ */
 const REST_MS = 2_000;
 const UNDER_WAY_MAX = 32;
 
@@ -42,8 +44,8 @@ export class EndpointReader {
   /** By uid. */
   readonly #known = new Map<number, Known>();
   /**
-   * When each index's endpoint may be asked again. A changed setting creates a new record, which may be asked
-   * at once.
+   * The time at which each index's endpoint may be asked again. A changed setting creates a new record, whose
+   * endpoint may be asked at once.
    */
   readonly #resting = new WeakMap<IndexRecord, number>();
 
@@ -55,8 +57,8 @@ export class EndpointReader {
   }
 
   /**
-   * Returns the model's reading of a query. Returns null if the model answers late or unusably, or is not
-   * asked.
+   * Returns the model's reading of a query. Returns null if the model is not asked, or if its answer is late
+   * or unusable.
    */
   async read(
     text: string,
@@ -99,7 +101,7 @@ export class EndpointReader {
       );
       return readClaim(answer, this.#options.limits);
     } catch (error) {
-      // The answer is not a valid claim. The endpoint is still asked about other queries.
+      // The answer is not a valid claim. That is no reason to stop asking the endpoint about other queries.
       if (error instanceof SkeinError) return null;
       if (!(error instanceof EndpointError)) throw error;
       this.#resting.set(record, Date.now() + REST_MS);
@@ -116,7 +118,7 @@ export class EndpointReader {
     return endpoint;
   }
 
-  /** Also returns null if the stored key cannot be read: nothing is sent without it. */
+  /** Also returns null if the stored key cannot be read: nothing is sent without the key. */
   #open(record: IndexRecord): ChatEndpoint | null {
     const { secrets, addresses } = this.#options;
     const { url, model, timeout_ms: msMax } = record.settings.ai;

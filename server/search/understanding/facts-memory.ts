@@ -1,7 +1,8 @@
 // Caches the facts of recently queried indexes, up to a maximum number of values. Facts belong to one
-// generation. For a large index, older facts are used for a while: counting its facets again after every
-// write would cost more than finding a new value a few seconds late, and every reading is verified on the
-// current index anyway. Renewal runs in the background while the query continues with the known facts.
+// generation. For a large index, outdated facts stay in use for a while: counting its facets after every
+// write would cost more than noticing a new value a few seconds late, and every reading is verified on the
+// current index anyway. The facts are renewed in the background while the query continues with the known
+// ones.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -9,7 +10,7 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
-/** Maximum facet values cached for all indexes together. */
+/** Maximum number of facet values cached, total over all indexes. */
 const VALUES_MAX = 200_000;
 /** Age after which the facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
@@ -23,7 +24,7 @@ export type CountValues<V> = (
 
 type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
-/** The facts to look up: which index, for which caller. */
+/** Which index's facts to look up, and for which caller. */
 export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
   readonly view: IndexView;
