@@ -1,5 +1,5 @@
 // A heap of candidate rows, taken out most promising first: by their upper bound on text match plus bonus,
-// newest first among equals. Knows numbers, not how they were computed.
+// newest first among equals. It handles plain numbers and is independent of how they were computed.
 //
 //   entry: | f64 bound | u32 row | u32 number of the row where it was scored |
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -16,13 +16,15 @@ function before(entry: usize, bound: f64, row: u32): bool {
   return own > bound || (own == bound && Mem.u32At(entry + ENTRY_ROW) > row);
 }
 
-/** The candidate rows of one search, with scratch space to find the k-th largest number. In scratch. */
+/**
+ * The candidate rows of one search, with space to find the k-th largest number. Allocated in scratch memory.
+ */
 @unmanaged
 export class BestFirst {
   entries: usize;
   capacity: u32;
   held: u32;
-  largest: usize; // f64: a heap, smallest on top
+  largest: usize; // f64: a min-heap
   largestRoom: u32;
 
   static make(): BestFirst {
@@ -81,7 +83,7 @@ export class BestFirst {
     return Mem.u32At(this.entries + ENTRY_NUMBER);
   }
 
-  /** Removes the first row. */
+  /** Removes the most promising row. */
   drop(): void {
     const bound = CHECKED ? this.bound() : 0;
     this.held--;
@@ -90,7 +92,7 @@ export class BestFirst {
       assert(this.held == 0 || this.bound() <= bound, "rows are taken out the most promising first");
   }
 
-  /** Puts an entry at position i and lets it sink to its place. */
+  /** Puts an entry at position i and sifts it down. */
   private sink(i: u32, entry: v128): void {
     const bound = f64x2.extract_lane(entry, 0);
     const row = <u32>i32x4.extract_lane(entry, 2);

@@ -1,6 +1,6 @@
-// The rows of a range that may still be among the best. They are chosen by upper bounds on their scores and
-// offered most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts decides the
-// order in which rows are visited.
+// The rows of a range that may still be among the best. They are selected by upper bounds on their scores and
+// offered most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts determines
+// the order in which rows are visited.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNextWord } from "../memory/bitset";
@@ -19,18 +19,18 @@ import { ALL_WORDS } from "./row-state";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const ROWS_ASKED: u32 = 32; // with more candidates, look up which of them can get a place bonus
-const POSTINGS_A_ROW: u64 = 256; // ... unless that reads more than this many postings per candidate
-const PART_FIRST: u32 = 4096; // rows offered at a time, so that later parts know the worst row kept
-const PART_GROWTH: u32 = 16; // growth of the parts, so that ties with the worst row are sieved
-const SCORE_MARGIN: f64 = 0.000001; // a bound on scores is lower than the one on text matches by this much
+const ROWS_ASKED: u32 = 32; // above this many candidates, look up which of them can get a place bonus
+const POSTINGS_A_ROW: u64 = 256; // ... unless that would read more than this many postings per candidate
+const PART_FIRST: u32 = 4096; // rows in the first part; each part raises the bar for later ones
+const PART_GROWTH: u32 = 16; // growth factor of the parts; later parts can sieve out ties with the worst row
+const SCORE_MARGIN: f64 = 0.000001; // safety margin when a text match bound becomes a score bound
 
 /** Number of set bits below `bit`. */
 function rankOf(bits: u64, bit: u64): u32 {
   return <u32>popcnt(bits & (((<u64>1) << bit) - 1));
 }
 
-/** The candidate rows of a range. In scratch. */
+/** The candidate rows of a range. Allocated in scratch memory. */
 @unmanaged
 export class Candidates {
   program: SearchProgram;
@@ -40,10 +40,10 @@ export class Candidates {
   words: WordScores;
   near: NearLists;
   queue: BestFirst;
-  growing: bool; // the current range has more rows than all earlier ones together
-  scored: Numbered; // rows of a range that are scored
+  growing: bool; // the current range has more rows than all earlier ranges together
+  scored: Numbered; // rows of a range that get scored
   chosen: usize; // bitset: rows of a range that may enter
-  chosenBefore: usize; // the same from the previous pass, whose rows may be being scored now
+  chosenBefore: usize; // `chosen` of the previous pass, whose rows may still be being scored
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
     const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));
@@ -64,7 +64,7 @@ export class Candidates {
     this.chosenBefore = scratch(Bits.bytes(rows));
   }
 
-  /** Offers the rows of the range that may enter, newest part first. */
+  /** Offers the rows of the range that may enter, part by part, newest part first. */
   offerParts(state: u32): void {
     const scored = this.scored;
     const top = this.top;
@@ -84,7 +84,7 @@ export class Candidates {
     }
   }
 
-  /** The smallest sum with which a row may be among the best, as far as scores tell. */
+  /** The smallest sum at which a row can be among the best, judging by the scores computed so far. */
   leastSum(state: u32): f64 {
     const top = this.top;
     const kept = top.leastSum();
@@ -93,7 +93,7 @@ export class Candidates {
     return score > -Infinity ? max(kept, this.signals.textMatch(score, state)) : kept;
   }
 
-  /** Clears the candidates of the range. */
+  /** Clears the candidates for a new range. */
   begin(): void {
     const scored = this.scored;
     const other = this.chosen;
@@ -104,7 +104,7 @@ export class Candidates {
     this.queue.clear();
   }
 
-  /** The score a row without a bonus needs to reach a sum. */
+  /** The score that a row without a bonus needs to reach the sum `least`. */
   scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
     return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
@@ -122,8 +122,8 @@ export class Candidates {
   }
 
   /**
-   * Selects the rows of [from, to) whose bound reaches `least` as candidates. Only rows that score enough get
-   * a closer look.
+   * Adds the rows of [from, to) whose bound reaches `least` to the candidates. Only rows with a high enough
+   * score are examined further.
    */
   addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
     const scored = this.scored;
@@ -133,7 +133,7 @@ export class Candidates {
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
     const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if it is known which have one
-    const tied = top.isFull() && least == top.leastSum(); // the least sum is that of the worst row kept
+    const tied = top.isFull() && least == top.leastSum(); // `least` is the sum of the worst row kept
     const end = Bits.words(to);
     for (
       let word = bitsNextWord(scored.bits, from >> 6, end);
@@ -147,7 +147,7 @@ export class Candidates {
       const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
       let picked = withBonus;
       if (!allBelow(at, count, plainCut)) picked = all;
-      let ties: u64 = 0; // ties with the worst row kept
+      let ties: u64 = 0; // rows that tie with the worst row kept
       for (; picked != 0; picked &= picked - 1) {
         const i = rankOf(all, ctz(picked));
         const score = Mem.f64At(at + ((<usize>i) << 3));
@@ -183,7 +183,7 @@ export class Candidates {
     this.queue.add(bound, row, number);
   }
 
-  /** True if no candidate could score more with the alternatives that were left out. */
+  /** True if no candidate could score more with the alternatives that were skipped. */
   allScored(): bool {
     const words = this.words;
     const queue = this.queue;
@@ -195,8 +195,8 @@ export class Candidates {
   }
 
   /**
-   * Offers the rows of [from, to) that may enter. `states` holds the states of the rows by number; 0 means
-   * that all are in `state` and have every word.
+   * Offers the rows of [from, to) that may enter. `states` holds the rows' states by number; if it is 0, all
+   * rows are in `state` and have every word.
    */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;

@@ -1,7 +1,7 @@
 // The ranking signal "closeness": for each pair of neighbouring words in a row, the best pair of positions in
 // one field. Only rows with several words get it. Value: `of`, which reads positions, so it is computed only
 // for rows that may be among the best, in any order. Bounds: `most` for any row, `bound` for a row whose
-// words are known. Explanation: `sumOf`, the value without its weight.
+// words are known. Explanation: `sumOf`, the value before weighting.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -11,12 +11,12 @@ import { ALL_WORDS, hasWord, wordsMatched } from "./row-state";
 
 const GAP_MAX: u32 = 8;
 
-/** Closeness of the words in the rows of the current segment. In scratch. */
+/** Closeness of the words in the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class Closeness {
   program: SearchProgram;
   near: NearLists;
-  most: f64; // the most it can add to a score
+  most: f64; // the most that closeness can add to a score
 
   static make(program: SearchProgram, near: NearLists): Closeness {
     const made = changetype<Closeness>(scratchZeroed(offsetof<Closeness>()));
@@ -26,22 +26,24 @@ export class Closeness {
     return made;
   }
 
-  /** True if rows of this state have words that can be close. */
+  /** True if rows in this state can have words close to each other. */
   applies(state: u32): bool {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }
 
-  /** The most it can add to the score of rows in this state with these words. */
+  /** The most that closeness can add to the score of a row in this state with these words. */
   bound(state: u32, words: u64): f64 {
     return this.applies(state) ? this.program.proximityWeight * this.sumMost(words) : 0;
   }
 
-  /** What it adds to the score of a row with these words. It must apply to the row's state. */
+  /**
+   * What closeness adds to the score of a row with these words. `applies` must be true for the row's state.
+   */
   of(row: u32, words: u64): f64 {
     return this.program.proximityWeight * this.sumOf(row, words);
   }
 
-  /** Upper bound on `sumOf`, summed in the same order. */
+  /** Upper bound on `sumOf`, with the terms added in the same order. */
   private sumMost(words: u64): f64 {
     const count = this.program.wordCount;
     let sum: f64 = 0;
@@ -49,7 +51,7 @@ export class Closeness {
     return sum;
   }
 
-  /** Sum of min(weights) * closeness over neighbouring words that the row has. */
+  /** Sum of min(weights) * closeness over the pairs of neighbouring words that the row has. */
   sumOf(row: u32, words: u64): f64 {
     const program = this.program;
     const near = this.near;
@@ -58,7 +60,7 @@ export class Closeness {
     this.near.positions.clear();
     let sum: f64 = 0;
     let leftCount: u32 = 0;
-    let leftWord: u32 = 0; // the word after the one whose runs are on the left; 0 = none
+    let leftWord: u32 = 0; // index after the word whose runs are in the left buffer; 0 = none
     for (let i: u32 = 1; i < program.wordCount; i++) {
       if (!this.isPair(words, i)) continue;
       if (leftWord != i) leftCount = near.runs(program.wordAt(i - 1), row, left);
@@ -78,7 +80,7 @@ export class Closeness {
     return hasWord(words, word - 1) && hasWord(words, word);
   }
 
-  /** Contribution of the word and the one before it if they are adjacent. */
+  /** Contribution of the word and its predecessor if they are adjacent in the row. */
   private weightOf(word: u32): f64 {
     return min(this.program.wordAt(word - 1).weight, this.program.wordAt(word).weight);
   }
@@ -95,14 +97,17 @@ export class Closeness {
     return best;
   }
 
-  /** Best closeness of two ascending runs: 1/g for a step of g forward, 1/(2(g + 1)) for g back. */
+  /**
+   * Best closeness of positions in two ascending runs: 1/g for a step of g forward, 1/(2(g + 1)) for a step
+   * of g back.
+   */
   private closeness(a: usize, b: usize): f64 {
     const near = this.near;
     const aEnd = Mem.u32At(a + 8);
     const bFirst = Mem.u32At(b + 4);
     const bEnd = Mem.u32At(b + 8);
     let best: f64 = 0;
-    let next = bFirst; // first position of b after p
+    let next = bFirst; // first position in b after p
     for (let i = Mem.u32At(a + 4); i < aEnd; i++) {
       const p = Mem.u32At(near.positions.at(i));
       while (next < bEnd && Mem.u32At(near.positions.at(next)) <= p) next++;

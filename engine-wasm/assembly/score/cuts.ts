@@ -1,4 +1,4 @@
-// Compares many scores with one cut. Knows numbers, not the rows they belong to.
+// Compares many scores with one cut. It handles plain numbers, independent of the rows that they belong to.
 import { Mem } from "../memory/mem";
 
 /** True if all numbers are below the cut. */
@@ -11,7 +11,7 @@ export function allBelow(numbers: usize, count: u32, cut: f64): bool {
   return i64x2.all_true(below) && (at == end || Mem.f64At(at) < cut);
 }
 
-/** Number of scores not below the cut. */
+/** Number of scores that are at least the cut. */
 export function countFrom(scores: usize, scored: u32, cut: f64): u32 {
   let count: u32 = 0;
   for (let i: usize = 0; i < <usize>scored; i++) count += Mem.f64At(scores + (i << 3)) < cut ? 0 : 1;

@@ -1,5 +1,5 @@
-// The posting lists whose positions count for closeness. These are copies of cursors, because scoring moves
-// the originals on. Reading positions is expensive, so callers ask only about rows that may be among the
+// The posting lists whose positions count for closeness. They use copies of the cursors, because scoring
+// moves the originals on. Reading positions is expensive, so callers look up only rows that may be among the
 // best, in any order.
 
 import { checkDeadline } from "../env";
@@ -21,40 +21,40 @@ import {
   TERMINATED,
 } from "../segment/postings";
 
-export const RUN_BYTES: usize = 12; // u32 slot index, u32 first and end of the positions
+export const RUN_BYTES: usize = 12; // u32 slot index, u32 start and end of the positions
 
-const LISTS_PROBED: u32 = 8; // for a word with more lists, note which of them contain each row
+const LISTS_PROBED: u32 = 8; // if a word has more lists, record for each row which of them contain it
 const SEEK_ABOVE: u32 = 12; // above this many postings per row, seek rows in a list instead of scanning it
-const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
-const RUNS_A_CHECK: u32 = 1023; // between two looks at the deadline
+const LISTS_A_CHECK: u32 = 63; // between two deadline checks
+const RUNS_A_CHECK: u32 = 1023; // between two deadline checks
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
 const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this size
 
 function copyCursor(word: Word, from: Cursor): void {
-  const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // copies lie one after the other
+  const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // copies are contiguous
   Mem.copy(changetype<usize>(copy), changetype<usize>(from), CURSOR_BYTES);
   cursorRestart(copy);
   copy.rowBuffer = 0;
   word.nearCount++;
 }
 
-/** Lists of the current segment that count for closeness. In scratch. */
+/** Lists of the current segment that count for closeness. Allocated in scratch memory. */
 @unmanaged
 export class NearLists {
   program: SearchProgram;
   positions: Positions;
-  asked: Numbered; // the rows that may be asked about, numbered when needed
+  asked: Numbered; // the rows that may be looked up, numbered when needed
   bits: usize;
   from: u32;
   to: u32;
   opened: bool; // whether the near lists of the current segment are open
-  linked: bool; // whether rows that may be asked about are linked
-  buffers: usize; // space for the runs of two words
+  linked: bool; // whether the rows that may be looked up have their chains of lists
+  buffers: usize; // buffers for the runs of two words
   linkBuffer: usize;
   freeLink: usize;
   linksEnd: usize;
   asks: u32; // lookups of a row in a list so far
-  /** Maximum bytes of the runs of one word. Valid once `runBuffers` was called for the segment. */
+  /** Maximum bytes for the runs of one word. Valid after `runBuffers` has been called in the segment. */
   runBytes: usize;
 
   static make(program: SearchProgram): NearLists {
@@ -64,15 +64,15 @@ export class NearLists {
     return made;
   }
 
-  /** Starts a new segment; the lists of the words must be open. */
+  /** Starts a new segment. The words' lists must be open. */
   beginSegment(): void {
     this.opened = false;
     this.linked = false;
   }
 
   /**
-   * Names the rows that may be asked about from now on: those of `some` in [first, end), with bounds as for
-   * `numberRows`.
+   * Sets the rows that may be looked up from now on: the rows of `some` in [first, end). The bounds follow
+   * the rules of `numberRows`.
    */
   ask(some: usize, first: u32, end: u32): void {
     this.bits = some;
@@ -81,14 +81,17 @@ export class NearLists {
     this.linked = false;
   }
 
-  /** Opens the lists. Returns space for the runs of two words, `runBytes` each. */
+  /** Opens the lists. Returns buffers for the runs of two words, `runBytes` each. */
   runBuffers(): usize {
     if (!this.opened) this.open();
     if (!this.linked) this.link();
     return this.buffers;
   }
 
-  /** Copies the cursors that count for closeness, because scoring moves its own past the rows asked about. */
+  /**
+   * Copies the cursors that count for closeness, because scoring moves its own cursors past the rows to look
+   * up.
+   */
   private open(): void {
     const program = this.program;
     let most: u32 = 0;
@@ -109,7 +112,7 @@ export class NearLists {
     this.opened = true;
   }
 
-  /** Links the lists of words that have many lists. */
+  /** Builds the chains for words that have many lists. */
   private link(): void {
     const program = this.program;
     let numbered = false;
@@ -130,7 +133,7 @@ export class NearLists {
   }
 
   /**
-   * Builds, for each row that may be asked about, a chain of the word's lists that contain it. Asking each
+   * Builds, for each row that may be looked up, a chain of the word's lists that contain it. Searching every
    * list would take too long.
    */
   private linkRows(word: Word): void {
@@ -182,7 +185,8 @@ export class NearLists {
   }
 
   /**
-   * Reads the positions of a word in the row, one run per list that contains it. Returns the number of runs.
+   * Reads the positions of a word in the row, as one run per list that contains the row. Returns the number
+   * of runs.
    */
   runs(word: Word, row: u32, runs: usize): u32 {
     let count: u32 = 0;
@@ -203,7 +207,7 @@ export class NearLists {
     return count;
   }
 
-  /** Reads the positions of one list in the row into a run. Returns 0 if it has none. */
+  /** Reads the positions that one list has for the row into a run. Returns 0 if there are none. */
   private readRun(cursor: Cursor, row: u32, run: usize): u32 {
     if ((++this.asks & RUNS_A_CHECK) == 0) checkDeadline();
     if (!cursorFind(cursor, row)) return 0;

@@ -1,6 +1,7 @@
-// The ranking signal "points": the worth of a neighbour's nearness. It is added to the score of the words, or
-// counts alone if neighbours come first. Only neighbours get it. They are few, so they are offered without
-// checking bounds. Value: `of`, which `textMatch` includes. Bound: `textMost`. Explanation: `of`.
+// The ranking signal "points": what a document is worth for being near the query by its vector. The points
+// are added to the score of the words, or count alone if neighbours come first. Only neighbours get points.
+// Neighbours are few, so they are offered without checking bounds. Value: `of`, which `textMatch` includes.
+// Bound: `textMost`. Explanation: `of`.
 
 import { Neighbours } from "../match/neighbours";
 import { scratchZeroed } from "../memory/arena";
@@ -9,13 +10,13 @@ import { SearchProgram } from "../program/search-program";
 import { textMatchOf, textMatchOfNeighbour } from "../rank/final-key";
 import { textMatchIn } from "./row-state";
 
-/** Points of the neighbours among the rows of the current segment. In scratch. */
+/** Points of the neighbours among the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class NeighbourPoints {
   program: NeighbourProgram;
   neighbours: Neighbours;
-  words: u32; // words of the query
-  wordsOfFull: u32; // SearchProgram
+  words: u32; // number of words in the query
+  wordsOfFull: u32; // see SearchProgram
 
   static make(program: SearchProgram, neighbours: Neighbours): NeighbourPoints {
     const made = changetype<NeighbourPoints>(scratchZeroed(offsetof<NeighbourPoints>()));
@@ -26,7 +27,7 @@ export class NeighbourPoints {
     return made;
   }
 
-  /** True if the row precedes all rows that are not neighbours and only its points count. */
+  /** True if only the row's points count, because it is a neighbour that precedes all other rows. */
   areAll(row: u32): bool {
     return this.program.first && this.neighbours.matches(row);
   }
@@ -38,17 +39,17 @@ export class NeighbourPoints {
     return counts ? neighbours.pointsOf(row) : 0;
   }
 
-  /** Text match of a matching row; `score` is that of its words with their closeness. */
+  /** Text match of a matching row. `score` is the score of its words, including closeness. */
   textMatch(row: u32, score: f64, state: u32): f64 {
     const points = this.of(row);
     if (this.areAll(row)) return textMatchOfNeighbour(points);
-    // In a query without words, a row lacks none. It has no full match because of that.
+    // In a query without words, no row lacks a word. That must not make every row a full match.
     return this.words == 0
       ? textMatchOf(points, false, 0, false)
       : textMatchIn(score + points, state, this.wordsOfFull);
   }
 
-  /** Upper bound on a text match if words score at most `score` and no row is in a better state. */
+  /** Upper bound on a text match if words score at most `score` and no row has a better state. */
   textMost(score: f64, state: u32): f64 {
     const most = this.program.most;
     return this.program.first

@@ -1,6 +1,6 @@
 // The ranking signal "place": a bonus for a field that starts with the words of the query, and a larger one
-// for a field that consists of them. Only rows with every word get it. Value: `of`, which reads positions.
-// Bounds: `most` for rows of a state, `bound` for one row. Explanation: `explain`.
+// for a field that consists of exactly these words. Only rows with every word get it. Value: `of`, which
+// reads positions. Bounds: `most` for rows of a state, `bound` for one row. Explanation: `explain`.
 
 import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
@@ -15,17 +15,17 @@ import { NearLists, RUN_BYTES } from "./near-lists";
 import { isExact, wordsMatched } from "./row-state";
 import { Starts } from "./starts";
 
-/** Place bonuses in the current segment. In scratch. */
+/** Place bonuses in the current segment. Allocated in scratch memory. */
 @unmanaged
 export class PlaceBonus {
   program: SearchProgram;
   ranking: RankProgram;
   near: NearLists;
   starts: Starts;
-  given: bool; // whether the query gives place bonuses
-  wholes: bool; // whether rows of the current segment may consist of the words
-  norms: usize; // u32 address by slot index, 0 = no document has a value
-  reached: usize; // u32 by slot index: words found at their places so far
+  given: bool; // whether the query uses place bonuses
+  wholes: bool; // whether a field in the current segment may consist of exactly the query's words
+  norms: usize; // u32 address by slot index; 0 = no document has a value in the slot
+  reached: usize; // u32 by slot index: number of words found in place so far
 
   static make(program: SearchProgram, near: NearLists): PlaceBonus {
     const made = changetype<PlaceBonus>(scratchZeroed(offsetof<PlaceBonus>()));
@@ -40,7 +40,7 @@ export class PlaceBonus {
     return made;
   }
 
-  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
   beginSegment(used: usize, summary: usize): void {
     const slots = this.program.slots;
     this.wholes = this.given && this.mayHaveWholes(summary);
@@ -51,7 +51,7 @@ export class PlaceBonus {
     }
   }
 
-  /** False if, in every row, the first word occurs only in fields longer than the query. */
+  /** False if the first word occurs only in fields longer than the query. */
   private mayHaveWholes(summary: usize): bool {
     if (this.program.wordCount == 0) return false;
     const word = this.program.wordAt(0);
@@ -71,7 +71,7 @@ export class PlaceBonus {
     return this.given && wordsMatched(state) == this.program.wordCount;
   }
 
-  /** The most that rows of this state can get. */
+  /** The largest place bonus for rows in this state. */
   most(state: u32): f64 {
     if (!this.applies(state)) return 0;
     const starts = this.ranking.startsBonus;
@@ -93,21 +93,21 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Rows in one word of a bitset that may get the bonus. Valid where `starts` knows them. */
+  /** Rows in one bitset word that may get the bonus. Valid only where `starts` is known. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
 
-  /** True if the slot has as many tokens as the query has words. */
+  /** True if the row's field in the slot has as many tokens as the query has words. */
   private isWhole(index: u32, row: u32): bool {
     const lengths = <usize>Mem.u32At(this.norms + ((<usize>index) << 2));
     return lengths != 0 && this.starts.lengthIsWords(Mem.u8At(lengths + row));
   }
 
   /**
-   * Returns `whole` if a queried slot consists of the words and the row has every word as written, else
-   * `starts` if the words are at the first places of such a slot, in order. Must not be called for a row with
-   * a `bound` of 0, which gets no bonus.
+   * Returns `whole` if a queried slot consists of exactly the query's words and the row has every word as
+   * written; returns `starts` if such a slot begins with the words, in order. Must not be called for a row
+   * with a `bound` of 0, which gets no bonus.
    */
   of(row: u32, state: u32): f64 {
     const program = this.program;
@@ -138,12 +138,12 @@ export class PlaceBonus {
   }
 
   /**
-   * Counts word `word` for the slot of a run that has it at position `word`, if all earlier words are in
-   * place.
+   * Counts `word` for the slot of a run that has it at position `word`, provided that all earlier words are
+   * in place.
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);
-    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // another run of the slot had it
+    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // true: another run counted it
     const end = Mem.u32At(run + 8);
     for (let i = Mem.u32At(run + 4); i < end; i++) {
       const position = Mem.u32At(this.near.positions.at(i));
@@ -155,7 +155,7 @@ export class PlaceBonus {
     return false;
   }
 
-  /** The PLACE_* that a bonus returned by `of` stands for. */
+  /** The PLACE_* value for a bonus that `of` returned. */
   explain(bonus: f64): u32 {
     return bonus > this.ranking.startsBonus ? PLACE_WHOLE : bonus > 0 ? PLACE_STARTS : 0;
   }

@@ -1,5 +1,5 @@
-// The state of a row, which ranks before its score: how many words it has, their typos, and whether all are
-// as written. One u32 per row, written when words are scored and read when bounds are computed.
+// The state of a row, which ranks before its score: the number of words it has, their typos, and whether all
+// are as written. One u32 per row, written when words are scored and read when bounds are computed.
 
 import { textMatchOf } from "../rank/final-key";
 
@@ -9,12 +9,12 @@ export const TYPOS_COUNTED: u32 = 15;
 export const INEXACT: u32 = 0x100;
 export const MATCHED: u32 = 0x10000;
 
-/** State of a row that has `words` words with `typos` typos in total. */
+/** State of a row with `words` matched words and `typos` typos in total. */
 export function rowState(words: u32, typos: u32, exact: bool): u32 {
   return (MATCHED * words) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
-/** Every word. Each word of a row is one bit; words from the 65th on have no bit and count as present. */
+/** Every word. Each word of a row is one bit. The 65th and later words have no bit and count as present. */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;
 

@@ -1,8 +1,8 @@
-// Ranks rows by text match and bonus, larger first. Rows fall into sets ordered by the state of the text
+// Ranks rows by text match plus bonus, larger first. Rows fall into sets ordered by the state of the text
 // match (all words, their typos, whether they are as written). Sets are visited best first until no further
-// one can change the result. Where lower alternatives may not matter, the rows of a set are scored with their
-// best alternatives alone; only rows whose bound can enter get the rest, closeness and bonuses
-// (candidates.ts). Rows without all words are visited word by word, as in MaxScore of Turtle and Flood 1995.
+// set can change the result. Where lower alternatives may not matter, the rows of a set are scored with their
+// best alternatives alone; only rows whose bound can enter get the other alternatives, closeness and bonuses
+// (candidates.ts). Rows that lack a word are visited word by word, as in MaxScore of Turtle and Flood 1995.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -26,10 +26,10 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
-const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring them is faster
-const PART_MOST: u32 = 256; // candidates offered at a time
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring them all is faster
+const PART_MOST: u32 = 256; // maximum number of candidates offered at a time
 
-/** Visits the rows of the current segment set by set. In scratch. */
+/** Visits the rows of the current segment set by set. Allocated in scratch memory. */
 @unmanaged
 export class SetVisitor {
   program: SearchProgram;
@@ -45,8 +45,8 @@ export class SetVisitor {
   rows: u32;
   rangeRows: u32;
   rangeFirst: u32;
-  size: u32; // rows of the next range
-  scored: Numbered; // rows of a range that are scored
+  size: u32; // number of rows in the next range
+  scored: Numbered; // rows of a range that get scored
   anyBehind: bool; // some word has alternatives of lower tiers
 
   static make(
@@ -74,7 +74,7 @@ export class SetVisitor {
     return made;
   }
 
-  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.lengths.beginSegment(segment, summary);
     this.short.beginSegment();
@@ -82,8 +82,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time, the first range
-   * having `first` rows. `numbered` and the bitset `some` are working space.
+   * Visits the rows of `matching` in a segment of `count` rows. The first range has `first` rows, later
+   * ranges have `range` rows. `numbered` and the bitset `some` are working space.
    */
   visit(matching: usize, count: u32, range: u32, first: u32, numbered: Numbered, some: usize): void {
     const matches = this.matches;
@@ -110,7 +110,7 @@ export class SetVisitor {
   }
 
   /**
-   * Visits those rows of `left` that have every word, tier by tier. Returns false if no other row can enter.
+   * Visits the rows of `left` that have every word, tier by tier. Returns false if no other row can enter.
    */
   private visitTiers(set: usize, left: usize): bool {
     const matches = this.matches;
@@ -130,7 +130,7 @@ export class SetVisitor {
     return true;
   }
 
-  /** Moves the rows of `from` that are also in `a` and `b` to `set`; 0 stands for all rows. */
+  /** Moves the rows that are in `from`, `a` and `b` to `set`. If `a` or `b` is 0, it stands for all rows. */
   private take(set: usize, from: usize, a: usize, b: usize): void {
     bitsMove(set, from, a == 0 ? from : a, b == 0 ? from : b, this.rows);
   }
@@ -140,7 +140,7 @@ export class SetVisitor {
     return signals.textMatch(score, state) + signals.bonusMost(state) >= this.top.leastSum();
   }
 
-  /** Visits the few rows to which the bounds do not apply. */
+  /** Visits the few rows that the bounds do not cover. */
   private visitApart(set: usize): void {
     const scored = this.scored;
     for (let from = this.lastRange(); !failed(); from -= this.rangeRows) {
@@ -160,14 +160,14 @@ export class SetVisitor {
     return this.rows == 0 ? 0 : ((this.rows - 1) / this.rangeRows) * this.rangeRows;
   }
 
-  /** Restarts the ranges for the rows of a new set. */
+  /** Restarts the ranges for a new set of rows. */
   private rangesBegin(): void {
     this.size = this.top.isFull() || this.rangeRows == this.rows ? this.rangeRows : this.rangeFirst;
   }
 
   /**
-   * First row of the range that ends at `to`. New rows come first, so that few equal rows are replaced.
-   * Ranges stay small until enough rows are kept for the worst of them to filter the others.
+   * First row of the range that ends at `to`. The newest rows come first, so that few equal rows are
+   * replaced. Ranges stay small until enough rows are kept for the worst of them to filter the rest.
    */
   private rangeBefore(to: u32): u32 {
     const from = ((to - 1) / this.size) * this.size;
@@ -177,9 +177,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that have every word and share one state. `bestOnly` says that words have further
-   * alternatives, from which the set was not built. Returns false if no row in a worse state can enter
-   * either.
+   * Visits rows that have every word and share one state. `bestOnly`: the words also have alternatives that
+   * were not used to build the set. Returns false if no row in a worse state can enter either.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
@@ -197,8 +196,8 @@ export class SetVisitor {
   }
 
   /**
-   * The rows of `set` in [from, to) that can score enough to enter, as far as lengths and lists tell. None is
-   * in a better state than `state`. `which`: the alternatives that may contribute.
+   * The rows of `set` in [from, to) that can score enough to enter, judging by lengths and lists. No row is
+   * in a better state than `state`. `which`: the alternatives that can contribute.
    */
   private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;
@@ -218,7 +217,7 @@ export class SetVisitor {
     return some;
   }
 
-  /** True if `some` has all rows of `set` in [from, to) that can reach a sum of `least`. */
+  /** True if `some` contains all rows of `set` in [from, to) that can reach a sum of `least`. */
   private holdAll(some: usize, set: usize, from: u32, to: u32, least: f64): bool {
     const scored = this.scored;
     numberRows(scored, set, from, to);
@@ -256,8 +255,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows in different states, none better than `most` with the score `mostScored`. `which`: the
-   * alternatives that may contribute.
+   * Visits rows in different states. No row is better than state `most` with the score `mostScored`. `which`:
+   * the alternatives that can contribute.
    */
   private visitMixed(set: usize, most: u32, mostScored: f64, which: u32): void {
     const scored = this.scored;
@@ -304,8 +303,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that lack some word, or all rows if having every word counts for nothing. Rows with the word
-   * that can score most come first, then those with the next one, and so on.
+   * Visits rows that lack some word, or all rows if having every word gives no advantage. Rows with the word
+   * that can score most come first, then rows with the word that can score second most, and so on.
    */
   private visitByWord(set: usize, left: usize): void {
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {
@@ -313,7 +312,7 @@ export class SetVisitor {
       let most: f64 = 0;
       for (let i: u32 = 0; i < this.program.wordCount; i++) {
         const word = this.program.wordAt(i);
-        if (word.rows == 0) continue; // no remaining row has it
+        if (word.rows == 0) continue; // no remaining row has the word
         most += word.most;
         if (best.rows == 0 || word.most > best.most) best = word;
       }

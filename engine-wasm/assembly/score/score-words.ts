@@ -1,6 +1,7 @@
 // Scores numbered rows of one segment, one term at a time, list by list. docs/FORMATS.md prescribes the order
-// of all floating-point operations: by program term, dictionary term and slot into the sum of an alternative,
-// then the best alternative, then the words in order. Which rows are worth scoring is decided elsewhere.
+// of all floating-point operations: contributions are added to the sum of an alternative by program term,
+// dictionary term and slot, then the best alternative is chosen, then the words are added in order. Other
+// files decide which rows are worth scoring.
 
 import { checkDeadline } from "../env";
 import { STATUS_DAMAGED } from "../layout";
@@ -24,8 +25,8 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
-const SEEK_ABOVE: u64 = 12; // above this many postings per row to score, seek rows instead of scanning
-const STEPS_A_CHECK: u32 = 0x4000; // between two looks at the deadline
+const SEEK_ABOVE: u64 = 12; // above this many postings per row to score, seek the rows instead of scanning
+const STEPS_A_CHECK: u32 = 0x4000; // between two deadline checks
 const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 
@@ -40,29 +41,29 @@ function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
   return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
 }
 
-/** Adds the worth of a posting's occurrences to the sum of the row with this number. */
+/** Adds the worth of a posting's occurrences to the sum of row number `number`. */
 function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
   Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
 }
 
-/** Word scores of the numbered rows of the current segment. In scratch. */
+/** Word scores of the numbered rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class WordScores {
   program: SearchProgram;
-  room: u32; // capacity of the arrays below, which are indexed by row number
-  sums: usize; // f64: of the current alternative; the caller may use the space until the next `score`
-  saturations: usize; // f64: the sum with which a row gets half of what an alternative can score
-  best: usize; // f64: of the current word
+  room: u32; // capacity in rows of the arrays below, which are indexed by row number
+  sums: usize; // f64: current alternative; the caller may use the space until the next `score`
+  saturations: usize; // f64: the sum at which an alternative scores half of its maximum in the row
+  best: usize; // f64: best score for the current word
   wordState: usize; // u32
-  scores: usize; // f64: of all words
-  uppers: usize; // f64, with `bestOnly`: upper bound on the score with the alternatives that were left out
-  states: usize; // u32, with `states`: row-state.ts
-  rowWords: usize; // u64, with `states`: which words the row has, row-state.ts
+  scores: usize; // f64: total over all words
+  uppers: usize; // f64, with `bestOnly`: upper bound on the score with all alternatives
+  states: usize; // u32, with `states`: see row-state.ts
+  rowWords: usize; // u64, with `states`: the words that the row has, see row-state.ts
   normsOfSlot: usize; // u32 address by slot index
   buffer: usize;
   rows: u32; // rows in the segment
-  steps: u32; // postings read and rows rated since the last look at the deadline
+  steps: u32; // postings read and rows rated since the last deadline check
 
   static make(program: SearchProgram): WordScores {
     const made = changetype<WordScores>(scratchZeroed(offsetof<WordScores>()));
@@ -72,7 +73,7 @@ export class WordScores {
     return made;
   }
 
-  /** Names the segment whose rows are scored next; the lists of the words must be open. */
+  /** Sets the segment whose rows are scored next. The words' lists must be open. */
   beginSegment(segment: usize): void {
     const program = this.program;
     this.rows = Seg.rows(segment);
@@ -82,14 +83,14 @@ export class WordScores {
     }
   }
 
-  /** u8 by row, 0 if no row has a value. */
+  /** Norm bytes of a slot, u8 by row; 0 if no row has a value. */
   normsOf(slotIndex: u32): usize {
     return <usize>Mem.u32At(this.normsOfSlot + ((<usize>slotIndex) << 2));
   }
 
   /**
-   * Scores the rows of a set. `states`: compute their states as well; without it, every row must have every
-   * word. `bestOnly`: use alternatives of TIER_BEST alone; every row must have one for each word.
+   * Scores the rows of a set. `states`: compute their states too; if false, every row must have every word.
+   * `bestOnly`: use only TIER_BEST alternatives; every row must have one for each word.
    */
   score(set: Numbered, states: bool, bestOnly: bool): void {
     const program = this.program;
@@ -126,7 +127,7 @@ export class WordScores {
   }
 
   /**
-   * True if no row's score for the current word exceeds `most`. Rows without a score hold NaN and do not
+   * True if no row's score for the current word exceeds `most`. Rows without a score contain NaN and do not
    * count.
    */
   private bestAtMost(most: f64, count: u32): bool {
@@ -155,8 +156,8 @@ export class WordScores {
   }
 
   /**
-   * The longer a row, the more often it must contain a term. Its length is the weighted sum of its fields'
-   * lengths.
+   * Computes the saturation of each row. The longer a row, the more occurrences of a term it needs. A row's
+   * length is the weighted sum of its fields' lengths.
    */
   private findSaturations(set: Numbered): void {
     const program = this.program;
@@ -176,7 +177,7 @@ export class WordScores {
         }
         break;
       }
-      // Two slots at a time: reading and writing a sum takes as long as adding a length.
+      // Adds two slots at a time, because loading and storing a sum takes as long as adding a length.
       const otherNorms = this.normsOf(other);
       const otherLengths = program.slotLengths(other);
       for (let at = rows; at < end; at += 4) {
@@ -196,7 +197,7 @@ export class WordScores {
     }
   }
 
-  /** The first slot from `slot` on in which rows have values, or the number of slots. */
+  /** The first slot >= `slot` that has values, or the number of slots. */
   private nextSlot(slot: u32): u32 {
     while (slot < this.program.slotCount && this.normsOf(slot) == 0) slot++;
     return slot;
@@ -263,7 +264,9 @@ export class WordScores {
     checkDeadline();
   }
 
-  /** Lets an alternative compete for the word in every row that has it. */
+  /**
+   * Scores an alternative for each row that has it, and keeps the score if it is the row's best for the word.
+   */
   private rate(boost: f64, count: u32): void {
     const sums = this.sums;
     const best = this.best;
@@ -295,7 +298,7 @@ export class WordScores {
     }
   }
 
-  /** Like `rate`, and also keeps the fewest typos and whether the word is exact. */
+  /** Like `rate`, but also keeps the fewest typos and whether the word is exact. */
   private rateWithState(alternative: Alternative, count: u32): void {
     const sums = this.sums;
     const best = this.best;
@@ -333,7 +336,7 @@ export class WordScores {
 
   /**
    * Adds an upper bound on the word's contribution to every row. Each step rounds monotonically, so the sum
-   * is a true bound.
+   * is a valid bound.
    */
   private addUpper(word: Word, set: Numbered, first: bool): void {
     const uppers = this.uppers;

@@ -1,7 +1,7 @@
-// Ranks the matching rows of one segment: scores those that may be among the best and offers them. If text
-// match and bonus decide first, score-sets.ts chooses the rows. Otherwise rows are visited in order, range by
-// range, and scored only if the best possible text match would let them enter. signals.ts says what a row is
-// worth.
+// Ranks the matching rows of one segment: scores the rows that may be among the best and offers them. If text
+// match and bonus are the first sort criterion, score-sets.ts selects the rows. Otherwise rows are visited in
+// order, range by range, and scored only if the best possible text match would let them enter. signals.ts
+// computes what a row is worth.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -18,15 +18,15 @@ import { SetVisitor } from "./score-sets";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays fit in the cache
-const RANGE_FIRST: u32 = 1024; // ranges grow: each is filtered by the best rows of earlier ones
-const RANGE_MATCHING: u32 = 1024; // a range with fewer matching rows is made larger
-const RANGE_MATCHING_FIRST: u32 = 64; // restarting a list takes as long as scoring some of its rows
-const LISTS_IN_RANGES: u32 = 256; // with more lists, restarting each for every range takes too long
-const WIDE_FIRST: u32 = 16; // then the first range has 1 / WIDE_FIRST of the rows, the second the rest
+const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays fit in the CPU cache
+const RANGE_FIRST: u32 = 1024; // ranges grow, because the rows kept from earlier ranges filter later ones
+const RANGE_MATCHING: u32 = 1024; // ranges are enlarged to have about this many matching rows
+const RANGE_MATCHING_FIRST: u32 = 64; // for the first range; restarting a list costs as much as scoring rows
+const LISTS_IN_RANGES: u32 = 256; // with more lists, restarting them all for every range takes too long
+const WIDE_FIRST: u32 = 16; // then the first range has 1 / WIDE_FIRST of the rows, the second range the rest
 
 /**
- * Rows per range: at least `least`, and enough to contain about `matching` of the `found` rows; a multiple of
+ * Rows per range: at least `least`, and enough to include about `matching` of the `found` rows. A multiple of
  * 64, or all rows.
  */
 function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
@@ -34,7 +34,7 @@ function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
   return wanted >= <u64>rows ? rows : (<u32>wanted + 63) & ~63;
 }
 
-/** Ranks the matching rows of one segment after the other. In scratch. */
+/** Ranks the matching rows of one segment after another. Allocated in scratch memory. */
 @unmanaged
 export class Scorer {
   program: SearchProgram;
@@ -63,8 +63,8 @@ export class Scorer {
   }
 
   /**
-   * Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best.
-   * `summary`: that of the segment, or 0.
+   * Scores the rows in `matching` (`found` > 0 of them) and offers those that may be among the best.
+   * `summary`: the segment's summary, or 0.
    */
   scoreRows(segment: usize, summary: usize, matching: usize, found: u32): void {
     const rows = Seg.rows(segment);
@@ -95,7 +95,7 @@ export class Scorer {
     }
   }
 
-  /** Chooses the rows of [from, to) that could enter. */
+  /** Selects the rows of [from, to) that could enter. */
   private choose(matching: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     const sieve = this.sieve;
@@ -123,8 +123,8 @@ export class Scorer {
   }
 
   /**
-   * Those rows of `among` (bit i stands for row `from` + i) that could enter with the best possible text
-   * match and bonus.
+   * The rows of `among` that could enter with the best possible text match and bonus. Bit i stands for row
+   * `from` + i.
    */
   private enterers(among: u64, from: u32): u64 {
     const signals = this.signals;

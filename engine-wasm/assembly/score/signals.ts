@@ -1,13 +1,14 @@
-// Combines the ranking signals: what a row is worth with its words, closeness and bonuses, and an upper bound
-// on it, by which rows are skipped unseen.
+// Combines the ranking signals: what a row is worth given its words, closeness and bonuses, and an upper
+// bound on that worth, which lets the kernel skip rows without scoring them.
 //
-// Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side:
+// Each signal is a class in its own file, with its value, its bounds and its explanation side by side:
 // closeness.ts, place-bonus.ts, term-bonus.ts, neighbour-points.ts. Boosts, pins and burials come from rules
-// and are in rank/rules.ts. To add a signal, write such a file, create it here, and count its value in
-// `offer` and its bounds in the methods under "Bounds". A bound must never be below a value that a row can
-// get. A signal within the text match counts in the bounds of the score. One beside it counts in those of the
-// bonus, and also clears `isPlain` and, if it is large, `sumIsPlain` (program/rank-program.ts). Code that
-// skips rows uses only these methods; `boundsHold` checks each of them against what a row is worth.
+// and are in rank/rules.ts. To add a signal, write such a file, create the signal here, and include its value
+// in `offer` and its bounds in the methods under "Bounds". A bound must never be below a value that a row can
+// get. A signal that is part of the text match belongs in the bounds of the score. Any other signal belongs
+// in the bounds of the bonus, and also clears `isPlain` and, if it is large, `sumIsPlain`
+// (program/rank-program.ts). Code that skips rows uses only these methods; `boundsHold` checks each bound
+// against what a row is worth.
 
 import { ROW_HAS_WORD, ROW_MATCHED, ROW_NEIGHBOUR, SORT_RELEVANCE } from "../layout";
 import { Neighbours } from "../match/neighbours";
@@ -29,7 +30,7 @@ import { rowState, textMatchIn, wordsMatched } from "./row-state";
 import { WordScores } from "./score-words";
 import { TermBonus } from "./term-bonus";
 
-/** The ranking signals of one search over the rows of the current segment. In scratch. */
+/** The ranking signals of one search over the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class Signals {
   program: SearchProgram;
@@ -42,11 +43,11 @@ export class Signals {
   place: PlaceBonus;
   term: TermBonus;
   points: NeighbourPoints;
-  leastTypos: u32; // of a row with all words
-  bestState: u32; // the best state that a row can be in
-  mostScore: f64; // the most that all words and closeness can score
-  rows: u32; // rows in the current segment
-  lowerIsBetter: bool; // a sort key prefers small text matches, so no bound tells whether a row can enter
+  leastTypos: u32; // fewest typos of a row with all words
+  bestState: u32; // the best state of any row
+  mostScore: f64; // the maximum score of all words with closeness
+  rows: u32; // number of rows in the current segment
+  lowerIsBetter: bool; // a sort key prefers small text matches, so no bound can exclude a row
 
   static make(program: SearchProgram, rules: Rules, neighbours: Neighbours, top: TopK): Signals {
     const made = changetype<Signals>(scratchZeroed(offsetof<Signals>()));
@@ -81,7 +82,7 @@ export class Signals {
     this.bestState = this.fullState(this.leastTypos, exact);
   }
 
-  /** Starts a new segment with its summary, or 0; the lists of the words must be open. */
+  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.rows = Seg.rows(segment);
     this.near.beginSegment();
@@ -90,7 +91,7 @@ export class Signals {
     this.term.beginSegment(segment);
   }
 
-  /** State of rows that all have every word, with this many typos. */
+  /** State of rows that have every word, with `typos` typos. */
   fullState(typos: u32, exact: bool): u32 {
     return rowState(this.program.wordCount, typos, exact);
   }
@@ -101,17 +102,17 @@ export class Signals {
 
   // Bounds.
 
-  /** The most that signals add to the score of a row's words. */
+  /** The most that signals can add to the score of a row's words. */
   scoreMost(): f64 {
     return this.closeness.most;
   }
 
-  /** The largest text match that any row can have, neighbour or not. */
+  /** The largest text match that any row can have, whether or not it is a neighbour. */
   mostText(): f64 {
     return this.points.textMost(this.mostScore, this.bestState);
   }
 
-  /** The largest bonus of rows in this state, not counting one that lifts over everything. */
+  /** The largest bonus of rows in this state, except bonuses that lift a row over all others. */
   bonusMost(state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
@@ -122,8 +123,8 @@ export class Signals {
   }
 
   /**
-   * Bitset of the rows to which the other bounds of sums do not apply, or 0 for none. They are lifted over
-   * everything, or neighbours, and few.
+   * Bitset of the rows that the other bounds on sums do not cover, or 0 if there are none. They are few:
+   * neighbours, and rows lifted over all others.
    */
   rowsApart(): usize {
     const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
@@ -135,7 +136,7 @@ export class Signals {
     return both;
   }
 
-  /** True if `rowsWithBonus` is known for rows from..to in this state. */
+  /** True if `rowsWithBonus` is known for rows [from, to) in this state. */
   rowsWithBonusKnown(from: u32, to: u32, state: u32): bool {
     return this.place.most(state) == 0 || this.place.starts.areKnown(from, to);
   }
@@ -145,17 +146,17 @@ export class Signals {
     return this.place.starts.postings(from, to);
   }
 
-  /** Finds the rows from..to that may get a bonus. */
+  /** Finds the rows of [from, to) that may get a bonus. */
   findRowsWithBonus(from: u32, to: u32): void {
     this.place.starts.find(from, to);
   }
 
-  /** Rows in one word of a bitset that may get a bonus, where that is known. */
+  /** Rows in one bitset word that may get a bonus. Valid only where that is known. */
   rowsWithBonus(word: u32): u64 {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
 
-  /** True if the row may get a bonus, where that is known. */
+  /** True if the row may get a bonus. Valid only where that is known. */
   getsBonus(row: u32): bool {
     return ((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) != 0;
   }
@@ -166,8 +167,8 @@ export class Signals {
   }
 
   /**
-   * Upper bound on text match plus bonus of the row. `score` is its score or more, `words` the words that it
-   * has.
+   * Upper bound on text match plus bonus of the row. `score` is its score or an upper bound on it; `words`
+   * are the words that it has.
    */
   sumBound(row: u32, score: f64, state: u32, words: u64): f64 {
     const bound = this.textMatch(score + this.closeness.bound(state, words), state);
@@ -176,7 +177,7 @@ export class Signals {
 
   // Values.
 
-  /** Offers a row that may be asked about (near-lists.ts). */
+  /** Offers a row. It must be one that near-lists.ts may look up. */
   offer(row: u32, score: f64, state: u32, words: u64): void {
     if (!this.program.ranking.isPlain) return this.offerRanked(row, score, state, words);
     const top = this.top;
@@ -218,7 +219,7 @@ export class Signals {
   }
 
   /**
-   * True if the bounds used to skip rows are not below what this row is worth. `score` is that of its words
+   * True if no bound used to skip rows is below what this row is worth. `score` is the score of its words
    * alone.
    */
   private boundsHold(row: u32, score: f64, state: u32, words: u64, text: f64, bonus: f64): bool {
@@ -231,7 +232,7 @@ export class Signals {
     return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }
 
-  /** ROW_* flags in the result of a row in this state. */
+  /** ROW_* flags of a row in this state. */
   flagsOf(row: u32, state: u32): u32 {
     const flags = this.rules.flagsOf(row);
     if (!this.neighbours.matches(row)) return flags;
@@ -242,8 +243,8 @@ export class Signals {
   }
 
   /**
-   * Like `offer`, for a neighbour, which may lack all words. In a query without words it also takes rows that
-   * are only pinned, and the score, the state and `words` are 0.
+   * Like `offer`, for a neighbour, which may lack all words. In a query without words it also accepts rows
+   * that are only pinned; `score`, `state` and `words` are then 0.
    */
   offerNeighbour(row: u32, score: f64, state: u32, words: u64): void {
     const points = this.points;
@@ -289,7 +290,7 @@ export class Signals {
     }
   }
 
-  /** Offers a row of a query without words and neighbours. */
+  /** Offers a row of a query that has neither words nor neighbours. */
   offerWordless(row: u32): void {
     this.top.offer(row, 0, this.term.of(row), this.rules.flagsOf(row));
   }

@@ -1,6 +1,6 @@
-// Finds the rows with the first word at position 0 of some queried slot; only they can get a place bonus.
-// Reads the positions of whole blocks in one pass, which is much faster than row by row and pays off when
-// many rows need it. For a single word this settles its place.
+// Finds the rows that have the first word at position 0 of some queried slot; only these rows can get a place
+// bonus. It decodes the positions of whole blocks in one pass. That is much faster than reading them row by
+// row and pays off if many rows need it. For a query of one word, no further check of the place is needed.
 
 import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_POSITIONS, STATUS_DAMAGED } from "../layout";
@@ -23,13 +23,16 @@ import {
 import { Field, findField, Seg } from "../segment/segment";
 import { fail } from "../status";
 
-const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; results are recorded piece by piece
-const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
+const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; `known` has one entry per piece
+const LISTS_A_CHECK: u32 = 63; // between two deadline checks
 
-/** False if no position in a block is 0. After the first position of a posting, distances follow. */
+/**
+ * False if no position in a block is 0. Only the first position of a posting is absolute; the rest are
+ * distances.
+ */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);
-  if (at > cursor.positionsEnd) return true; // damaged: decoding will report it
+  if (at > cursor.positionsEnd) return true; // damaged list: decoding will report it
   const end = blockEnd(cursor, block, at);
   for (; at + 16 <= end; at += 16) if (!i8x16.all_true(Mem.v128At(at))) return true;
   for (; at < end; at++) if (Mem.u8At(at) == 0) return true;
@@ -43,7 +46,7 @@ function blockStart(cursor: Cursor, block: u32): usize {
 }
 
 /**
- * End of the positions of a block that start at `start`, if the list is not damaged; never beyond the end of
+ * End of the block's positions, which begin at `start`, unless the list is damaged. Never beyond the end of
  * the list.
  */
 function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
@@ -53,17 +56,17 @@ function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
   return max(start, cursor.positions + min(<usize>next, cursor.positionsEnd - cursor.positions));
 }
 
-/** Fields that begin with the first word, in the current segment. In scratch. */
+/** Rows of the current segment with a field that begins with the first word. Allocated in scratch memory. */
 @unmanaged
 export class Starts {
   program: SearchProgram;
   segment: usize;
   rows: u32;
-  known: usize; // u8 by piece, 0 = nothing known yet
-  starts: usize; // bitset
-  wholes: usize; // bitset: the slot has as many tokens as the query has words
-  norms: usize; // of the current list
-  normOfWords: u32; // norm byte of as many tokens as the query has words; NORMS: none
+  known: usize; // u8 by piece; 0 = nothing known yet
+  starts: usize; // bitset: rows with the first word at position 0
+  wholes: usize; // bitset: rows of `starts` whose slot has as many tokens as the query has words
+  norms: usize; // norm bytes for the current list's slot
+  normOfWords: u32; // norm byte for a length equal to the query's number of words; NORMS = none
   buffer: usize;
 
   static make(program: SearchProgram): Starts {
@@ -74,21 +77,21 @@ export class Starts {
     return made;
   }
 
-  /** Starts a new segment; the lists of the words must be open. */
+  /** Starts a new segment. The words' lists must be open. */
   beginSegment(used: usize): void {
     this.segment = used;
     this.rows = Seg.rows(used);
     this.known = 0;
   }
 
-  /** False if the first word is certainly not at position 0. */
+  /** False if it is certain that the first word is not at position 0. */
   mayStart(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.starts, row);
   }
 
   /**
-   * False if the first word is certainly not at position 0 of a slot with as many tokens as the query has
-   * words.
+   * False if it is certain that the first word is not at position 0 of a slot with as many tokens as the
+   * query has words.
    */
   mayBeWhole(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.wholes, row);
@@ -105,12 +108,12 @@ export class Starts {
     return to == from || this.isKnown(to - 1);
   }
 
-  /** True if a norm byte stands for as many tokens as the query has words. */
+  /** True if a norm byte stands for a length equal to the query's number of words. */
   lengthIsWords(norm: u32): bool {
     return norm == this.normOfWords;
   }
 
-  /** Known rows in one word of a bitset. */
+  /** Rows of one bitset word with the first word at position 0. The rows must be known. */
   among(word: u32): u64 {
     return this.known == 0 ? 0 : Bits.word(this.starts, word);
   }
@@ -173,18 +176,18 @@ export class Starts {
   }
 
   /**
-   * Reads all postings of the current block, even those outside the range, for which the result holds too. A
-   * byte 0 is a position. The number of positions that end before it equals the number in the earlier
-   * postings.
+   * Reads all postings of the current block, including those outside the range: the result is valid for them
+   * too. A zero byte is position 0. The posting it belongs to is found by counting: as many positions end
+   * before that byte as the earlier postings have.
    */
   private findInBlock(cursor: Cursor): void {
     const held = cursor.held;
     let at = cursor.positionAt;
     const end = blockEnd(cursor, cursor.block, at);
     if (end - at == <usize>held) return this.findSingles(cursor, at);
-    let ended: u32 = 0; // positions before the current bytes
+    let ended: u32 = 0; // number of positions that end before the current bytes
     let i: u32 = 0;
-    let before: u32 = 0; // positions before those of posting i
+    let before: u32 = 0; // number of positions before posting i
     for (; at < end; at += 16) {
       let finals: u32 = 0;
       let zeros: u32 = 0;
@@ -209,7 +212,7 @@ export class Starts {
   }
 
   /**
-   * `findInBlock` for postings with one position each, stored in one byte: there are as many bytes as
+   * `findInBlock` for postings with one position each, each stored in one byte: there are as many bytes as
    * postings.
    */
   private findSingles(cursor: Cursor, at: usize): void {

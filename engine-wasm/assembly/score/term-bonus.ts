@@ -1,6 +1,6 @@
-// The ranking signal "term": a bonus for terms that a row has in certain fields. Within a group of terms the
-// largest bonus counts, and groups add up. Value: `of`. Bounds: `most` for any row, and `of` itself, which
-// reads no positions. Explanation: `explain`.
+// The ranking signal "term": a bonus for rows that have given terms in certain fields. Within a group of
+// terms only the largest bonus counts; the bonuses of groups are added up. Value: `of`. Bounds: `most` for
+// any row, and `of` itself, which reads no positions. Explanation: `explain`.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNone, bitsOr } from "../memory/bitset";
@@ -19,14 +19,14 @@ import {
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** Rows of the current segment with bonus terms. In scratch. */
+/** Rows of the current segment with bonus terms. Allocated in scratch memory. */
 @unmanaged
 export class TermBonus {
   ranking: RankProgram;
   segment: usize;
   rows: u32;
-  rowsWith: usize; // rows with any bonus term, 0 = none
-  lifted: usize; // rows with a bonus that lifts over everything, 0 = none
+  rowsWith: usize; // bitset: rows with any bonus term; 0 = none
+  lifted: usize; // bitset: rows with a bonus that lifts them over all others; 0 = none
   most: f64; // the largest value of `of` for rows that are not lifted
   cursor: Cursor;
   buffer: usize;
@@ -55,7 +55,7 @@ export class TermBonus {
       if (this.rowsWith == 0) this.rowsWith = bitsNone(this.rows);
       bitsOr(this.rowsWith, one.bits, this.rows);
       if (one.bonus >= BONUS_LINE) this.lift(one.bits);
-      else this.most += one.bonus; // may count several terms of one group
+      else this.most += one.bonus; // an upper bound: may add several terms of one group
     }
   }
 
@@ -86,7 +86,7 @@ export class TermBonus {
     }
   }
 
-  /** Sum over the groups of the largest bonus whose term the row has. */
+  /** Sum over all groups of the largest bonus among the terms that the row has. */
   of(row: u32): f64 {
     const ranking = this.ranking;
     if (this.rowsWith == 0 || !Bits.has(this.rowsWith, row)) return 0;
@@ -101,12 +101,12 @@ export class TermBonus {
     return sum;
   }
 
-  /** Rows in one word of a bitset that get the bonus. */
+  /** Rows in one bitset word that get the bonus. */
   rowsIn(word: u32): u64 {
     return this.rowsWith == 0 ? 0 : Bits.word(this.rowsWith, word);
   }
 
-  /** The first term with number >= `i` that the row has, or bonusTermCount if it has none. */
+  /** The first term >= `i` that the row has, or bonusTermCount if there is none. */
   private termFrom(row: u32, i: u32): u32 {
     const ranking = this.ranking;
     while (
@@ -117,7 +117,7 @@ export class TermBonus {
     return i;
   }
 
-  /** Number of the first term of the group after that of term `i`. */
+  /** The number after the last term in the group of term `i`. */
   private groupEnd(i: u32): u32 {
     const ranking = this.ranking;
     const group = ranking.bonusTermAt(i).group;
@@ -126,7 +126,8 @@ export class TermBonus {
   }
 
   /**
-   * Writes the numbers of the bonus terms that count for the row to `numbers`, u32 each. Returns their count.
+   * Writes the numbers (u32) of the bonus terms that count for the row to `numbers`. Returns how many there
+   * are.
    */
   explain(row: u32, numbers: usize): u32 {
     const end = this.ranking.bonusTermCount;

@@ -13,10 +13,10 @@ import {
 } from "../../segment/postings";
 import { WordScores } from "../score-words";
 
-export const TF_UNKNOWN: u32 = 255; // a block's largest frequency is this or more
+export const TF_UNKNOWN: u32 = 255; // the largest frequency in the block is at least this
 const TF_MOST: f64 = 16777216;
 
-/** Walks the lists of the current segment, moving their cursors. In scratch. */
+/** Walks the lists of the current segment, moving their cursors. Allocated in scratch memory. */
 @unmanaged
 export class ListBounds {
   program: SearchProgram;
@@ -30,7 +30,7 @@ export class ListBounds {
     return made;
   }
 
-  /** The most that a list adds to the sum of any row. */
+  /** The most that a list can add to any row's sum. */
   mostOf(cursor: Cursor): f64 {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     let most: f64 = 0;

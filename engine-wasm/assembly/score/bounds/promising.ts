@@ -1,8 +1,8 @@
-// Finds, for a query of one word, the rows of a range that can score enough. It reads posting lists only and
+// For a query of one word, finds the rows of a range that can score enough. It reads posting lists only and
 // scores no row (MaxScore of Turtle and Flood 1995 over the lists of an alternative, with the block maxima of
-// Ding and Suel 2011). The lists of an alternative are read in descending order of what they can add. In the
-// first list that contains it, a row must be worth enough for the remaining lists to make up the difference.
-// Rows in small lists are found once for all ranges.
+// Ding and Suel 2011). The lists of an alternative are read in descending order of what they can add. A row
+// qualifies if its posting in the first list that contains it, plus the most that the remaining lists can
+// add, reaches the cut. Rows in small lists are found once for all ranges.
 
 import { checkDeadline } from "../../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
@@ -20,29 +20,30 @@ import { Signals } from "../signals";
 import { ListBounds, TF_UNKNOWN } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-const LISTS_MOST: u32 = 1024; // with more lists, reading them takes too long
+const LISTS_MOST: u32 = 1024; // with more lists, reading them would take too long
 const LARGE_FROM: u32 = 1024; // a list with at least this many postings is read range by range
 const LEAST_NORMS: u32 = 128; // entries per table; the last one serves all larger norm bytes
 const LEAST_BYTES: usize = 256;
-const LEAST_SINGLE: usize = LEAST_BYTES; // after the table for most rows: the table for rows in one list only
-const LEAST_SMALL: usize = 2 * LEAST_BYTES; // then the one for rows in several lists, one of them small
+const LEAST_SINGLE: usize = LEAST_BYTES; // offset of the table for rows in one list only
+// Offset of the table for rows in several lists, some of them small.
+const LEAST_SMALL: usize = 2 * LEAST_BYTES;
 const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
-const UNSURE_MOST: u32 = 64; // with more unsure rows, look up which of them have a bonus
-const LISTS_A_CHECK: u32 = 63; // between two looks at the deadline
+const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of them have a bonus
+const LISTS_A_CHECK: u32 = 63; // between two deadline checks
 const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than the rounding error of a score
 
 /** One list of an alternative. */
 @unmanaged
 class Reach {
-  most: f64; // the most it adds to the sum of a row
-  rest: f64; // the most that the later large lists of the alternative add
-  small: f64; // the same for the later small lists; for a large list, all small ones
+  most: f64; // the most that the list adds to a row's sum
+  rest: f64; // the most that later large lists of the alternative can add
+  small: f64; // the same for later small lists; in a large list: for all small lists
   cursor: Cursor;
 }
 
 const REACH_BYTES: usize = (offsetof<Reach>() + 7) & ~7;
 
-/** Finds the rows of a range that can score enough. In scratch. */
+/** Finds the rows of a range that can score enough. Allocated in scratch memory. */
 @unmanaged
 export class Promising {
   program: SearchProgram;
@@ -50,26 +51,26 @@ export class Promising {
   words: WordScores;
   lengths: RowLengths;
   lists: ListBounds;
-  pays: bool; // whether this seems worthwhile in the current segment; never with several words
-  prepared: bool; // for the current segment
+  pays: bool; // whether the search seems worthwhile in the current segment; false with several words
+  prepared: bool; // whether `prepare` has run for the current segment
   tests: u32; // rows of the range whose exact length was read
-  testsMost: u32; // limit on `tests`; beyond it this does not pay
+  testsMost: u32; // limit on `tests`; above it, the search is not worthwhile
   rows: usize; // bitset: the result of `among`
-  unsure: usize; // bitset: rows that need a bonus that they are not known to have
+  unsure: usize; // bitset: rows that need a bonus and may not have one
   unsureCount: u32;
   inSmall: usize; // bitset: all rows in small lists
-  small: usize; // bitset: those of them that may score enough
+  small: usize; // bitset: rows of `inSmall` that may score enough
   smallCut: f64; // the cut used to find `small`; Infinity = not computed
-  reaches: usize; // Reach by alternative, in each the largest first
+  reaches: usize; // Reach of each list, by alternative, the largest first within an alternative
   set: usize; // bitset: the rows to choose from
-  from: u32; // the range
+  from: u32; // the range is [from, to)
   to: u32;
-  state: u32; // the state shared by the rows
+  state: u32; // the state that all rows share
   cut: f64; // minimum score of a row without a bonus
-  cutLow: f64; // and of a row with the largest bonus
+  cutLow: f64; // minimum score of a row with the largest bonus
   bonusKnown: bool; // whether it is known which rows have a bonus
-  several: usize; // bitset: rows in several of the word's lists; 0 = any row may be
-  // Of the current list.
+  several: usize; // bitset: rows in several of the word's lists; 0 = unknown, any row may be
+  // State for the current list.
   boost: f64;
   needed: f64; // the sum a row needs to reach `cut`, divided by its saturation
   neededLow: f64; // the same for `cutLow`
@@ -77,7 +78,7 @@ export class Promising {
   norms: usize;
   occurrences: usize;
   least: usize; // u8 by norm byte: the frequency a posting needs to reach `cutLow`
-  passed: usize; // u8: numbers of the current block's postings
+  passed: usize; // u8: indices of the current block's postings that passed
 
   static make(
     program: SearchProgram,
@@ -102,9 +103,9 @@ export class Promising {
   }
 
   /**
-   * Returns the rows of `set` in [from, to), `count` of them, whose word score may reach `cut` less their
-   * possible bonus: a bitset, valid for this range until the next call. All rows must have the word and share
-   * one state. Returns `set` itself where searching would take longer than scoring the rows.
+   * Returns a bitset of those of the `count` rows of `set` in [from, to) whose word score may reach `cut`
+   * minus their possible bonus. It is valid for this range until the next call. All rows must have the word
+   * and share one state. Returns `set` itself if searching would take longer than scoring the rows.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {
     if (!this.pays || cut <= CUT_MARGIN) return set;
@@ -128,7 +129,7 @@ export class Promising {
     return this.rows;
   }
 
-  /** Prepares what a segment needs, unless the word has too many lists in it. */
+  /** Prepares the search in a segment, unless the word has too many lists there. */
   private prepare(): void {
     const program = this.program;
     const word = program.wordAt(0);
@@ -214,7 +215,7 @@ export class Promising {
     this.lookThrough(true);
   }
 
-  /** Reads either the large lists of the word or the small ones. */
+  /** Reads either the large or the small lists of the word. */
   private lookThrough(large: bool): void {
     const word = this.program.wordAt(0);
     const least = this.lengths.leastSaturation;
@@ -237,7 +238,7 @@ export class Promising {
 
   /**
    * Adds the rows of a list whose sum may be large enough. `large`: the list is large. `reaches`: some row of
-   * it may reach the cut.
+   * the list may reach the cut.
    */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;
@@ -271,7 +272,7 @@ export class Promising {
     }
   }
 
-  /** True if some posting of a packed block can be worth enough given the largest bonus. */
+  /** True if some posting of a packed block may be worth enough for a row with the largest bonus. */
   private mayHave(cursor: Cursor, block: u32): bool {
     const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
     const tf = Mem.u8At(entry + BLOCK_MAX_TF);
@@ -281,8 +282,8 @@ export class Promising {
   }
 
   /**
-   * Writes, u8 by norm byte, the lowest frequency with which a posting may be worth enough if other lists add
-   * `rest`. The table never falls as the norm rises.
+   * Fills a u8 table by norm byte: the lowest frequency at which a posting may be worth enough if other lists
+   * add `rest`. The values never fall as the norm rises.
    */
   private putLeast(to: usize, rest: f64, slotIndex: u32): void {
     const saturations = this.lengths.leastSaturations(slotIndex);
@@ -299,8 +300,8 @@ export class Promising {
   }
 
   /**
-   * Writes to `passed` the numbers, u8 each, of the block's postings that may be worth enough given the
-   * largest bonus, and returns their count. It does not branch on a posting, because the processor could not
+   * Writes the indices (u8) of the block's postings that may be worth enough with the largest bonus to
+   * `passed`, and returns their number. It does not branch per posting, because the processor could not
    * predict the branch.
    */
   private pass(cursor: Cursor): u32 {
@@ -330,7 +331,7 @@ export class Promising {
     return <u32>count;
   }
 
-  /** Adds a posting's row if it may be worth enough, judged by the exact length of the row. */
+  /** Adds a posting's row if it may be worth enough given the exact length of the row. */
   private addRow(cursor: Cursor, i: u32): void {
     const row = cursor.rowAt(i);
     const norm = <usize>Mem.u8At(this.norms + row);
@@ -352,7 +353,8 @@ export class Promising {
   }
 
   /**
-   * Intersects with `set`. Drops unsure rows without a bonus, looking bonuses up if there are many such rows.
+   * Intersects the result with `set`. Drops unsure rows without a bonus; looks their bonuses up if there are
+   * many.
    */
   private keep(set: usize): void {
     const rows = this.rows;
@@ -372,7 +374,9 @@ function isLarge(reach: Reach): bool {
   return reach.cursor.count >= LARGE_FROM;
 }
 
-/** The smallest sum that scores `cut` at a saturation of 1. It scales linearly with the saturation. */
+/**
+ * The smallest sum that yields the score `cut` at a saturation of 1. It scales linearly with the saturation.
+ */
 function sumNeeded(boost: f64, cut: f64): f64 {
   return cut <= 0 ? 0 : cut < boost ? cut / (boost - cut) : Infinity;
 }

@@ -1,5 +1,5 @@
-// Lengths of the rows of a segment as scoring sees them: a lower bound on a row's saturation from the length
-// of one field, and the saturation of one row without scoring it. Knows nothing about posting lists.
+// Lengths of the rows of a segment as scoring uses them: a lower bound on a row's saturation from the length
+// of one field, and the saturation of one row without scoring it. Independent of posting lists.
 
 import { allHaveNorms, leastNormOf, summaryOfSlot } from "../../columns/summaries";
 import { FIELD_LENGTHS } from "../../layout";
@@ -11,16 +11,16 @@ import { SearchProgram } from "../../program/search-program";
 import { findField, Seg } from "../../segment/segment";
 import { WordScores } from "../score-words";
 
-const NORM_OF_ONE: usize = 8; // offset of one token in a table of f64 by norm byte
+const NORM_OF_ONE: usize = 8; // offset of the entry for one token in an f64 table indexed by norm byte
 const TOKENS_MOST: f64 = 1048576;
-const FACTOR_MOST: f64 = 128; // factor of a norm byte; keeps the sum of two products below 2^16
+const FACTOR_MOST: f64 = 128; // maximum factor of a norm byte; keeps the sum of two products below 2^16
 const TABLE_BYTES: usize = NORMS << 3;
 
 /** A slot whose lengths differ between rows. */
 @unmanaged
 class SlotLength {
   varies: f64; // approximate spread of row lengths in this slot
-  least: f64; // the least it adds to the length of a row
+  least: f64; // the least that the slot adds to a row's length
   norms: usize;
   lengths: usize; // f64 by norm byte
   middle: u32; // norm byte of an average row
@@ -28,7 +28,7 @@ class SlotLength {
 
 const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
 
-/** Lengths of the rows of the current segment. In scratch. */
+/** Lengths of the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class RowLengths {
   program: SearchProgram;
@@ -39,11 +39,11 @@ export class RowLengths {
   found: bool; // whether the fields below are set for the current segment
   slots: usize; // SlotLength, largest spread first
   slotCount: u32;
-  shortest: f64; // no row is shorter
-  saturations: usize; // f64 by norm byte, by slot index
-  /** No row has a smaller saturation. */
+  shortest: f64; // lower bound on the length of any row
+  saturations: usize; // f64 by norm byte, one table per slot index
+  /** Lower bound on the saturation of any row. */
   leastSaturation: f64;
-  // A line below all row lengths, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
+  // A linear lower bound on row lengths, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
   base: f64;
   scale: f64; // 0 = all rows have about the same length
   firstNorms: usize;
@@ -58,7 +58,7 @@ export class RowLengths {
     return made;
   }
 
-  /** Starts a new segment with its summary, or 0. `words` must have started it already. */
+  /** Starts a new segment. `summary` is its summary, or 0. `words` must have started the segment already. */
   beginSegment(segment: usize, summary: usize): void {
     this.segment = segment;
     this.summary = summary;
@@ -111,7 +111,7 @@ export class RowLengths {
     return Mem.f64At(program.slotLengths(index) + ((<usize>leastNormOf(entry)) << 3));
   }
 
-  /** The average that a slot adds to the length of a row. */
+  /** The average contribution of a slot to the length of a row. */
   private meanOf(index: u32): f64 {
     return this.tokensOf(index) * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
   }
@@ -121,13 +121,13 @@ export class RowLengths {
     return Mem.f64At(field + FIELD_LENGTHS) / <f64>this.rows;
   }
 
-  /** Saturation of a row of this length. */
+  /** Saturation of a row with this length. */
   saturation(length: f64): f64 {
     const program = this.program;
     return program.shortest + program.perToken * min(length, program.longest);
   }
 
-  /** Fits a line below the row lengths, using the two slots with the largest spread. */
+  /** Fits a linear lower bound to the row lengths, using the two slots with the largest spread. */
   private findLine(): void {
     this.base = this.shortest;
     this.scale = 0;
@@ -153,12 +153,14 @@ export class RowLengths {
     return Mem.f64At(at + 8) - Mem.f64At(at);
   }
 
-  /** Where the slot's line starts, relative to its least length. */
+  /** Intercept of the slot's line, relative to the slot's least length. */
   private offsetOf(slot: SlotLength, rise: f64): f64 {
     return Mem.f64At(slot.lengths + ((<usize>slot.middle) << 3)) - rise * <f64>slot.middle - slot.least;
   }
 
-  /** The other fields of a row are at least as long as the shortest ones in the segment. */
+  /**
+   * Assumes that each of a row's other fields is at least as long as the shortest such field in the segment.
+   */
   private putLeastSaturations(index: u32): void {
     const program = this.program;
     const others = f64x2.splat(max(this.shortest - this.leastOf(index), 0));
@@ -174,16 +176,16 @@ export class RowLengths {
   }
 
   /**
-   * f64 by norm byte: approximate lower bound on the saturation of a row whose field in the slot has that
-   * length. Scoring rounds differently.
+   * f64 by norm byte: approximate lower bound on the saturation of a row whose field in this slot has that
+   * norm byte. Approximate because scoring rounds differently.
    */
   leastSaturations(index: u32): usize {
     return this.saturations + <usize>index * TABLE_BYTES;
   }
 
   /**
-   * Approximate saturation of a row; scoring rounds differently. May stop early, with too small a value, once
-   * `sum` is known to be below `needed` times the saturation.
+   * Approximate saturation of a row (scoring rounds differently). It may stop early and return too small a
+   * value once `sum` is known to be below `needed` times the saturation.
    */
   saturationOf(row: u32, sum: f64, needed: f64): f64 {
     const count = this.slotCount;

@@ -1,11 +1,11 @@
-// Finds the rows of a range that are short enough to be among the best. A row's score for its words falls
-// with its length, so an upper bound on the words' sum gives a length beyond which no row scores enough. A
-// lower bound on a row's length comes from the norm bytes of the two fields with the largest spread: 16 rows
-// at a time, without reading postings.
+// Finds the rows of a range that are short enough to be among the best. A row's score for its words falls as
+// its length rises, so an upper bound on the words' sum gives a length beyond which no row scores enough. A
+// lower bound on a row's length comes from the norm bytes of the two fields with the largest spread. It is
+// computed for 16 rows at a time, without reading postings.
 //
 //   length >= base + first * (norm byte in one field) + second * (norm byte in the other)
 //
-// Lengths grow ever faster with the norm byte, so a line that touches the curve at one point lies below it
+// Length is a convex function of the norm byte, so a line that touches the curve at one point lies below it
 // everywhere.
 
 import { checkDeadline } from "../../env";
@@ -17,39 +17,39 @@ import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../.
 import { ListBounds } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-// Which alternatives may contribute to a row's score.
+// Which alternatives can contribute to a row's score.
 export const ALL_ALTERNATIVES: u32 = 0;
-export const BEST_ALTERNATIVES: u32 = 1; // those of TIER_BEST; all of them for rows in `behind`
+export const BEST_ALTERNATIVES: u32 = 1; // TIER_BEST only, but all alternatives for rows in `behind`
 export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` is not 0
 
-const LISTS_MOST: u32 = 64; // lists of an alternative; checking more takes too long
+const LISTS_MOST: u32 = 64; // maximum number of lists per alternative; checking more takes too long
 const SHARE: u32 = 2; // worthwhile if at most 1 / SHARE of the rows remain
-const SHARE_OF_ONE_WORD: u32 = 16; // the same for a query of one word, which promising.ts can handle
-const MISSES_MOST: u32 = 2; // ranges in which it did not pay before it is given up
-const LOOKED_AT_SINGLY: u64 = 4; // check rows one by one up to this many of 64
+const SHARE_OF_ONE_WORD: u32 = 16; // `share` for a query of one word, which promising.ts can handle too
+const MISSES_MOST: u32 = 2; // give up after this many ranges that were not worthwhile
+const LOOKED_AT_SINGLY: u64 = 4; // up to this many rows of 64 are checked one by one
 const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
 const ROUNDING: f64 = 1.000000001; // far more than the rounding error of a score
 
-/** Finds the rows of a range that are short enough. In scratch. */
+/** Finds the rows of a range that are short enough. Allocated in scratch memory. */
 @unmanaged
 export class ShortRows {
   program: SearchProgram;
   lengths: RowLengths;
   lists: ListBounds;
-  alternatives: u32; // number of alternatives of all words
-  sums: usize; // f64 by alternative, word by word: the most its lists together add to a row
-  mosts: usize; // f64, the same for a single list
-  known: bool; // whether both are known for the current segment
-  several: usize; // bitset: rows in several lists of the only word, if known, else 0
+  alternatives: u32; // total number of alternatives over all words
+  sums: usize; // f64 by alternative, word by word: the most that all its lists together add to a row
+  mosts: usize; // f64 by alternative: the most that a single list adds to a row
+  known: bool; // whether `sums` and `mosts` are known for the current segment
+  several: usize; // bitset: rows in several lists of the only word; 0 = unknown
   misses: u32;
   share: u32; // worthwhile if at most 1 / `share` of the rows remain
   rows: usize; // bitset: the result of `among`
-  // The current limits, and the inputs they were computed from.
+  // The current limits and the inputs that they were computed from.
   cut: f64;
   which: u32;
-  single: i32; // largest sum of products of a row that may score enough and is in one list of each word
-  any: i32; // the same for any row; negative = none may score enough
+  single: i32; // largest sum of products at which a row in only one list per word may score enough
+  any: i32; // the same for any row; negative = no row can score enough
 
   static make(program: SearchProgram, lengths: RowLengths, lists: ListBounds): ShortRows {
     const made = changetype<ShortRows>(scratchZeroed(offsetof<ShortRows>()));
@@ -61,22 +61,22 @@ export class ShortRows {
     return made;
   }
 
-  /** Starts a new segment; the lists of the words must be open. */
+  /** Starts a new segment. The words' lists must be open. */
   beginSegment(): void {
     this.known = false;
     this.wordsChanged();
   }
 
-  /** The set of remaining words has changed. */
+  /** Must be called when the set of remaining words has changed. */
   wordsChanged(): void {
     this.misses = 0;
     this.cut = NaN;
   }
 
   /**
-   * Returns the rows of `set` in [from, to), `count` of them, that are short enough for their words to score
+   * Returns those of the `count` rows of `set` in [from, to) that are short enough for their words to score
    * `cut`: a bitset valid for this range until the next call, or `set` itself. `which`: the alternatives that
-   * may contribute.
+   * can contribute.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, which: u32): usize {
     if (this.misses == MISSES_MOST) return set;
@@ -131,7 +131,7 @@ export class ShortRows {
   }
 
   /**
-   * The largest sum of products with which a row may score enough, given upper bounds on the sums of its
+   * The largest sum of products at which a row may score enough, given upper bounds on the sums of its
    * alternatives.
    */
   private limitOf(sums: usize): i32 {
@@ -148,7 +148,7 @@ export class ShortRows {
     return <i32>max<f64>(-1, min<f64>(SUM_MOST, limit));
   }
 
-  /** The most that a row of this length scores for its words. */
+  /** Maximum score of a row of this length for its words. */
   private scoreMost(sums: usize, length: f64): f64 {
     const program = this.program;
     const saturation = this.lengths.saturation(length);
@@ -186,7 +186,7 @@ export class ShortRows {
     const anys = i16x8.splat(<i16>max(this.any, 0));
     const differ = this.any != this.single;
     const end = Bits.words(to);
-    const whole = lengths.rows >> 6; // words in which all 64 bits stand for rows
+    const whole = lengths.rows >> 6; // bitset words whose 64 bits all stand for rows
     let count: u32 = 0;
     for (let word = from >> 6; word < end; word++) {
       const some = Bits.word(set, word);
@@ -220,7 +220,7 @@ export class ShortRows {
     return count;
   }
 
-  /** Of a few rows in one word of a bitset, those that are short enough. */
+  /** Returns those of a few rows in one bitset word that are short enough. */
   private shortOf(some: u64, word: u32): u64 {
     const lengths = this.lengths;
     const first = lengths.firstNorms + ((<usize>word) << 6);
@@ -237,7 +237,7 @@ export class ShortRows {
     return short;
   }
 
-  /** Keeps the rows for which alternatives of lower tiers may score more. */
+  /** Keeps the rows that may score more with alternatives of lower tiers. */
   private keepBehind(set: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     for (let i: u32 = 0; i < this.program.wordCount; i++) {
@@ -252,7 +252,7 @@ export class ShortRows {
 }
 
 abstract class Fitting {
-  /** Bit mask of the 16 sums, eight per vector, that are not above a limit. */
+  /** Bit mask of the sums (16, eight per vector) that do not exceed a limit. */
   @inline static mask(low: v128, high: v128, limits: v128): u64 {
     const fit = i8x16.narrow_i16x8_s(i16x8.le_u(low, limits), i16x8.le_u(high, limits));
     return <u64>(<u32>i8x16.bitmask(fit) & 0xffff);
