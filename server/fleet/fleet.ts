@@ -1,6 +1,6 @@
-// Assembles the shards and their indexes: the threads, the open indexes, and on top of them the parts that
-// callers use: reads, writes, moments for backups, health. Has no state of its own and is never passed on
-// whole.
+// Assembles the shards and their indexes: the threads, the open indexes, and the parts on top of them that
+// callers use (reads, writes, backup snapshots, health). Keeps no state itself. A caller is given only the
+// parts that it needs, never the whole fleet.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -34,16 +34,16 @@ export interface FleetOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
-  /** The load that this thread reports to the shards. */
+  /** The query load of this thread, which the shards can see. */
   readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
   /** Number of threads that may read indexes, including this one. */
   readonly threads: number;
-  /** The other threads. */
+  /** The other threads that read the shards. */
   readonly followers?: ShardFollowers;
-  /** Called when an index was opened or its documents were written. */
+  /** Called after an index was opened or its documents changed. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
 }
@@ -53,11 +53,11 @@ export interface Fleet {
   readonly reads: Reads;
   readonly writes: Writes;
   readonly calls: ShardCalls;
-  /** For other threads that read. */
+  /** Lets other threads read the shards. */
   readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
-  /** Waits for running requests, closes the storage and ends the threads. */
+  /** Waits for running requests, then closes the storage and ends the threads. */
   stop(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export interface ShardAccess {
   connect(shard: number): ConnectedShard | null;
 }
 
-/** Starts the shards without opening an index. Throws the error that stopped one of them. */
+/** Starts the shards but opens no index. If a shard fails to start, throws its error. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;

@@ -1,5 +1,5 @@
-// A cache of documents that answers from small indexes showed lately, on this thread. Each is kept as the
-// shard shows it whole, so that any answer can select from it.
+// This thread's cache of documents recently returned from small indexes. Each document is kept as the shard
+// renders it in full, so that any reply can select fields from it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
@@ -10,12 +10,12 @@ import { viewOf } from "../../catalog/schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** Pages with more documents, or more bytes, are fetched from the shards. */
+/** Pages with more documents than this, or with more bytes than BYTES_MAX, are fetched from the shards. */
 const DOCUMENTS_MAX = 64;
 const BYTES_MAX = 256 * 1024;
-/** A longer document is not cached, and pages with it are fetched from the shard. */
+/** A longer document is not cached, and the shard renders every page that contains it. */
 const DOCUMENT_BYTES_MAX = 32 * 1024;
-/** If at most this many documents are too large together, each of them counts as a long one. */
+/** If at most this many documents together are too large for a reply, each of them is marked as long. */
 const LARGE_PAGE = 16;
 
 /** A document, and the shard's full rendering of it. */
@@ -25,11 +25,11 @@ interface KeptDocument extends ShownRecord {
 
 const NOTHING = new Uint8Array(0);
 const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
-/** Placeholder for a long document. */
+/** Marks a document as too long to cache. */
 const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
 /**
- * Fetches documents from a shard, in the order of the seqs. A missing one is empty. Throws
+ * Fetches documents from a shard, in the order of `seqs`. A missing document is returned empty. Throws
  * ReplyTooLargeError.
  */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
@@ -46,8 +46,8 @@ export class LocalDocuments {
   }
 
   /**
-   * Shows the documents as a shard would. Once this turn of the event loop has no time left, a shard shows
-   * the rest.
+   * Renders the documents as a shard would. When this turn of the event loop has no time left, the shard
+   * renders the remaining documents.
    */
   async show(
     record: IndexRecord,
@@ -78,7 +78,10 @@ export class LocalDocuments {
     return fitting.documents;
   }
 
-  /** Null for a document that is gone. Null instead of the array if the shard must show all of them. */
+  /**
+   * Returns the documents in the order of `seqs`, with null for each one that no longer exists. Returns null
+   * instead of the array if the shard must render all of them.
+   */
   async #records(
     uid: number,
     seqs: readonly number[],
@@ -106,7 +109,7 @@ export class LocalDocuments {
     return bytes > BYTES_MAX ? null : records;
   }
 
-  /** Returns null if they are too large. */
+  /** Returns null if the documents are too large for one reply. */
   async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
     try {
       return await fetchThere(seqs, { bytesMax: BYTES_MAX });

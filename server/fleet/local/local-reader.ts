@@ -1,6 +1,6 @@
-// Reads small indexes on this thread, in the shards' memories, without a message. Reads that fail here go to
-// the shards' threads, which know the reason. Reads here need only a time limit: they are abandoned when they
-// take long.
+// Reads small indexes on this thread, directly in the shards' memories, without sending a message. If a read
+// fails here, it is sent to the shard's thread, which can report the reason. A local read needs no protection
+// other than a time limit, after which it is abandoned.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
@@ -31,16 +31,19 @@ export interface Readers {
   readerFailed(data: number): void;
 }
 
-/** Receives the index being read in an engine, or null after the read. */
+/** Called with the number of the index data when a read in an engine begins, and with null when it ends. */
 export type OnReading = (data: number | null) => void;
 
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
-/** No read begins with less than this left in the turn of the event loop. */
+/** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
-/** How long an index is left to the shards after abandoned reads have cost too much. */
+/** How long (ms) the shards serve an index after its abandoned reads have cost too much time. */
 const PAUSE_MS = 500;
-/** Documents are cached on this thread, so they are fetched once the rows of the page are known. */
+/**
+ * A local search returns no documents: they are cached on this thread and fetched once the rows of the page
+ * are known.
+ */
 const NO_DOCUMENTS: FetchedDocument[] = [];
 
 export class LocalReader implements ShardReader {
@@ -53,14 +56,14 @@ export class LocalReader implements ShardReader {
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
   /**
-   * Indexes whose reads took too much time or room, by the number of their data, with the performance.now()
-   * until which the shards read them.
+   * Indexes whose reads took too much time or memory, by data number. The value is the performance.now()
+   * until which the shards serve their reads.
    */
   readonly #paused = new Map<number, number>();
   readonly #documents: LocalDocuments;
   readonly #vectors: LocalVectors;
 
-  /** `threads` performs the reads that this reader cannot. */
+  /** `threads` serves the reads that this reader cannot. */
   constructor(
     threads: ShardReader,
     readers: Readers,
@@ -83,14 +86,15 @@ export class LocalReader implements ShardReader {
     this.#onReading = onReading;
   }
 
-  /** Leaves the index to the shards for `ms`. */
+  /** Lets the shards serve the reads of the index for `ms` milliseconds. */
   pause(data: number, ms: number): void {
     this.#paused.set(data, performance.now() + ms);
   }
 
   /**
-   * Returns whether this thread reads indexes of this size. Larger ones are searched by all shards in
-   * parallel. While this thread is busy, it reads only those that cost it less than messages would.
+   * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
+   * shards in parallel. While this thread is busy, it reads only indexes so small that a message would cost
+   * it more than the read.
    */
   takes(documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
@@ -101,7 +105,7 @@ export class LocalReader implements ShardReader {
     switch (read.kind) {
       case "message":
         return this.#threads.read(read, shards);
-      // The answers of these three are those that `decode` reads from a shard's reply.
+      // These three return the same type that `decode` returns for a shard's reply.
       case "fetch":
         return [this.#fetched(read.of, shards, read.seqs, read.options) as Promise<T>];
       case "embed":
@@ -158,12 +162,12 @@ export class LocalReader implements ShardReader {
     return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
   }
 
-  /** Reads from the thread of a single shard. */
+  /** Sends the read to the thread of a single shard. */
   #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
     return this.#threads.read(read, shards)[0] as T | Promise<T>;
   }
 
-  /** Returns undefined if the shard must be asked. */
+  /** Returns undefined if the shard must compute the vector. */
   #queryVector(
     data: number,
     reader: EngineReader,
@@ -184,7 +188,10 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** Returns the result of `use` on the vectors, or null if they cannot be known here. */
+  /**
+   * Calls `use` with the slots of the documents' vectors and returns its result. Returns null if the vectors
+   * are not available on this thread.
+   */
   async #ofVectors<T>(
     of: AskedSnapshot,
     shards: Places,
@@ -208,7 +215,7 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** Results of a program in all of the shards, or null if one of them must be asked. */
+  /** Runs a program in all of the shards' memories. Returns null if the shards' threads must run it. */
   #results<T>(
     question: SnapshotQuestion,
     read: ProgramRead<T> | PageRead<T>,
@@ -224,7 +231,7 @@ export class LocalReader implements ShardReader {
     return answer;
   }
 
-  /** Returns null if a reader is missing or this thread has no time for them. */
+  /** Returns null if a reader is missing or this thread has no time left for the read. */
   #readersNow(data: number, shards: Places): EngineReader[] | null {
     if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
@@ -274,7 +281,7 @@ export class LocalReader implements ShardReader {
   }
 }
 
-/** Decodes the results one after the other, so that large ones do not share a time slice. */
+/** Decodes the results one after another, so that no two large ones share a time slice. */
 function inOrder<T>(
   results: readonly Uint8Array[],
   decode: (result: Uint8Array) => T | Promise<T>,

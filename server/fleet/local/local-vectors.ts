@@ -1,6 +1,6 @@
-// A cache of stored vectors of small indexes, on this thread; a query compares hundreds of them. Each vector
-// is fetched from its shard once and kept until the board of the index's memory shows that stored vectors
-// have changed.
+// This thread's cache of stored vectors of small indexes; a query compares hundreds of them. Each vector is
+// fetched from its shard once and kept until the board in the index's memory shows a new version of the
+// stored vectors.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import {
@@ -13,7 +13,7 @@ import type { VectorTable } from "../../../engine-wasm/host/vectors/vector-table
 /** If more vectors than this are missing, it is cheaper to let the shard compare them. */
 const FETCHED_MAX = 2_000;
 
-/** Vectors of one index in one shard. */
+/** The cached vectors of one index in one shard. */
 interface Known {
   /** Version of the stored vectors. */
   readonly version: number;
@@ -25,7 +25,9 @@ export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 
 export class LocalVectors {
   readonly #slots: VectorSlots;
-  /** An index that moves to another memory, or is opened again, gets a new reader. */
+  /**
+   * Keyed by reader, because an index gets a new reader when it moves to another memory or is opened again.
+   */
   readonly #known = new WeakMap<EngineReader, Known>();
 
   /** `newTable` creates a table of at most `bytesMax` bytes. */
@@ -34,9 +36,9 @@ export class LocalVectors {
   }
 
   /**
-   * Calls `use` with the slots of the documents' vectors, negative for documents without one. The slots are
-   * valid until it returns. Resolves with its result, or null if some vectors cannot be known now. Throws
-   * EngineError.
+   * Calls `use` with one slot per document: the slot of its vector, or a negative number if it has none. The
+   * slots are valid until `use` returns. Resolves with the result of `use`, or with null if some vectors are
+   * not available now. Throws EngineError.
    */
   async with<T>(
     reader: EngineReader,
@@ -62,7 +64,7 @@ export class LocalVectors {
     return this.#slots.similarities(query, slots);
   }
 
-  /** The records in order, the empty record where a slot is negative. */
+  /** Returns the vector records in order, with an empty record for each negative slot. */
   records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
@@ -70,7 +72,7 @@ export class LocalVectors {
     return records;
   }
 
-  /** Forgets everything, after the table has failed. */
+  /** Empties the cache after the table has failed. */
   clear(): void {
     this.#slots.clear();
   }
@@ -79,7 +81,7 @@ export class LocalVectors {
     const version = reader.vectorsVersion;
     let known = this.#known.get(reader);
     if (known?.version !== version) {
-      known?.slots.clear(); // slots that were not reassigned still refer to it
+      known?.slots.clear(); // the old map's slots that have not been reassigned still point back to it
       known = { version, slots: new Map() };
       this.#known.set(reader, known);
     }
@@ -87,7 +89,7 @@ export class LocalVectors {
   }
 
   #put(known: Known, seq: number, record: Uint8Array): void {
-    if (known.slots.has(seq)) return; // another query has fetched it as well
+    if (known.slots.has(seq)) return; // another query has already fetched it
     if (isNone(record)) known.slots.set(seq, WITHOUT_VECTOR);
     else this.#slots.put(known.slots, seq, record);
   }

@@ -1,8 +1,8 @@
-// Limits wasted work to a share of the useful work, so that trying stays cheap however often it fails.
+// Limits wasted time to a fraction of the useful time, so that attempts stay cheap even if most of them fail.
 
-/** Share of the successful work. */
+/** Fraction of the successful time that may be lost. */
 const SHARE = 1 / 20;
-/** Maximum loss in one go, both at the start and after a long time without a loss. */
+/** Maximum budget (ms): the budget at the start, and its upper limit however long nothing has been lost. */
 const MS_MAX = 25;
 
 export class LossBudget {
@@ -12,7 +12,7 @@ export class LossBudget {
     this.#leftMs = Math.min(MS_MAX, this.#leftMs + ms * SHARE);
   }
 
-  /** Records a loss. Returns false if the budget is exceeded. */
+  /** Takes a loss of `ms` from the budget. Returns false, and takes nothing, if the budget is smaller. */
   lose(ms: number): boolean {
     if (ms > this.#leftMs) return false;
     this.#leftMs -= ms;

@@ -1,5 +1,5 @@
-// How long reads may still work in this turn of the event loop. Requests that arrive during the turn wait for
-// its end.
+// The time that local reads may still use in this turn of the event loop. Requests that arrive during the
+// turn wait until it ends.
 
 export class TurnBudget {
   readonly #msMax: number;
@@ -10,12 +10,12 @@ export class TurnBudget {
     this.#leftMs = msMax;
   }
 
-  /** 0 or less once reads have used up their part of the turn. */
+  /** Milliseconds left for reads in this turn; 0 or less if the budget is used up. */
   get leftMs(): number {
     return this.#leftMs;
   }
 
-  /** True if no read has used any of this turn. */
+  /** True if no read has used any of this turn's budget. */
   get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;
   }

@@ -1,6 +1,6 @@
-// The generations of one index at its owner: it numbers writes and publishes them in order. A generation is
-// published when it and all before it are finished. A failed write finishes too, otherwise no later one would
-// become visible. Pure bookkeeping, no clock, no I/O.
+// The generations of one index, kept by its owner, which numbers the writes and publishes them in order. A
+// generation is published when it and all earlier ones have finished. A failed write finishes too, because
+// later ones could otherwise never become visible. Pure bookkeeping without a clock or I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 
@@ -9,18 +9,18 @@ export class Generations extends HeldGenerations {
   readonly #finished = new Set<number>();
   #waiting: { generation: number; resolve: () => void }[] = [];
 
-  /** Continues after the generation that the standing records as published. */
+  /** Continues after the published generation recorded in `standing`. */
   constructor(standing: IndexStanding) {
     super(standing, OWNER_PLACE);
     this.#last = standing.published;
   }
 
-  /** Number of writes that have begun and are not yet published. */
+  /** Number of writes that have begun but are not yet published. */
   get pending(): number {
     return this.#last - this.published;
   }
 
-  /** Returns the number of a new write. `finish` must follow, whatever happens. */
+  /** Starts a write and returns its generation. `finish` must follow, whatever happens. */
   begin(): number {
     return ++this.#last;
   }

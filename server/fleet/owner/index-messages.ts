@@ -1,5 +1,5 @@
-// Messages to the shards about whole indexes: standing, open, close, drop, schema, statistics. Encodes, asks
-// the shards of an index, decodes; makes no decisions and keeps no state.
+// Messages to the shards about whole indexes: standing, open, close, drop, schema, statistics. Encodes a
+// message, sends it to the shards of an index and decodes the replies. Makes no decisions and keeps no state.
 
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {
@@ -30,16 +30,16 @@ import type { Ask, Message } from "../threads/shard-pool.js";
 export interface IndexMessagesOptions {
   readonly locations: Locations;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
-  /** The source of an index's vectors. */
+  /** Returns where an index's vectors come from. */
   readonly policyOf: (record: IndexRecord) => VectorPolicy;
-  /** Called when a shard meets damage in an index. */
+  /** Called when a shard finds damage in an index. */
   readonly onDamage: (shard: number, error: ShardError) => void;
 }
 
-/** Questions per message. */
+/** Maximum number of indexes per message. */
 const INDEXES_PER_MESSAGE = 256;
 
-/** All methods reject with a SkeinError if a shard refuses or ends. */
+/** All methods reject with a SkeinError if a shard refuses the request or its thread ends. */
 export class IndexMessages {
   readonly #options: IndexMessagesOptions;
 
@@ -47,17 +47,20 @@ export class IndexMessages {
     this.#options = options;
   }
 
-  /** In the order of the places. */
+  /** Returns the replies in the order of the location's shards. */
   open(record: IndexRecord, location: Location): Promise<OpenReply[]> {
     return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
   }
 
-  /** Opens the index in one shard, through `ask`. Reports damage and then resolves with null. */
+  /**
+   * Opens the index in one shard, using `ask`. If the index is damaged, reports the damage and resolves with
+   * null.
+   */
   async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
     return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
   }
 
-  /** The index need not be open. */
+  /** Also allowed if the index is not open. */
   async close(location: Location): Promise<void> {
     await this.#in(location, encodeClose, decodeEmptyReply);
   }
@@ -67,7 +70,10 @@ export class IndexMessages {
     await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
-  /** Drops the copies of indexes that are still at home, because an attempt to spread them failed. */
+  /**
+   * Drops the copies left in other shards by a failed attempt to spread an index. The indexes themselves are
+   * still at home.
+   */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
     const atHome = records.filter(({ isHome }) => isHome === true);
     const copies = atHome.map(({ uid }) => this.#options.locations.spread(uid));
@@ -86,20 +92,20 @@ export class IndexMessages {
     await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
   }
 
-  /** In the order of the places. */
+  /** Returns the replies in the order of the location's shards. */
   stats(location: Location): Promise<IndexStats[]> {
     return this.#in(location, encodeStats, decodeStatsReply);
   }
 
-  /** In the order of the shards in which the index is open. */
+  /** Returns the statistics from each shard that has the index open, in the order of the shards. */
   async statsWhereOpen(location: Location): Promise<IndexStats[]> {
     const stats = await this.#in(location, encodeStats, decodeStatsIfOpen);
     return stats.filter((one) => one !== null);
   }
 
   /**
-   * Asks one shard, through `ask`. In the order of the records; null where damage hides the answer, which is
-   * reported.
+   * Asks one shard, using `ask`, for the standing of the indexes, in the order of `records`. An entry is null
+   * if damage prevents the answer; the damage is reported.
    */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
     const told: (OpenReply | null)[] = [];
@@ -115,7 +121,10 @@ export class IndexMessages {
     return told;
   }
 
-  /** Summed over the shards, in the order of the locations, without opening the indexes. */
+  /**
+   * Returns the size of each index over all its shards, in the order of `locations`, without opening the
+   * indexes.
+   */
   async sizes(locations: readonly Location[]): Promise<IndexSize[]> {
     const sizes = locations.map(() => ({ diskBytes: 0, memoryBytes: 0 }));
     const inShard = async (shard: number): Promise<void> => {
@@ -139,8 +148,8 @@ export class IndexMessages {
   }
 
   /**
-   * The standing of the indexes in all of their shards: in the order of the records, then of their places.
-   * Null for damage.
+   * Returns the standing of each index in each of its shards: first in the order of `records`, then in the
+   * order of the shards. An entry is null if the index is damaged there.
    */
   async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
     const { locations, ask } = this.#options;
@@ -184,7 +193,7 @@ export class IndexMessages {
   }
 }
 
-/** Returns null if the index is not open there. */
+/** Returns null if the index is not open in the shard. */
 function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);
@@ -199,7 +208,7 @@ type ModelStats = Pick<
   "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
 >;
 
-/** The newest model of any shard. */
+/** Returns the newest model found in any shard. */
 function modelOf(stats: readonly IndexStats[]): ModelStats {
   const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
   const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;

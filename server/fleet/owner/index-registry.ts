@@ -1,5 +1,5 @@
-// The indexes that can be opened, with the standing of each, and those with unreadable stored data. Kept by
-// their owner.
+// The owner's record of all indexes that can be opened, with their state, and of those with unreadable stored
+// data.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ShardError } from "../../../shards/protocol/errors.js";
@@ -73,12 +73,15 @@ export class IndexRegistry {
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
-  /** Clears the uses of the thread at this place, which has ended. */
+  /** Clears the uses recorded for the thread at this place, which has ended. */
   clearPlace(place: number): void {
     for (const state of this.states.values()) state.shared.clear(place);
   }
 
-  /** Resolves when no other thread uses the index, at the latest after `msMax` or when `signal` aborts. */
+  /**
+   * Resolves when no other thread uses the index, or after `msMax` milliseconds, or when `signal` aborts,
+   * whichever comes first.
+   */
   async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
     const standing = this.states.get(uid)?.shared;
     const endMs = performance.now() + msMax;
@@ -86,7 +89,7 @@ export class IndexRegistry {
       await sleep(USES_LOOK_MS);
   }
 
-  /** Called when a shard meets damage in an index. */
+  /** Called when a shard finds damage in an index. */
   onDamage(shard: number, error: ShardError): void {
     this.damage.met(shard, error, (uid) => this.states.get(uid)?.record.name);
   }
@@ -99,7 +102,7 @@ export class IndexRegistry {
       : { isUsed: standing.isUsedElsewhere, ended: standing.endedElsewhere };
   }
 
-  /** True if the state is still current for its index, which has no damage. */
+  /** True if `state` is still the current state of its index and the index has no damage. */
   protected isSound(state: IndexState): boolean {
     const { uid } = state.record;
     return this.states.get(uid) === state && this.damage.of(uid) === undefined;

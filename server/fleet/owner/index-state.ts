@@ -1,5 +1,6 @@
-// The owner's state of one index: its record, generations, next sequence number, live documents per shard.
-// Lives in memory only; a start rebuilds it from the shards. Other threads see the part in shared memory.
+// The owner's state of one index: its record, generations, next sequence number, and live documents per
+// shard. It exists only in memory; at the start it is rebuilt from the shards. Other threads see the part in
+// shared memory.
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -8,12 +9,15 @@ import { IndexStanding } from "../reads/index-standing.js";
 import { Generations } from "./generations.js";
 import { WriteGate } from "./write-gate.js";
 
-/** Subject of jobs that change a whole index, which run one after the other. */
+/** Subject of jobs that change a whole index. Jobs with the same subject run one after another. */
 export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
 
-/** How long spreading an index waits for running writes, and how long later writes wait for the spreading. */
+/**
+ * How long spreading an index waits for running writes, and how long later writes wait for the spread to
+ * finish.
+ */
 export const SPREAD_WAIT_MS_MAX = 30_000;
 
 export class IndexState extends IndexHandle<Generations> {
@@ -22,16 +26,16 @@ export class IndexState extends IndexHandle<Generations> {
   /** Holds writes back while the index is being spread. */
   readonly writing: WriteGate;
   /**
-   * True while the index is being spread: its documents are complete and open both at home and across the
-   * shards.
+   * True while the index is being spread: its documents are complete and open in both locations, at home and
+   * across the shards.
    */
   isMoving = false;
-  /** By shard of the newest location. */
+  /** By shard of the newest location: number of live documents. */
   readonly #liveDocs = new Map<number, number>();
 
   /**
-   * `told` is the standing of the index in each of its shards, in their order. `threads` is the number of
-   * threads that may read it.
+   * `told` is the standing that each shard reported, in the order of the shards. `threads` is the number of
+   * threads that may read the index.
    */
   constructor(
     record: IndexRecord,
@@ -48,7 +52,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.reopened(told);
   }
 
-  /** True if one shard of several holds all documents. */
+  /** True if there are several shards and one of them holds all documents. */
   get isHome(): boolean {
     return this.newest === this.home;
   }
@@ -59,8 +63,8 @@ export class IndexState extends IndexHandle<Generations> {
   }
 
   /**
-   * Spreads the documents from this generation on, which is not published yet. `told` is the standing in all
-   * shards.
+   * Switches to the spread location starting at `generation`, which is not published yet. `told` is the
+   * standing in all shards.
    */
   spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
     this.record = record;
@@ -74,7 +78,7 @@ export class IndexState extends IndexHandle<Generations> {
     return this.standing;
   }
 
-  /** True if segments of an older schema wait to be re-indexed. */
+  /** True if some segments still have an older schema and must be re-indexed. */
   get rebuilding(): boolean {
     return this.standing.isRebuilding;
   }
@@ -84,7 +88,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.standing.isRebuilding = rebuilding;
   }
 
-  /** Lower bound of all sequence numbers assigned from now on; all earlier ones are smaller. */
+  /** The next sequence number to assign. All numbers assigned so far are smaller. */
   get nextSeq(): number {
     return this.standing.lastSeq + 1;
   }
@@ -96,7 +100,7 @@ export class IndexState extends IndexHandle<Generations> {
     return first;
   }
 
-  /** Updates the state after the index was opened again while unused. */
+  /** Updates the document counts after the index was unloaded and opened again. */
   reopened(told: readonly OpenReply[]): void {
     for (const [i, { liveDocs }] of told.entries()) this.setLiveDocs(this.newest.places[i]!, liveDocs);
   }

@@ -1,5 +1,5 @@
-// Opens an index in its shards when it is needed and unloads it when it is idle; creates and drops indexes.
-// Knows nothing of reads and writes.
+// Opens an index in its shards when it is needed and unloads it when it is idle; also creates and drops
+// indexes. Independent of how indexes are read and written.
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
@@ -32,7 +32,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly answers: AnswerCache;
 }
 
-/** Maximum number of WebAssembly memories in a process: each takes 10 GiB of its address space of 128 TiB. */
+/** Maximum number of WebAssembly memories in a process: each reserves 10 GiB of the 128 TiB address space. */
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
@@ -86,27 +86,27 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Numbers of indexes. `failing`: with damage, or not opened at their last use. `unseen`: not opened since
-   * the start, so that any damage in them is unknown.
+   * Numbers of indexes. `failing`: indexes that have damage or did not open at their last use. `unseen`:
+   * indexes not opened since the start, whose damage, if any, is still unknown.
    */
   get counts() {
     const { loaded, openings, unloads } = this.#residency;
     return { failing: this.failing, unseen: this.#unseen, loaded, openings, unloads };
   }
 
-  /** Opens the index unless it is open. The caller must call `end`. Throws SkeinError. */
+  /** Opens the index if necessary and starts a use of it. The caller must call `end`. Throws SkeinError. */
   async use(uid: number): Promise<IndexUse<IndexState>> {
     this.state(uid);
     const end = await this.#residency.begin(uid);
     try {
       return { state: this.state(uid), end };
     } catch (error) {
-      end(); // it was dropped while it opened
+      end(); // the index was dropped while it was being opened
       throw error;
     }
   }
 
-  /** Like `use`, but at once. Returns undefined if the index is not open. */
+  /** Synchronous form of `use`. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse<IndexState> | undefined {
     const state = this.states.get(uid);
     if (state === undefined || !this.#residency.isOpen(uid)) return undefined;
@@ -114,18 +114,18 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Like `use`, for an index that is open, being opened, or kept open in the middle of an unload. Otherwise
-   * undefined.
+   * Like `use`, but only for an index that is open, being opened, or in the middle of an unload that leaves
+   * it open. Otherwise resolves with undefined.
    */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;
     const state = this.states.get(uid);
-    if (state === undefined) end(); // it was dropped while it opened
+    if (state === undefined) end(); // the index was dropped while it was being opened
     return state && { state, end };
   }
 
-  /** Takes over stored indexes with their standing, without opening them. */
+  /** Takes over stored indexes and their standing without opening them. */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
     const told = await this.messages.standingOf(records);
     for (const [i, record] of records.entries()) {
@@ -138,8 +138,9 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Opens every adopted index once, those to be re-indexed first, then the largest, to find damage and load
-   * large indexes before they are needed. One after the other; those that do not fit are unloaded again.
+   * Opens every adopted index once, to find damage and to load large indexes before they are needed. Indexes
+   * to be re-indexed come first, then the largest. They are opened one after another; those that do not fit
+   * are unloaded again.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.states.values()].sort(
@@ -168,15 +169,15 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** Undoes `adopt`. */
+  /** Reverts `adopt`. */
   forget(uid: number): void {
     this.#residency.forget(uid);
     this.states.delete(uid);
   }
 
   /**
-   * Removes the index and all its stored data, or the documents at home under a data number
-   * (schema/placement.ts).
+   * Drops the index and all its stored data. If `uid` is a data number (schema/placement.ts), drops only the
+   * documents stored at home under it.
    */
   async drop(uid: number): Promise<void> {
     this.forget(uid);
@@ -185,12 +186,12 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     this.damage.forget(uid);
   }
 
-  /** Summed over the shards. */
+  /** Returns the statistics summed over the shards. */
   async stats(uid: number): Promise<IndexStats> {
     return sumStats(await this.statsByShard(uid));
   }
 
-  /** In the order of its shards. */
+  /** Returns the statistics in the order of the index's shards. */
   async statsByShard(uid: number): Promise<IndexStats[]> {
     const { state, end } = await this.use(uid);
     try {
@@ -200,17 +201,20 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** Size of each index, open or not, in their order. */
+  /** Returns the size of each index, open or not, in the order of `records`. */
   sizes(records: readonly IndexRecord[]): Promise<IndexSize[]> {
     return this.messages.sizes(records.map((record) => this.#options.locations.of(record)));
   }
 
-  /** Opens the indexes in use in a shard's new thread, which has none open, through `ask`. */
+  /**
+   * Opens the indexes in use in a shard's new thread, which has no index open yet. Messages are sent with
+   * `ask`.
+   */
   recover(shard: number, ask: Ask): Promise<void> {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
   }
 
-  /** Ends all opening and unloading. */
+  /** Cancels all opening and unloading. */
   stop(): void {
     this.#stopped = true;
     this.states.clear();
@@ -234,7 +238,9 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     this.#options.onOpened(uid);
   }
 
-  /** Damage stays until a repair. After any other error, the next use tries again. */
+  /**
+   * Damage is remembered until a repair. After any other error, the next use tries to open the index again.
+   */
   #onNotOpened(state: IndexState, error: unknown): void {
     const { uid, name } = state.record;
     if (this.#stopped || this.states.get(uid) !== state) return;
@@ -243,11 +249,11 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     if (error instanceof SkeinError && isUnreadable(error.cause)) this.states.delete(uid);
   }
 
-  /** Returns false while a shard still works on the index. */
+  /** Returns false if a shard is still working on the index. */
   async #close(uid: number): Promise<boolean> {
     const state = this.states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
-    if (state.shared.isUsedElsewhere) return false; // a use may have begun since the last look
+    if (state.shared.isUsedElsewhere) return false; // a use may have begun since the last check
     if (this.damage.of(uid) === undefined) {
       const stats = await this.messages.statsWhereOpen(state.newest);
       if (stats.some(({ merging, queuedBytes }) => merging || queuedBytes > 0)) return false;
@@ -258,7 +264,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return true;
   }
 
-  /** Unloads an index from the shards that loaded it, after another one could not open it. */
+  /** Unloads an index from the shards that have loaded it, because another shard could not open it. */
   async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
     const { uid } = record;
     try {

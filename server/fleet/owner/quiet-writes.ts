@@ -1,6 +1,6 @@
-// Every read and write informs the shards which generations are still being read, so that they can drop data
-// that only older ones see. After the last write of an index there may be no read or write for a long time,
-// so this sends a separate message.
+// Every read and write carries the oldest generation still being read, so that shards can drop data that only
+// older generations need. After the last write to an index there may be no read or write for a long time, so
+// this class sends that information in a message of its own.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";
@@ -38,7 +38,7 @@ export class QuietWrites {
     const found = find(uid);
     if (found === undefined) return;
     const { oldest, published } = found.generations;
-    // a slow read still holds an older one: try again
+    // a slow read still holds an older generation: try again later
     if (oldest < published) this.written(uid);
     try {
       const { data, places } = found.newest;

@@ -1,5 +1,4 @@
-// Follows an index after a schema change until all shards have the new schema and no segment has an older
-// one.
+// Tracks an index after a schema change until all shards have the new schema and no segment has an older one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -26,7 +25,8 @@ export function rebuildSubject(uid: number): string {
 }
 
 /**
- * Resolves when it is known whether anything must be re-indexed. If so, continues to watch in the background.
+ * Resolves when it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
+ * background.
  */
 export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
   await look(state, rebuild);
@@ -35,7 +35,8 @@ export async function followRebuild(state: IndexState, rebuild: Rebuild): Promis
 }
 
 /**
- * Repeats the schema to the shards in the background until all have taken it, and then follows the rebuild.
+ * Sends the schema to the shards again, in the background, until all of them have accepted it, and then
+ * tracks the rebuild.
  */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
   inBackground("tell the shards a schema", state, rebuild, async (signal) => {
@@ -55,7 +56,9 @@ export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Pr
   });
 }
 
-/** Resolves once no segment has an older schema or the index is gone. Throws SK-SYS-503 at the deadline. */
+/**
+ * Resolves once no segment has an older schema, or once the index is gone. Throws SK-SYS-503 at the deadline.
+ */
 export async function rebuilt(
   state: IndexState,
   wanted: Rebuild["wanted"],

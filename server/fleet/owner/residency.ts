@@ -1,21 +1,24 @@
 // Decides which indexes are loaded, and for how long. An index is opened when it is needed, once for any
 // number of concurrent callers. It is unloaded when it has been idle for a while, or, least recently used
-// first, when more are loaded than allowed. One in use stays loaded even then. Knows indexes as numbers, and
-// neither what opening does nor where it happens.
+// first, when more indexes are loaded than allowed. An index in use always stays loaded. Here an index is
+// only a number; the callbacks do the opening and unloading.
 
 export interface ResidencyOptions {
-  /** Exceeded only while more indexes are in use. */
+  /** Maximum number of loaded indexes, exceeded only while more are in use. */
   readonly loadedMax: number;
   readonly idleMs: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Loads an index, which may be partly loaded. */
+  /** Loads an index, parts of which may already be loaded. */
   readonly open: (id: number) => Promise<void>;
-  /** Unloads an index. Resolves with false if it is busy or used by another thread, and stays loaded. */
+  /**
+   * Unloads an index. Resolves with false if the index stays loaded because it is busy or another thread uses
+   * it.
+   */
   readonly close: (id: number) => Promise<boolean>;
-  /** Publishes whether other threads may start to use the index on their own. */
+  /** Publishes whether other threads may begin to use the index without asking. */
   readonly mark: (id: number, isOpen: boolean) => void;
-  /** Uses by other threads: whether there are any, and how many have ended so far. */
+  /** Uses by other threads: whether there are any now, and how many have ended so far. */
   readonly elsewhere: (id: number) => UsesElsewhere;
 }
 
@@ -24,32 +27,32 @@ export interface UsesElsewhere {
   readonly ended: number;
 }
 
-/** Ends a use. To be called once. */
+/** Ends a use. Must be called exactly once. */
 type End = () => void;
 
 interface Entry {
   readonly id: number;
-  /** `partial`: a part of it was lost, and it is opened again before its next use. */
+  /** `partial`: a part of the index was lost, so the index must be opened again before its next use. */
   state: "closed" | "opening" | "open" | "partial" | "closing";
   uses: number;
   /** When the last use ended. */
   usedMs: number;
-  /** Ended uses by other threads, as of the last look. */
+  /** Number of uses by other threads that had ended at the last check. */
   ended: number;
-  /** It was busy when it should have been unloaded, and is not tried again before this time. */
+  /** Time before which unloading is not tried again, because the index was busy at the last attempt. */
   busyUntilMs: number;
-  /** The change of the states "opening" and "closing". Rejects if opening fails. */
+  /** The running change in the states "opening" and "closing". Rejects if opening fails. */
   change: Promise<void>;
 }
 
-/** Delay before a busy index is tried again. */
+/** Delay (ms) before unloading a busy index is tried again. */
 const BUSY_MS = 1_000;
 
 export class Residency {
   /** All indexes except those that are closed and unused. */
   readonly #entries = new Map<number, Entry>();
   readonly #options: ResidencyOptions;
-  /** Incremented whenever parts of all indexes were lost. */
+  /** Incremented whenever all indexes have lost a part. */
   #losses = 0;
   #loaded = 0;
   #openings = 0;
@@ -64,12 +67,12 @@ export class Residency {
     return this.#loaded;
   }
 
-  /** Since the start. */
+  /** Total since the start. */
   get openings(): number {
     return this.#openings;
   }
 
-  /** Since the start. */
+  /** Total since the start. */
   get unloads(): number {
     return this.#unloads;
   }
@@ -96,8 +99,8 @@ export class Residency {
   }
 
   /**
-   * Like `begin`, for an index that is open, being opened or in the middle of an unload that may fail.
-   * Otherwise undefined.
+   * Like `begin`, but only for an index that is open, being opened, or in the middle of an unload that may
+   * fail. Otherwise resolves with undefined.
    */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
@@ -107,7 +110,7 @@ export class Residency {
     return this.isOpen(id) ? this.keep(id) : undefined;
   }
 
-  /** Uses an index that is open or being opened, without waiting. */
+  /** Begins a use of an index that is open or being opened, without waiting. */
   keep(id: number): End {
     const entry = this.#entry(id);
     entry.uses++;
@@ -115,8 +118,8 @@ export class Residency {
   }
 
   /**
-   * Opens an index once without evicting used ones. If all places are taken, visited indexes share one place
-   * in turn.
+   * Opens an index once without evicting indexes in use. If the maximum number is loaded, the visited index
+   * is the next to be unloaded.
    */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;
@@ -136,8 +139,8 @@ export class Residency {
   }
 
   /**
-   * Records that every index has lost a part. Returns those in use: the caller must open them again before
-   * anything else. The others are opened at their next use.
+   * Records that every index has lost a part. Returns the indexes in use, which the caller must open again
+   * before anything else. The others are opened again at their next use.
    */
   lost(): number[] {
     this.#losses++;
@@ -152,7 +155,7 @@ export class Residency {
     return used;
   }
 
-  /** Unloads idle indexes. To be called from time to time. */
+  /** Unloads idle indexes. Must be called periodically. */
   async sweep(): Promise<void> {
     this.#lookElsewhere();
     const before = this.#options.now() - this.#options.idleMs;
@@ -178,7 +181,7 @@ export class Residency {
     return entry;
   }
 
-  /** Waits for the running change, or starts to open. */
+  /** Waits for the running change, or starts opening the index if there is none. */
   async #change(entry: Entry): Promise<void> {
     if (entry.state === "closed" || entry.state === "partial") {
       const before = entry.state;
@@ -204,7 +207,7 @@ export class Residency {
     this.#openings++;
   }
 
-  /** Unloads the least recently used indexes until few enough are left or all are in use. */
+  /** Unloads the least recently used indexes until the limit is met or all remaining indexes are in use. */
   async #makeRoom(): Promise<void> {
     if (this.loaded > this.#options.loadedMax) this.#lookElsewhere();
     while (this.loaded > this.#options.loadedMax) {
@@ -233,7 +236,7 @@ export class Residency {
     return uses > 0 || this.#options.elsewhere(id).isUsed;
   }
 
-  /** Records which indexes other threads have used since the last look. */
+  /** Updates the time of last use of the indexes that other threads have used since the last check. */
   #lookElsewhere(): void {
     const now = this.#options.now();
     for (const entry of this.#entries.values()) {
