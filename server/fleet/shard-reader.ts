@@ -1,5 +1,5 @@
-// The port through which a thread reads indexes from their shards. `reads/thread-reader.ts` implements it
-// with messages, `local/local-reader.ts` with reads in the shards' memories on this thread.
+// The port through which a thread reads indexes. `reads/thread-reader.ts` implements it by sending messages
+// to the shards' threads, `local/local-reader.ts` by reading the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import type { PageReply } from "../../shards/protocol/page.js";
@@ -13,9 +13,9 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { Subject } from "./threads/isolation.js";
 
-/** The party for which a read is done. */
+/** The tenant on whose behalf a read is done. */
 export interface Requester {
-  /** The tenant whose share of the shard's thread the read uses. */
+  /** The tenant whose share of the shard's time the read uses. */
   readonly tenant: number;
   /** Waits for the tenant's next time slice on this thread. */
   readonly nextSlice: () => Promise<void>;
@@ -33,7 +33,7 @@ export interface AskedSnapshot extends Requester {
 
 interface Read {
   readonly of: AskedSnapshot;
-  /** Undefined for reads that are never suspected of ending a shard's thread. */
+  /** Undefined if the read can never be suspected of ending a shard's thread. */
   readonly subject: Subject | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface ProgramRead<T> extends Read {
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
-/** A search, plus the documents of some of its rows if the reader can send them along. */
+/** A search that also asks for the documents of some of its rows. The reader may leave them out. */
 export interface PageRead<T> extends Read {
   readonly kind: "page";
   readonly program: Uint8Array;
@@ -99,8 +99,8 @@ export type ShardRead<T> =
 export interface ShardReader {
   /**
    * Returns the decoded replies in the order of the shards, each as a value or a promise. Every promise must
-   * be awaited; it rejects with a SkeinError if its shard refuses the read or ends. Only programs and pages
-   * may be sent to several shards.
+   * be awaited; it rejects with a SkeinError if its shard refuses the read or its thread ends. Only programs
+   * and pages may be sent to several shards.
    */
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[];
 }
@@ -152,8 +152,8 @@ export function messageRead<T>(
 }
 
 /**
- * The subject of a read of an index. Fractional numbers are left out: they are weights, which change with
- * every write.
+ * The subject of a read of an index. Fractional numbers are omitted, because they are weights, which change
+ * with every write.
  */
 export function subjectOf(
   kind: string,

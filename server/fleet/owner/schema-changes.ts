@@ -1,4 +1,4 @@
-// Applies a new schema in an index's shards, and follows them until no segment has an older one.
+// Applies a new schema in an index's shards, and tracks the re-indexing until no segment has an older schema.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -15,7 +15,7 @@ export interface SchemaChangesOptions {
   /** See OpenIndexes. */
   readonly state: (uid: number) => IndexState;
   readonly use: (uid: number) => Promise<IndexUse<IndexState>>;
-  /** Keeps an open index open until the function returned is called. */
+  /** Keeps an open index open until the returned function is called. */
   readonly keep: (uid: number) => () => void;
   /** False once the index is gone or damaged. */
   readonly isSound: (state: IndexState) => boolean;
@@ -29,15 +29,15 @@ export class SchemaChanges {
   }
 
   /**
-   * Called when the fields or the analysis settings changed; the shards re-index in the background. Rejects
-   * if a shard did not take the schema. That shard is asked again until it does, and the index is
-   * "rebuilding" until then.
+   * Called when the fields or the analysis settings have changed; the shards re-index in the background.
+   * Rejects if a shard did not accept the schema. The schema is sent again until all shards accept it, and
+   * the index is "rebuilding" until then.
    */
   async apply(record: IndexRecord): Promise<void> {
     const { uid } = record;
-    this.#options.state(uid).record = record; // from now on the index is opened with the new schema
+    this.#options.state(uid).record = record; // from now on, opening the index uses the new schema
     const { state, end } = await this.#options.use(uid);
-    this.cancel(uid); // stops following an older schema
+    this.cancel(uid); // stops tracking an older schema
     state.rebuilding = true;
     try {
       await this.#tell(record);
@@ -51,14 +51,14 @@ export class SchemaChanges {
   }
 
   /**
-   * Resolves when it is known whether anything must be re-indexed. If so, continues to watch in the
+   * Resolves when it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
    * background.
    */
   follow(state: IndexState): Promise<void> {
     return followRebuild(state, this.#rebuild(state));
   }
 
-  /** Stops following the schema of an index. */
+  /** Stops tracking the schema of an index. */
   cancel(uid: number): void {
     this.#options.jobs.cancel(rebuildSubject(uid));
   }

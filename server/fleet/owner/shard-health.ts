@@ -1,4 +1,5 @@
-// Health of the shards: whether all of them respond, and their reports about themselves and some indexes.
+// Health of the shards: whether all of them respond, and the figures they report about themselves and their
+// indexes.
 import { encodePing } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Location } from "../../catalog/schema/placement.js";
@@ -39,7 +40,10 @@ export class ShardHealth {
     }
   }
 
-  /** Reports of the shards about themselves and these indexes, within the time. Never rejects. */
+  /**
+   * Collects the shards' figures about themselves and these indexes, within `msMax` milliseconds. Never
+   * rejects.
+   */
   async survey(uids: readonly number[], msMax: number) {
     const { answerMs, stats } = await this.#survey.take(uids, msMax);
     const shards = this.#pool.readings().map((reading, shard): ShardReading => {

@@ -1,5 +1,5 @@
-// The data of a backup: one moment of the databases of all shards, kept under an id while it is written to
-// files.
+// The data of a backup: a snapshot of every shard's database, all taken at the same moment and kept under an
+// id until they are written to files.
 
 import {
   decodeBackupWriteReply,

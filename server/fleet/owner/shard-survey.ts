@@ -1,6 +1,6 @@
-// Asks every shard for its health and the sizes of its parts of some indexes, within a time limit: for
-// metrics, which must neither hang nor delay queries. A shard that has not answered the last survey is not
-// asked again, so that surveys never pile up in its queue.
+// Asks every shard for its health and its size figures for some indexes, within a time limit. The results are
+// for metrics, which must neither hang nor delay queries. A shard that has not yet answered the last survey
+// is not asked again, so that surveys never pile up in its queue.
 
 import {
   decodeStatsReply,
@@ -15,17 +15,17 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
-/** Indexes per message. Queries are answered between two messages. */
+/** Maximum number of indexes per message. The shard can answer queries between two messages. */
 const INDEXES_PER_MESSAGE = 32;
 
 export interface Survey {
-  /** By shard: how long a small question waited, or null if it was not answered in time. */
+  /** By shard: how long a ping took to be answered, or null if it was not answered in time. */
   readonly answerMs: readonly (number | null)[];
-  /** By uid. Only indexes about which all of their shards reported. */
+  /** By uid. Contains only indexes for which all of their shards reported. */
   readonly stats: ReadonlyMap<number, IndexStats>;
 }
 
-/** One shard's reports so far. */
+/** What one shard has reported so far. */
 interface Answers {
   answerMs: number | null;
   readonly stats: Map<number, IndexStats>;
@@ -91,14 +91,17 @@ export class ShardSurvey {
         });
       }
     } catch {
-      // A gap in the answer is enough: the shard is restarting, refuses or stops.
+      // A missing report is acceptable: the shard is restarting, refuses the request or is stopping.
     } finally {
       this.#busy.delete(shard);
     }
   }
 }
 
-/** Null for an index that is not open there, such as one that is just being created or dropped. */
+/**
+ * Returns null if the index is not open in the shard, for example because it is just being created or
+ * dropped.
+ */
 function statsOrNull(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);

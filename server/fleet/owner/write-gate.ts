@@ -1,5 +1,5 @@
-// Lets writes pass, and holds them back briefly when work needs the shards between two writes: running writes
-// finish, later ones wait and continue in order. Knows nothing about writes themselves.
+// Lets writes pass, and holds them back briefly when other work needs the shards free of writes: running
+// writes finish, later ones wait and then continue in order. Independent of what a write does.
 
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -12,7 +12,7 @@ export class WriteGate {
   readonly #waiting = new Set<() => void>();
   #onIdle: (() => void) | null = null;
 
-  /** `waitMsMax` limits how long a write may have to wait. */
+  /** `waitMsMax` is the maximum time (ms) that a write waits at the gate. */
   constructor(waitMsMax = Number.POSITIVE_INFINITY) {
     this.#waitMsMax = waitMsMax;
   }

@@ -1,5 +1,5 @@
-// Writes to the indexes. Each gets a new generation, goes to the shards in the order of the generations, and
-// is published when it is durable there. Knows nothing about the content of documents.
+// Writes to the indexes. Each write gets a new generation, is sent to the shards in the order of the
+// generations, and is published when it is durable there. Independent of the content of documents.
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../../shards/protocol/program.js";
 import {
   decodeCountUnseenReply,
@@ -25,11 +25,11 @@ import { WriteGate } from "./write-gate.js";
 /** The outcome of a write, document by document. */
 interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
-  /** Documents of a SYNC that were already stored with the same value. */
+  /** Number of documents of a SYNC that were already stored with the same value. */
   readonly unchanged: number;
   /** Seqs of the stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
-  /** Shards that kept nothing of their part, or may have kept all of it; the error says which. */
+  /** Shards that stored nothing of their part of the write, or possibly all of it; the error says which. */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
 }
 
@@ -69,15 +69,15 @@ export class Writes {
     });
   }
 
-  /** Number of shards that documents written now are to be stored in, unless the index is spread first. */
+  /** Number of shards among which documents written now are divided, unless the index is spread first. */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
   /**
    * Resolves with the location of the index's documents, which does not change until `leave` is called. Waits
-   * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, SK-SYS-503 if the wait
-   * is too long.
+   * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, or SK-SYS-503 if the
+   * wait is too long.
    */
   async enter(uid: number): Promise<WriteEntry> {
     const state = this.#indexes.state(uid);
@@ -86,10 +86,10 @@ export class Writes {
   }
 
   /**
-   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message
-   * for. Resolves when it is durable there and visible to reads. The messages are encoded and sent in the
-   * same turn, so writes reach every shard in the order of their generations. Rejects if all shards refused
-   * it, or one failed in an unexpected way.
+   * Sends one write, after `enter`, to the shards for which `encode` returns a message. The write uses `seqs`
+   * sequence numbers. Resolves when it is durable there and visible to reads. Messages are encoded and sent
+   * in the same turn of the event loop, so writes reach every shard in the order of their generations.
+   * Rejects if all shards refused the write, or if one failed in an unexpected way.
    */
   async write(
     uid: number,
@@ -122,10 +122,10 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that match the search program compiled for the index's record. Resolves with their
-   * number once the deletion is visible. The program would match wrong documents in a segment of another
-   * schema, so the deletion waits for a rebuild and then queues with the other changes of the index. Throws
-   * SK-SYS-503 if the wait is too long.
+   * Deletes the documents that match the search program that `compile` returns for the index's record.
+   * Resolves with the number of deleted documents once the deletion is visible. In a segment with another
+   * schema the program would match the wrong documents, so the deletion waits for a rebuild to finish and
+   * then queues with the other changes to the index. Throws SK-SYS-503 if the wait is too long.
    */
   async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
     const job = { name: "delete by filter", subject: indexSubject(uid) };
@@ -144,9 +144,9 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that a feed no longer contains: those that are not in `kept` and whose sequence
-   * number is below `beforeSeq`, the next number when the run began. Resolves with their number once the
-   * deletion is visible.
+   * Deletes the documents that a feed no longer contains: documents that are not in `kept` and whose sequence
+   * number is below `beforeSeq`, which was the next sequence number when the run began. Resolves with the
+   * number of deleted documents once the deletion is visible.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
@@ -171,7 +171,10 @@ export class Writes {
     }
   }
 
-  /** Runs work that `between` sees completely or not at all. It must not write documents. */
+  /**
+   * Runs `work` like a write, so that work run by `between` sees either all of its effects or none. `work`
+   * must not write documents.
+   */
   async asOne<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate.enter();
     try {
@@ -182,8 +185,8 @@ export class Writes {
   }
 
   /**
-   * Runs the work while no shard is writing, so that it sees every write completely or not at all. Resolves
-   * with undefined if the running writes do not finish within `msMax`.
+   * Runs the work while no shard is writing, so that it sees either all of a write or nothing of it. Resolves
+   * with undefined if the running writes do not finish within `msMax` milliseconds.
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);
@@ -199,7 +202,7 @@ export class Writes {
     }
   }
 
-  /** Deletes in every shard of the index under one generation. */
+  /** Deletes in every shard of the index, as one write with one generation. */
   async #delete(
     uid: number,
     encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
@@ -221,8 +224,8 @@ export class Writes {
   }
 
   /**
-   * Runs a write under a new generation and finishes that generation in every case, because later ones must
-   * become visible.
+   * Runs a write with a new generation. Finishes the generation even if the write fails, so that later ones
+   * can become visible.
    */
   async #publish<T>(
     uid: number,

@@ -1,21 +1,22 @@
-// The generations of one index that one thread's reads hold. Pure bookkeeping, no I/O.
+// The generations of one index that the reads of one thread hold. Pure bookkeeping, no I/O.
 import type { IndexStanding } from "./index-standing.js";
 
 export class HeldGenerations {
   protected readonly standing: IndexStanding;
   readonly #place: number;
   /**
-   * Number of holds by generation, ascending: a read holds the published generation, which only increases.
+   * Number of holds by generation. Keys are ascending, because a read holds the published generation, which
+   * only increases.
    */
   readonly #held = new Map<number, number>();
 
-  /** `place`: the thread's place in the standing. */
+  /** `place` is the thread's place in the standing. */
   constructor(standing: IndexStanding, place: number) {
     this.standing = standing;
     this.#place = place;
   }
 
-  /** The generation that a read sees if it starts now. */
+  /** The generation that a read starting now would see. */
   get published(): number {
     return this.standing.published;
   }
@@ -44,8 +45,8 @@ export class HeldGenerations {
   }
 
   /**
-   * Retries if another generation is published before the hold is visible: the owner may already have dropped
-   * the older one.
+   * Publishes the hold. Retries if another generation was published before the hold became visible, because
+   * the owner may already have dropped the older generation.
    */
   #begin(): number {
     for (;;) {

@@ -1,4 +1,4 @@
-// One index as one thread reads it: its record, its standing and this thread's cached results.
+// One index as seen by one thread: its record, its standing and this thread's cached results.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -8,7 +8,7 @@ import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./an
 import type { HeldGenerations } from "./held-generations.js";
 import type { IndexStanding } from "./index-standing.js";
 
-/** The caches that index handles share, and their meters. */
+/** The caches that the index handles of a thread share, and their meters. */
 export interface Memories {
   readonly answers: AnswerCache;
   readonly recorder: Pick<Recorder, "expansionCache">;
@@ -61,17 +61,17 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     this.#remembered = this.#nothing();
   }
 
-  /** Location of the documents that a read sees if it starts now. */
+  /** Location of the documents for a read that starts now. */
   get location(): Location {
     return this.locationAt(this.generations.published);
   }
 
-  /** Location of the newest state, published or not. Writes go here. */
+  /** Location of the newest state, published or not. Writes are sent there. */
   get newest(): Location {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Runs work on the newest state. The data at the newest location is kept until the work ends. */
+  /** Runs work on the newest state. The data at its location is kept until the work ends. */
   async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
     const generation = this.generations.hold();
     try {
@@ -81,14 +81,14 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     }
   }
 
-  /** Location of the documents of a generation. */
+  /** Location of the documents for reads at this generation. */
   locationAt(generation: number): Location {
     return generation < this.standing.spreadFrom ? this.home : this.spread;
   }
 
   /**
-   * Returns the caches for reads of a generation, or null during a rebuild: re-indexing changes the shards'
-   * replies without a new generation.
+   * Returns the caches for reads of a generation. Returns null during a rebuild, because re-indexing changes
+   * the shards' replies without creating a new generation.
    */
   rememberedAt(generation: number): Remembered | null {
     if (this.standing.isRebuilding) return null;
@@ -102,26 +102,29 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     return this.#remembered;
   }
 
-  /** Returns the cached answer to the same question since the last write, or null if there is none. */
+  /** Returns the answer cached for the same question since the last write, or null if there is none. */
   recall(question: Question): RememberedAnswer | null {
     const { published } = this.generations;
     return this.rememberedAt(published)?.answers.get(published, question) ?? null;
   }
 
   /**
-   * Invalidates every thread's caches for the index, for example because it was unloaded or because a
+   * Invalidates every thread's caches for the index, for example because the index was unloaded, or because a
    * restarted shard has only its newest state.
    */
   forget(): void {
     this.standing.forget();
   }
 
-  /** Number of live documents. Exact once all acknowledged writes are published. */
+  /** Number of live documents. Exact once all acknowledged writes have been published. */
   get documents(): number {
     return this.standing.documents;
   }
 
-  /** Upper bound on the number of documents in any snapshot: each document has its own sequence number. */
+  /**
+   * Upper bound on the number of documents in any snapshot, derived from the sequence numbers, because no two
+   * documents share one.
+   */
   get documentsMax(): number {
     return this.standing.lastSeq;
   }

@@ -1,5 +1,5 @@
-// One index as of one generation. Queries, exports and counts read through a snapshot, so that they see one
-// consistent state of all shards. Holds the generation until `release`.
+// One index as of one generation. Queries, exports and counts read through a snapshot, so that they see a
+// consistent state of all shards. A snapshot holds its generation until `release` is called.
 import { type CompanyProgram, encodeCompany } from "../../../engine-wasm/host/programs/company-program.js";
 import {
   type CompanyResult,
@@ -76,7 +76,10 @@ export class IndexSnapshot implements AskedSnapshot {
   /** Trace that records the phases of the query; undefined if it is not traced. */
   readonly trace: QueryTrace | undefined;
   readonly #index: IndexHandle;
-  /** Caches as of the start of the snapshot, so that results invalidated since then are not stored again. */
+  /**
+   * The caches as of the start of the snapshot. Results computed by the snapshot go only there, so a cache
+   * that replaced them after an invalidation never receives stale results.
+   */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
   /** See TenantSlices. */
@@ -84,7 +87,7 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly #onReleased: () => void;
   #released = false;
 
-  /** `deadline`: Date.now() after which searches end with SK-SE-503. */
+  /** `deadline` is the Date.now() after which searches fail with SK-SE-503. */
   constructor(
     index: IndexHandle,
     { threads, local }: ShardReaders,
@@ -108,7 +111,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Number of shards that hold the index. A snapshot numbers them from 0, whatever their numbers in the
+   * Number of shards that have the index. A snapshot numbers them from 0, regardless of their numbers in the
    * server.
    */
   get shards(): number {
@@ -134,7 +137,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Invalidates the index's caches: a document of one answer no longer exists, so cached answers may be stale
+   * Invalidates the index's caches: a document in one answer no longer exists, so cached answers may be stale
    * too.
    */
   forget(): void {
@@ -154,13 +157,16 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#onReleased();
   }
 
-  /** The reply of each shard's dictionary, by shard number. */
+  /** Returns the result from each shard's dictionary, by shard number. */
   expand(program: ExpandProgram): Promise<ExpandResult[]> {
     const decode = (result: Uint8Array): ExpandResult => decodeExpandResult(result, program);
     return this.#all(this.#program("expand", encodeExpand(program), program, decode));
   }
 
-  /** Number of documents per shard in which the words and candidates occur together, by shard number. */
+  /**
+   * Returns, for each shard, the number of documents in which the words and the candidates occur together, by
+   * shard number.
+   */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
@@ -174,9 +180,9 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Like `search`, but each shard also sends the documents of the rows that are likely to be on the page. One
-   * shard sends all of them; several shards send most, and the caller fetches the rest. A search that runs on
-   * this thread (small index) sends none.
+   * Like `search`, but a shard also sends the documents of the rows that are likely to be on the page. If
+   * there is one shard, it sends all of them; several shards send most, and the caller fetches the rest. If
+   * the search runs on this thread (small index), no documents are returned.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
@@ -221,7 +227,10 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(this.#program("explain", encodeExplain(program, seqs), [program, seqs], decode), shard);
   }
 
-  /** Per shard, the matching documents whose codes are most similar to the query's, most similar first. */
+  /**
+   * Returns, for each shard, the matching documents whose codes are most similar to the query's, most similar
+   * first.
+   */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
     const encoded = encodeNearest(query, wanted, encodeSearch(program));
     return this.#all(this.#program("nearest", encoded, [program, wanted], decodeNearestResult));
@@ -240,7 +249,10 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(embedRead(this, terms, seqs), shard);
   }
 
-  /** Stored documents in the order of `seqs`. A document that the shard does not have is empty. */
+  /**
+   * Returns stored documents in the order of `seqs`. A document that the shard does not have is returned
+   * empty.
+   */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     return this.#one(fetchRead(this, seqs, options), shard);
   }
@@ -252,7 +264,7 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(messageRead(this, message, decodeAllSeqsReply), shard);
   }
 
-  /** Documents as NDJSON lines. The shard decides how many of the `seqs` fit into one reply. */
+  /** Returns documents as NDJSON lines. The shard decides how many of the `seqs` fit into one reply. */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
     const message = encodeExport({ uid: this.data, seqs: [...seqs] });
     return this.#one(messageRead(this, message, decodeExportReply), shard);

@@ -1,8 +1,9 @@
-// The standing of an index, in memory that all its reading threads share. The owner (the thread that owns the
-// indexes) writes the state of the index. Each thread writes to its own place the generation that it holds,
-// so that the owner drops nothing that is still being read. If two threads each write one word and then read
-// the other's, at least one of them sees the other's write, because all these accesses are atomic and so have
-// one total order (E. W. Dijkstra, Cooperating sequential processes, 1965). Layout: docs/FORMATS.md.
+// The standing of an index, in memory shared by all threads that read it. The owner (the thread that owns the
+// indexes) writes the state of the index. Each thread writes the generation that it holds to its own place,
+// so that the owner drops nothing that is still being read. This needs no lock: if two threads each write one
+// word and then read the other's word, at least one of them sees the other's write, because all these
+// accesses are atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes, 1965).
+// Layout: docs/FORMATS.md.
 
 /** Value in the place of a thread that holds no generation. */
 const NONE = -1n;
@@ -10,11 +11,11 @@ const NONE = -1n;
 /** Higher than any generation an index can reach. */
 const NEVER = 2n ** 62n;
 
-// Positions of i64 words.
+// Indexes into the i64 words.
 const PUBLISHED = 0;
 const LAST_SEQ = 1;
 const SPREAD_FROM = 4;
-// Positions of i32 words.
+// Indexes into the i32 words.
 const OPEN = 4;
 const REBUILDING = 5;
 const MEMORY = 6;
@@ -24,7 +25,7 @@ const HEAD_BYTES = 48;
 /** Bytes per place: {i64 generation, i32 uses, i32 ended uses}. */
 const PLACE_BYTES = 16;
 
-/** The owner's place. */
+/** Place number of the owner. */
 export const OWNER_PLACE = 0;
 
 export class IndexStanding {
@@ -42,8 +43,8 @@ export class IndexStanding {
   }
 
   /**
-   * Creates the standing of an index that nobody reads yet and that is spread over all shards. `places`: one
-   * for each thread.
+   * Creates the standing of an index that has no readers yet and is spread over all shards. `places` is the
+   * number of threads that may read it.
    */
   static make(places: number, published: number): IndexStanding {
     const standing = new IndexStanding(new SharedArrayBuffer(HEAD_BYTES + places * PLACE_BYTES));
@@ -52,7 +53,7 @@ export class IndexStanding {
     return standing;
   }
 
-  /** The generation that a read sees if it starts now. */
+  /** The generation that a read starting now would see. */
   get published(): number {
     return Number(Atomics.load(this.#longs, PUBLISHED));
   }
@@ -71,8 +72,8 @@ export class IndexStanding {
   }
 
   /**
-   * First generation whose documents are spread over all shards. Those of earlier generations are in the
-   * index's home.
+   * First generation whose documents are spread over all shards. The documents of earlier generations are in
+   * the index's home.
    */
   get spreadFrom(): number {
     return Number(Atomics.load(this.#longs, SPREAD_FROM));
@@ -111,8 +112,8 @@ export class IndexStanding {
   }
 
   /**
-   * Version of the threads' caches. Changes when they may have become invalid although the index's generation
-   * is the same.
+   * Version of the threads' caches. It changes when the caches may have become invalid although the
+   * generation is still the same.
    */
   get memory(): number {
     return Atomics.load(this.#words, MEMORY);
@@ -122,14 +123,18 @@ export class IndexStanding {
     Atomics.add(this.#words, MEMORY, 1);
   }
 
-  /** Records that the thread at this place holds `generation` and later ones; null: none. */
+  /**
+   * Records that the thread at this place holds `generation` and all later ones, or, if `generation` is null,
+   * that it holds none.
+   */
   hold(place: number, generation: number | null): void {
     Atomics.store(this.#longs, longsOf(place), generation === null ? NONE : BigInt(generation));
   }
 
   /** Lowest generation that a read holds or may still take. */
   get oldest(): number {
-    // Read the published generation first: a thread that begins to hold one checks it again afterwards.
+    // The published generation must be read first: a thread that begins to hold a generation checks the
+    // published one again afterwards.
     let oldest = Atomics.load(this.#longs, PUBLISHED);
     for (let place = 0; place < this.#places; place++) {
       const held = Atomics.load(this.#longs, longsOf(place));
@@ -139,8 +144,8 @@ export class IndexStanding {
   }
 
   /**
-   * Records that the thread at this place begins to use the index. The thread may proceed only if the index
-   * is still open after this call.
+   * Records that the thread at this place begins to use the index. The thread must then check that the index
+   * is still open before it continues.
    */
   beginUse(place: number): void {
     Atomics.add(this.#words, wordsOf(place), 1);

@@ -1,4 +1,5 @@
-// Selects the documents that a shard sends along with its rows before the rows of the page are known.
+// Selects the rows whose documents a shard sends with its reply, before it is known which rows the page will
+// contain.
 import type { FetchOptions } from "../../../shards/protocol/fetch.js";
 
 /** A range of search rows whose documents are wanted, and the fetch options. */
@@ -9,23 +10,24 @@ export interface PageWanted {
 }
 
 /**
- * With several shards: above this many rows per shard no documents are sent; they are fetched once the best
- * rows are known.
+ * Applies if there are several shards: if a shard would send more documents than this, it sends none, and
+ * they are fetched once the best rows are known.
  */
 const LIKELY_ROWS_MAX = 32;
-/** A shard rarely has more rows of the page than its proportional share plus this number. */
+/** A shard rarely has more rows on the page than its proportional share plus this number. */
 const SHARE_SLACK_ROWS = 2;
 
 /**
- * Returns the rows of one shard whose documents are sent with its reply. Documents are spread over the shards
- * by hash.
+ * Returns the range of one shard's rows whose documents are sent with its reply. Documents are distributed
+ * over the shards by hash.
  */
 export function likelyRows(
   { offset, count, options }: PageWanted,
   shards: number,
 ): { offset: number; count: number } {
   if (shards === 1) return { offset, count };
-  // No slack with highlighting: highlighting spare rows costs more than a second request.
+  // No slack with highlighting: highlighting documents that the page does not need costs more than a second
+  // request.
   const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0;
   const first = Math.max(0, Math.floor(offset / shards) - slack);
   const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);

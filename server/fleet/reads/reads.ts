@@ -39,8 +39,8 @@ export interface IndexHandles {
 }
 
 /**
- * Multiplier for `localReadMsMax` if there are several front-ends: a local read then delays only the
- * connections of its own front-end.
+ * `localReadMsMax` is multiplied by this if there are several front-ends, because a local read then delays
+ * only the connections of its own front-end.
  */
 const TURN_OF_SEVERAL = 4;
 
@@ -52,7 +52,7 @@ export interface ReadsOptions {
   /** Readers in the shards' memories. */
   readonly readers: Readers;
   readonly workbench: Workbench;
-  /** Counts the queries in progress; the shards see the sum. */
+  /** Counts the queries in progress on this thread; the shards see the total over all threads. */
   readonly queries: QueryLoad;
   /** See ThreadLoad. */
   readonly oneOfSeveral: boolean;
@@ -65,7 +65,7 @@ export class Reads {
   readonly #indexes: IndexHandles;
   readonly #readers: ShardReaders;
   readonly #queries: QueryLoad;
-  /** Time slices for long work on this thread. */
+  /** Time slices for long-running work on this thread. */
   readonly slices = new TenantSlices();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
@@ -100,12 +100,15 @@ export class Reads {
     this.#limits = limits;
   }
 
-  /** Number of shards that hold the index now. */
+  /** Number of shards that have the index now. */
   shards(uid: number): number {
     return this.#indexes.state(uid).location.places.length;
   }
 
-  /** Stops reads of this index on this thread for `ms` milliseconds. `data`: see Location. */
+  /**
+   * Lets the shards serve the index's reads, instead of this thread, for `ms` milliseconds. `data`: see
+   * Location.
+   */
   leaveToShards(data: number, ms: number): void {
     this.#readers.local.pause(data, ms);
   }
@@ -130,8 +133,8 @@ export class Reads {
   }
 
   /**
-   * Returns a snapshot of the index as it is now. The caller must release it. The snapshot's reads record
-   * their phases in `trace`.
+   * Returns a snapshot of the index as it is now. The caller must release it. The phases of its reads are
+   * recorded in `trace`.
    */
   async snapshot(uid: number, trace?: QueryTrace): Promise<IndexSnapshot> {
     const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
@@ -144,9 +147,9 @@ export class Reads {
   }
 
   /**
-   * Runs `work`, which answers a query from a snapshot, and releases the snapshot afterwards. `work` returns
-   * null if a shard no longer has a document of the snapshot. Throws SK-SE-503 if that happens with two
-   * snapshots in a row.
+   * Runs `work`, which answers a query from a snapshot, and then releases the snapshot. `work` returns null
+   * if a shard no longer has one of the snapshot's documents; it then runs again with a new snapshot. Throws
+   * SK-SE-503 if the second attempt fails in the same way.
    */
   async answer<T>(
     uid: number,
@@ -175,8 +178,8 @@ export class Reads {
   }
 
   /**
-   * Reads the newest state from one shard. `ask` builds the request from the location of that state. Throws
-   * SkeinError if the shard or its thread refuses.
+   * Reads the newest state from one shard. `ask` creates the request from the location of that state. Throws
+   * SkeinError if the shard refuses or its thread ends.
    */
   async one<T>(
     uid: number,
@@ -196,7 +199,7 @@ export class Reads {
   }
 
   /**
-   * Sends a read on behalf of another thread that must not send it directly, and returns the shard's raw
+   * Sends a read for another thread that is not allowed to send it directly, and returns the shard's raw
    * reply. `subject`: see Subject.
    */
   forwarded(shard: number, tenant: number, message: Message, subject: string): Promise<Uint8Array> {

@@ -1,5 +1,4 @@
-// The port through which a thread prevents a read that has ended a shard's thread from ending it again and
-// again.
+// The port that prevents a read that has ended a shard's thread from ending it again and again.
 import type { Message } from "./shard-life.js";
 
 /**
@@ -15,6 +14,6 @@ export interface Isolation {
    */
   enter(shard: number, subject: Subject): boolean | Promise<boolean>;
   sendApart(shard: number, message: Message, tenant: number, subject: Subject): Promise<Uint8Array>;
-  /** Must be called after each read that has entered. `error` is null if the read succeeded. */
+  /** Must be called after each read for which `enter` succeeded. `error` is null if the read succeeded. */
   leave(shard: number, subject: Subject, apart: boolean, error: unknown): void;
 }

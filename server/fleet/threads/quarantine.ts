@@ -1,8 +1,8 @@
-// Finds the reads that end a shard's thread or break its engine; one quarantine per shard. All reads in
-// flight when a thread ends become suspects. Each suspect is later tried alone, which clears or convicts it:
-// a popular read may be in flight at many ends by chance, but one that is alone at its second end is to blame
-// and is refused. Reads are identified by a hash of their request. Other threads may send reads directly only
-// while there are no suspects.
+// Finds the reads that end a shard's thread or break its engine; there is one quarantine per shard. All reads
+// in flight when a thread ends become suspects. Each suspect is later tried alone, which clears or convicts
+// it. A popular read may be in flight by chance whenever a thread ends, but a suspect that is alone when the
+// thread ends again is to blame, and is refused from then on. Reads are identified by a hash of their
+// request. Other threads may send reads directly only while there are no suspects.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
@@ -11,24 +11,24 @@ import type { Subject } from "./isolation.js";
 import { ShardEndedError } from "./shard-errors.js";
 import type { ShardGate } from "./shard-gate.js";
 
-/** Time until a suspect or a conviction is forgotten. */
+/** Time (ms) until a suspect or a convicted read is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/** Number of ends after which a read is refused. */
+/** A read is refused after it was in flight this many times when a thread or engine ended. */
 const ENDS_MAX = 2;
 
-/** Interval at which a trial checks whether the reads of other threads have ended. */
+/** Interval (ms) at which a trial checks whether the reads of other threads have finished. */
 const LOOK_MS = 1;
 
 interface Suspect {
   readonly ends: number;
-  /** Number of the thread's life that ended last; null if the engine broke. */
+  /** Number of the thread's life that ended last; null if the read broke the engine. */
   readonly life: number | null;
   /** performance.now() at which the suspicion expires. */
   readonly untilMs: number;
 }
 
-/** The trial of one suspect, with no other read in flight. */
+/** A suspect's trial: the read runs with no other read in flight. */
 interface Trial {
   readonly print: string;
   readonly ended: Promise<void>;
@@ -43,7 +43,7 @@ export class Quarantine {
   readonly #suspects = new Map<string, Suspect>();
   /** Number of this thread's reads in flight that are not on trial. */
   #inside = 0;
-  /** Called when the last of these reads has left. */
+  /** Called when the last of this thread's reads counted in `#inside` has left. */
   #onEmpty: (() => void) | null = null;
   /** Other reads wait until the trial ends. */
   #trial: Trial | null = null;
@@ -55,9 +55,9 @@ export class Quarantine {
   }
 
   /**
-   * Must be called before a read is sent. False: the read may be sent together with others. True, once all
-   * others have left: the read is a suspect on trial and must be sent alone. `leave` must follow. Rejects
-   * with SK-SE-503 if the read is refused.
+   * Must be called before a read is sent; `leave` must follow. Returns false if the read may be sent together
+   * with others. Resolves with true if the read is a suspect on trial, once all other reads have left; it
+   * must then be sent alone. Rejects with SK-SE-503 if the read is refused.
    */
   enter(subject: Subject): boolean | Promise<boolean> {
     if (this.#suspects.size > 0 || this.#trial !== null) return this.#enterChecked(subject);
@@ -95,7 +95,7 @@ export class Quarantine {
     this.#check(print);
     while (this.#trial !== null) {
       await this.#trial.ended;
-      this.#check(print); // the trial may have been of the same read
+      this.#check(print); // the trial may have been for an identical read
     }
     if (!this.#suspects.has(print)) {
       this.#inside++;
@@ -117,7 +117,7 @@ export class Quarantine {
       if (this.#inside > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
       this.#onEmpty = null;
       while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
-      this.#check(print); // another copy of it may have been in flight
+      this.#check(print); // an identical read may have been in flight
     } catch (error) {
       this.#endTrial(false);
       throw error;

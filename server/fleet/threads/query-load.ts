@@ -1,17 +1,20 @@
-// Counts the queries in progress, in memory that the shards' threads can see. While there are any, the
-// shards' threads postpone work that no query waits for. All threads that answer queries add to one sum; next
-// to it is the count of each thread.
+// Counts the queries in progress, in memory that the shards' threads can see. While the count is above zero,
+// those threads postpone work that no query waits for. Each thread that answers queries has its own count;
+// all of them also update one sum.
 
 const SUM = 0;
 const FIRST_OWN = 1;
-/** Lowest bit of a thread's count, which counts in twos: set while the thread changes the sum. */
+/**
+ * Lowest bit of a thread's count, set while the thread changes the sum. The count itself therefore increases
+ * in steps of two.
+ */
 const CHANGING = 1;
 const ONE = 2;
-/** Maximum number of attempts to correct the sum while other threads change it. */
+/** Maximum number of attempts to correct the sum while other threads are changing it. */
 const REPAIRS_MAX = 1_000;
 
 export class QueryLoad {
-  /** The first word is the sum, which the `Slices` of each shard read. */
+  /** The first word is the sum, which is read by `Slices` in each shard. */
   readonly shared: Int32Array;
   readonly #own: number;
 
@@ -39,8 +42,8 @@ export class QueryLoad {
   }
 
   /**
-   * Removes the queries of a thread that has ended and corrects the sum, whether or not the thread had
-   * already updated it.
+   * Removes the queries of a thread that has ended and corrects the sum, which the thread may or may not have
+   * updated before it ended.
    */
   forget(thread: number): void {
     Atomics.store(this.shared, FIRST_OWN + thread, 0);
@@ -50,7 +53,8 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of a change. The sum is corrected when that thread is forgotten.
+    // Another thread has ended in the middle of a change. The sum will be corrected when that thread is
+    // forgotten.
   }
 
   #change(by: number): void {

@@ -25,8 +25,8 @@ export class ShardCalls {
   }
 
   /**
-   * Returns the decoded reply. Rejects with a SkeinError if the shard refuses the request; reports damage
-   * that the shard found.
+   * Returns the decoded reply. If the shard refuses the request, rejects with a SkeinError and reports any
+   * damage that the shard found.
    */
   async call<T>(shard: number, request: Message, decode: Decode<T>): Promise<T> {
     const reply = await this.#pool.ask(shard, request);

@@ -1,5 +1,5 @@
-// The server's end of the channel for reads to one life of a shard's thread. Reads of the same turn of the
-// event loop leave in one message. Writes never use this channel, so it cannot change their order.
+// The server's end of the channel that carries reads to one life of a shard's thread. Reads sent in the same
+// turn of the event loop share one message. Writes never use this channel, so it cannot reorder them.
 import type { MessagePort } from "node:worker_threads";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
 
@@ -8,7 +8,10 @@ interface WaitingRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Ids wrap around after this many reads; by then the oldest of them has long been answered or has failed. */
+/**
+ * Ids wrap around after this many reads. By then the read that first used an id has long been answered or has
+ * failed.
+ */
 const IDS = 2 ** 32;
 
 export class ShardChannel {
@@ -42,7 +45,7 @@ export class ShardChannel {
     });
   }
 
-  /** Rejects the reads in flight and all later ones, because the other end is gone. */
+  /** Rejects the reads in flight and all later ones with `reason`, because the other end is gone. */
   close(reason: Error): void {
     this.#closed = reason;
     this.#port.close();

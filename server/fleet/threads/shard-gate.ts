@@ -1,8 +1,9 @@
-// Whether threads may send reads to the shards directly, in memory that all of them share. The owner closes a
-// shard's gate while a suspect read may end the shard again (quarantine.ts). Reads then pass through the
-// owner, which knows their requests. Each thread counts its reads in flight in its own place.
+// Whether threads may send reads to the shards directly, stored in memory that all of them share. The owner
+// closes a shard's gate while a suspect read may end the shard's thread again (quarantine.ts). Other threads'
+// reads then pass through the owner, which keeps the list of suspects. Each thread counts its reads in flight
+// in its own place.
 
-/** Number of words per shard before those of the places. */
+/** Number of words per shard before the words of the places. */
 const HEAD_WORDS = 1;
 
 export class ShardGate {
@@ -12,7 +13,10 @@ export class ShardGate {
   readonly #shards: number;
   readonly #wordsPerShard: number;
 
-  /** `places`: one for each thread that reads. `shared`: memory of a gate that another thread has created. */
+  /**
+   * `places` is the number of threads that read. `shared` is the memory of a gate that another thread has
+   * created.
+   */
   constructor(shards: number, places: number, shared?: SharedArrayBuffer) {
     this.#shards = shards;
     this.#wordsPerShard = HEAD_WORDS + places;
@@ -21,7 +25,7 @@ export class ShardGate {
     this.#words = new Int32Array(this.shared);
   }
 
-  /** Must be called before a thread sends a read. False: the read must go through the owner. */
+  /** Must be called before a thread sends a read. If it returns false, the read must go through the owner. */
   enter(shard: number, place: number): boolean {
     const at = shard * this.#wordsPerShard;
     Atomics.add(this.#words, at + HEAD_WORDS + place, 1);

@@ -1,7 +1,7 @@
-// One life of a shard's thread, from start to death: a Piscina pool of one thread that is never restarted, so
-// that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries the
-// messages that must stay in order; reads and borrowed memories have their own channels. No other file of the
-// server's threads knows Piscina.
+// One life of a shard's thread, that is, one run from start to exit. It is a Piscina pool of one thread that
+// is never restarted, so that nothing left over from a dead thread (queued messages, a failed start) reaches
+// the next one. Piscina carries the messages that must stay in order; reads and borrowed memories have their
+// own channels. No other file of the server's threads uses Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -11,7 +11,8 @@ import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
 import { ShardChannel } from "./shard-channel.js";
 
 /**
- * A message with its own ArrayBuffer, which is transferred to the other thread: do not use it after sending.
+ * A message that owns its ArrayBuffer. Sending transfers the buffer to the other thread, so the message must
+ * not be used afterwards.
  */
 export type Message = Uint8Array<ArrayBuffer>;
 
@@ -29,8 +30,8 @@ export interface ShardLifeOptions {
 }
 
 /**
- * Size of the young generation, a third of which is in use at a time. Requests are short-lived, so a larger
- * one would only keep their garbage longer.
+ * Size (MiB) of the young generation, a third of which is in use at a time. Requests are short-lived, so a
+ * larger size would only keep their garbage longer.
  */
 const YOUNG_HEAP_MIB = 12;
 
@@ -75,12 +76,12 @@ export class ShardLife {
     const reads = new MessageChannel();
     const memories = new MessageChannel();
     const there: ShardPorts = { reads: reads.port2, memories: memories.port2 };
-    // If this message fails, the next one fails too or the thread has ended.
+    // Errors can be ignored: either the thread has ended or the next message fails too.
     this.#pool.run(there, { transferList: [there.reads, there.memories] }).catch(() => undefined);
     return { reads: reads.port1, memories: memories.port1 };
   }
 
-  /** True once the thread has ended or is being ended. */
+  /** True once the thread has ended or `end` has been called. */
   get ended(): boolean {
     return this.#ended;
   }

@@ -1,5 +1,5 @@
-// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Knows messages
-// only as bytes and threads only as lives.
+// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Treats
+// messages as bytes, and controls threads only through ShardLife.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -26,10 +26,10 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
-/** Is notified when the channels to a shard end and when new ones are available, see ShardPool.connect. */
+/** Notified when the channels to a shard end and when new ones are available, see ShardPool.connect. */
 export interface ShardFollowers {
   /**
-   * Resolves when nobody reads the memory of the ended thread any longer. The shard takes no writes before
+   * Resolves when nobody reads the memory of the ended thread any longer. The shard accepts no writes before
    * that.
    */
   ended(shard: number): Promise<void>;
@@ -45,19 +45,19 @@ export interface ConnectedShard {
 export interface ShardPoolOptions {
   readonly shards: number;
   /**
-   * Returns the data for a worker. `beats` is shared with the shard's thread, which increments it while it is
-   * alive.
+   * Returns the data that a shard's worker starts with. `beats` is shared with the thread, which increments
+   * it while it is alive.
    */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
-  /** By default this thread creates no readers of indexes. */
+  /** Creates readers of borrowed memories. Without it, this thread has no readers. */
   readonly readerOf?: ReaderOf;
-  /** A request that a new thread must answer before it is sent anything else. */
+  /** Creates a request that a new thread must answer before anything else is sent to it. */
   readonly ping: () => Message;
   /** Throws if the reply to a ping is a refusal. */
   readonly checkPing: (reply: Uint8Array) => void;
   readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
-  /** Brings a restarted thread to the state of the dead one. Called again until it succeeds. */
+  /** Brings a restarted thread to the state of the thread that died. Called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
   /** Other threads that read the shards on their own channels. */
   readonly followers?: ShardFollowers;
@@ -91,9 +91,9 @@ export class ShardPool {
   }
 
   /**
-   * Resolves when every thread has answered. Throws the error that stopped a thread from starting; the caller
-   * then closes the pool. Waits for all threads first: ending a thread while it opens its database may crash
-   * the process.
+   * Resolves when every thread has answered. If a thread could not start, throws its error; the caller then
+   * closes the pool. Waits for all threads before it throws, because ending a thread while it opens its
+   * database may crash the process.
    */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
@@ -110,7 +110,7 @@ export class ShardPool {
   }
 
   /**
-   * Like `ask`, but for a read: it may overtake other requests, and its bytes stay with the caller. Reads of
+   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Reads of
    * different flows share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
@@ -118,16 +118,16 @@ export class ShardPool {
   }
 
   /**
-   * Opens channels on which another thread reads a shard. Null while the shard is being restarted:
-   * ShardFollowers is notified when it is back.
+   * Opens channels on which another thread reads a shard. Returns null while the shard is being restarted;
+   * ShardFollowers is notified when it is available again.
    */
   connect(shard: number): ConnectedShard | null {
     return (this.#threads[shard] as ShardThread).connect();
   }
 
   /**
-   * Returns a reader of an index's memory in a shard, for use on this thread. Null if the index has no reader
-   * yet, see BorrowedMemories.
+   * Returns a reader of an index's memory in a shard, for use on this thread, or null if the index has no
+   * reader yet. See BorrowedMemories.
    */
   reader(shard: number, uid: number): EngineReader | null {
     return (this.#threads[shard] as ShardThread).reader(uid);
@@ -147,13 +147,13 @@ export class ShardPool {
 }
 
 /**
- * Counts the requests in flight and passes each of them on to the current life immediately, in the order of
- * the calls.
+ * One shard's thread across restarts. Counts the requests in flight and passes each request to the current
+ * life immediately, in the order of the calls.
  */
 class ShardThread {
   readonly #shard: number;
   readonly #options: ShardPoolOptions;
-  /** Increases while the thread is alive. */
+  /** Incremented by the thread while it is alive. */
   readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #watchdog: Watchdog;
   #life: ShardLife;
@@ -199,8 +199,8 @@ class ShardThread {
   }
 
   /**
-   * `flow` null: an ordered request, whose bytes are transferred. Otherwise a read, whose bytes stay with the
-   * caller.
+   * If `flow` is null, the request is ordered and its bytes are transferred. Otherwise it is a read, and its
+   * bytes stay with the caller.
    */
   async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
@@ -280,7 +280,10 @@ class ShardThread {
     this.#reopened = this.#reopen();
   }
 
-  /** Retries until it succeeds or the pool is closed: without its shard an index cannot answer at all. */
+  /**
+   * Restarts the thread. Retries until it succeeds or the pool is closed, because an index cannot answer at
+   * all without its shard.
+   */
   async #reopen(): Promise<void> {
     let pause = RECOVER_PAUSE_MS_FIRST;
     while (this.#state === "restarting") {

@@ -1,8 +1,8 @@
-// An amount that is the sum of the shares of several threads, for example bytes held. Each thread writes its
-// own slot and readers add up the slots, so clearing the slot of a dead thread removes its share
+// An amount that is the sum of several threads' shares, for example the bytes that they hold. Each thread
+// writes its own slot and readers add up the slots, so clearing a dead thread's slot removes its share
 // (docs/FORMATS.md).
 
-/** Each slot has its own cache line, because threads write their slots all the time. */
+/** Each slot has its own cache line, because threads constantly write to their slots. */
 const SLOT_WORDS = 16;
 
 export class SharedAmount {
@@ -16,9 +16,9 @@ export class SharedAmount {
   }
 
   /**
-   * `thread`: the number of this thread, unique among the running threads. `unit`: the unit of a slot, the
-   * same in all threads; the shares of other threads are known rounded up to it. A share may have up to 2^31
-   * units.
+   * `thread`: the number of this thread, unique among the running threads. `unit`: the unit in which slots
+   * count, the same in all threads. The shares of other threads are rounded up to whole units. A share may
+   * have up to 2^31 units.
    */
   constructor(memory: SharedArrayBuffer, thread: number, unit = 1) {
     this.#slots = new Int32Array(memory);

@@ -1,18 +1,18 @@
-// Time slices on the HTTP thread for long work: large bodies, large replies of shards, deep pages. Each turn
-// of the event loop runs one slice, and tenants take turns, so short work waits for at most one slice. Slices
-// yield to light queries, those in progress that have not needed a slice: a light query passes through this
-// thread several times, and would otherwise wait for a slice each time.
+// Time slices on the HTTP thread for long work: large bodies, large replies from shards, deep pages. Each
+// turn of the event loop runs one slice, and tenants take turns, so short work waits for at most one slice. A
+// slice yields while light queries are in progress, that is, queries that have not needed a slice. A light
+// query passes through this thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
 
 /**
- * Larger bodies and replies wait for a slice. Most are smaller, and waiting would take longer than their
- * work.
+ * Bodies and replies larger than this wait for a slice. Most are smaller, and the wait would take longer than
+ * their work.
  */
 export const LARGE_BYTES = 128 * 1024;
 
 /**
- * Maximum time (ms) for which a slice yields, so that a steady load of light queries still leaves long work
- * its share.
+ * Maximum time (ms) that a slice yields, so that long work still gets its share under a steady load of light
+ * queries.
  */
 const PATIENCE_MS = 8;
 
@@ -29,10 +29,10 @@ export class TenantSlices {
   #scheduled = false;
   /** Number of queries in progress that have not needed a slice. */
   #light = 0;
-  /** Runs while a slice yields. */
+  /** Timer that limits how long a slice yields; null if none is yielding. */
   #patience: NodeJS.Timeout | null = null;
 
-  /** Starts a query. It is light until it needs a slice. */
+  /** Starts a query, which is light until it needs a slice. */
   query(tenant: number): QuerySlices {
     this.#light++;
     let light = true;
@@ -61,7 +61,7 @@ export class TenantSlices {
     });
   }
 
-  /** Like `next`, for work on `bytes` bytes. Undefined if the work is too short to need a slice. */
+  /** Like `next`, for work on `bytes` bytes. Returns undefined if there are too few bytes to need a slice. */
   forBytes(tenant: number, bytes: number): Promise<void> | undefined {
     return bytes > LARGE_BYTES ? this.next(tenant) : undefined;
   }
@@ -99,12 +99,12 @@ export class TenantSlices {
   };
 }
 
-/** Maximum length of a slice. */
+/** Maximum length (ms) of a slice. */
 const SLICE_MS = 2;
 
 /**
- * Runs the work step by step and waits for another slice when one is used up. Short work returns its result
- * synchronously.
+ * Runs the work step by step, waiting for the next slice when the current one is used up. Short work returns
+ * its result synchronously.
  */
 export function inSlices<T>(work: Generator<void, T>, nextSlice: () => Promise<void>): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;

@@ -22,13 +22,14 @@ export class ThreadLoad {
   }
 
   /**
-   * True if this thread is busy and other queries are waiting for it. Meant to be read before a query begins.
+   * True if this thread is busy and other queries are waiting for it. Read it before a query begins, so that
+   * the query is not counted.
    */
   get wantsHelp(): boolean {
     return !this.#oneOfSeveral && this.#isBusy() && this.#queries.here > 0;
   }
 
-  /** Measures the utilization since the last measurement, at most every LOOK_MS. */
+  /** Measures the utilization since the last measurement, at most once per LOOK_MS. */
   #isBusy(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#sinceMs < LOOK_MS) return this.#busy;

@@ -1,17 +1,21 @@
-// Watches one thread through the beats that it counts in shared memory while it is alive.
+// Watches one thread through its beats: a counter in shared memory that the thread increments while it is
+// alive.
 
 /**
- * A thread hangs if it misses this many checks in a row. One is not enough: the watching thread itself may
- * have been paused.
+ * A thread counts as hanging if it misses this many checks in a row. A single missed check proves nothing,
+ * because the watching thread itself may have been paused.
  */
 const MISSED_MAX = 10;
-/** The same before the first beat: the thread loads its code first, which takes long on a busy machine. */
+/**
+ * The same limit before the first beat. It is higher because the thread first loads its code, which takes
+ * long on a busy machine.
+ */
 const MISSED_MAX_AT_START = 60;
 
 export interface Watched {
-  /** Number of beats so far. */
+  /** The number of beats so far. */
   readonly beats: () => number;
-  /** False while the thread may be silent. */
+  /** False while the thread is allowed not to beat. */
   readonly mustBeat: () => boolean;
   /** Called once when the thread hangs, and again only after another beat or `begin`. */
   readonly onHang: () => void;
@@ -24,14 +28,14 @@ export class Watchdog {
   #hasBeaten = false;
   #missed = 0;
 
-  /** `hangMsMax`: maximum time (ms) without a beat for a thread that has beaten before. */
+  /** `hangMsMax`: maximum time (ms) without a beat, once the thread has beaten for the first time. */
   constructor(hangMsMax: number, watched: Watched) {
     this.#watched = watched;
     this.#timer = setInterval(() => this.#look(), hangMsMax / MISSED_MAX).unref();
     this.begin();
   }
 
-  /** Starts over for a new thread that has replaced the watched one. */
+  /** Starts over for a new thread that has replaced the previous one. */
   begin(): void {
     this.#beats = this.#watched.beats();
     this.#hasBeaten = false;
