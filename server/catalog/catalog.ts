@@ -1,6 +1,6 @@
-// The catalog on disk. Loads the state at start and runs commands one at a time; each is durable before its
-// new state becomes visible. The catalog's database is also the lock on the data directory. Knows nothing of
-// what the records mean.
+// The catalog on disk. Loads the state at startup and runs commands one at a time; each command is durable
+// before its new state becomes visible. The catalog's database also serves as the lock on the data directory.
+// Independent of the meaning of the records.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";
@@ -44,7 +44,7 @@ export interface CatalogDamage {
   indexes: number;
 }
 
-/** Returns whether any shard has a database. The catalog is created before the shards. */
+/** True if any shard has a database. A new data directory gets its catalog before its shards. */
 function hasShards(dataDir: string): boolean {
   const folder = join(dataDir, "shards");
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
@@ -57,8 +57,8 @@ const nobody: Follow = async () => undefined;
 
 export class Catalog {
   /**
-   * A sentence for each damaged record, and the number of damaged index records. Damaged records stay on disk
-   * unchanged.
+   * An error message for each damaged record, and the number of damaged index records. Damaged records stay
+   * on disk unchanged.
    */
   readonly damage: CatalogDamage;
   readonly #store: Store;
@@ -83,7 +83,8 @@ export class Catalog {
     const location = join(dataDir, "catalog");
     const [damage] = levelDamage(location, true);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
-    // A new catalog would have no indexes, and indexes created in it would get the documents of the old ones.
+    // A new catalog would contain no indexes, and new indexes would get the uids, and thus the documents, of
+    // old ones.
     if (!hasDatabase(location) && hasShards(dataDir)) {
       throw new StoreDamagedError(location, "it is missing, and the shards are there");
     }
@@ -172,7 +173,7 @@ function put(key: string, record: object): StoreOp {
   return { type: "put", key: Buffer.from(key), value: seal(ENVELOPE_CATALOG, RECORD_VERSION, pack(record)) };
 }
 
-/** Reads a record. Returns null if it is damaged and no other record depends on it. */
+/** Reads a record. Returns null if it is damaged and not `vital`. */
 function read(key: string, vital: boolean, value: Uint8Array, damage: CatalogDamage): unknown {
   try {
     return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));

@@ -1,5 +1,5 @@
-// copy-settings-from and swap-with: reads their bodies and builds the command for a copy. Knows names and
-// records. The callers check rights, move data and decide the order of steps.
+// copy-settings-from and swap-with: reads their bodies and builds the command for a copy. Deals with names
+// and records only. The callers check rights, move data and decide the order of steps.
 import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../ground/input/object-reader.js";
@@ -13,10 +13,7 @@ import { ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { CatalogState, Command } from "./state.js";
 
-/**
- * The parts that can be copied: the settings, and each copyable kind of record under the name that clients
- * use.
- */
+/** The parts that can be copied: the settings, and each copyable kind of record under its public name. */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
 const COPY_PARTS: readonly CopyPart[] = [
   ...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs).filter((part) => part !== null),
@@ -48,7 +45,7 @@ export interface SwapRequest {
 
 export type CopyCommand = Extract<Command, { type: "index.copy" }>;
 
-/** `index` is the name in the path. Throws SK-IX-400. */
+/** `index` is the index name in the path. Throws SK-IX-400. */
 export function readCopyRequest(body: unknown, index: string, limits: Limits): CopyRequest {
   const rules = indexRules(limits);
   const { source_index: sourceIndex, copy } = COPY.read(body, "", rules);
@@ -56,7 +53,7 @@ export function readCopyRequest(body: unknown, index: string, limits: Limits): C
   return { sourceIndex, parts: new Set(copy) };
 }
 
-/** `index` is the name in the path. Throws SK-IX-400. */
+/** `index` is the index name in the path. Throws SK-IX-400. */
 export function readSwapRequest(body: unknown, index: string, limits: Limits): SwapRequest {
   const rules = indexRules(limits);
   const { target_index: targetIndex, drop_source_after: dropSource } = SWAP.read(body, "", rules);
@@ -65,8 +62,8 @@ export function readSwapRequest(body: unknown, index: string, limits: Limits): S
 }
 
 /**
- * The command that copies the parts from `source` to `target`. Copied rules and synonyms replace the target's
- * own and get new ids. Throws SK-IX-400 if the settings do not fit the target's schema.
+ * The command that copies the parts from `source` to `target`. Copied rules and synonyms replace those of the
+ * target and get new ids. Throws SK-IX-400 if the settings do not fit the target's schema.
  */
 export function copyCommand(
   state: CatalogState,
@@ -113,7 +110,7 @@ function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexReco
     if (!(error instanceof SkeinError)) throw error;
     throw invalidIndex(`the settings of ${describe(source.name)} do not fit: ${error.message}`);
   }
-  return withSettings(target, source); // a sealed key can be opened for any index of its tenant
+  return withSettings(target, source); // sealed keys work for every index of their tenant
 }
 
 function namedFields(settings: IndexSettings): readonly string[] {

@@ -1,4 +1,4 @@
-// The commands that change index records and, with them, the records that indexes own.
+// The commands that change index records together with the records that the indexes own.
 import {
   deleteAllOwned,
   exchangeNamed,
@@ -12,7 +12,7 @@ import { type Applied, removed, stored, without } from "./records/kind.js";
 export interface IndexRecords extends OwnedState {
   /** By uid. */
   readonly indexes: ReadonlyMap<number, IndexRecord>;
-  /** Uids whose record is gone but whose data may still be in the shards. */
+  /** Data numbers whose index record is deleted or spread but whose data may still be in the shards. */
   readonly toDrop: ReadonlySet<number>;
 }
 
@@ -20,13 +20,19 @@ export type IndexCommand =
   | { readonly type: "index.put"; readonly record: IndexRecord }
   | { readonly type: "index.delete"; readonly uid: number }
   | { readonly type: "index.dropped"; readonly uid: number }
-  /** The index's documents are now spread. `home` is the number of those at home, which are to be dropped. */
+  /**
+   * The index's documents are now spread. `home` is the data number of its documents at home, which are to be
+   * dropped.
+   */
   | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
   /**
-   * The two indexes exchange their names. With `drop`, the one that had the first name is deleted instead.
+   * The two indexes exchange their names. With `drop`, the index `uid`, whose name `target` takes over, is
+   * then deleted.
    */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
-  /** An index with what it takes over from another. Lists that are absent stay as they are. */
+  /**
+   * Replaces an index record and those of its lists that are given in `owned`; other lists stay unchanged.
+   */
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists };
 
 export function putIndex(state: IndexRecords, record: IndexRecord): Applied<IndexRecords> {
@@ -38,7 +44,9 @@ export function putIndex(state: IndexRecords, record: IndexRecord): Applied<Inde
   };
 }
 
-/** Deletes the index with all that it owns. Its uid stays listed until the shards have dropped its data. */
+/**
+ * Deletes the index and everything it owns. Its uid stays in `toDrop` until the shards have dropped its data.
+ */
 export function deleteIndex(state: IndexRecords, uid: number): Applied<IndexRecords> {
   const { owned, changes } = deleteAllOwned(state, uid);
   return {
@@ -65,8 +73,8 @@ export function spreadIndex(state: IndexRecords, uid: number, home: number): App
 }
 
 /**
- * Requires that both indexes exist and belong to one tenant. Records that go with the data stand under the
- * uids and stay where they are. The names change, and records that stay with a name get the other uid.
+ * Requires that both indexes exist and belong to one tenant. Records that stay with the data are filed under
+ * the uids and do not move. The names change, and records that stay with a name get the other uid.
  */
 export function swapIndexes(
   state: IndexRecords,
@@ -105,7 +113,7 @@ export function copyToIndex(
   };
 }
 
-/** An index with another's name and what goes with that: the query log. */
+/** `record` with the name of `other` and with what stays with a name: the query log. */
 function withNameOf({ log: _log, ...record }: IndexRecord, other: IndexRecord): IndexRecord {
   const log = logOf(other);
   return { ...record, name: other.name, ...(log === record.uid ? {} : { log }) };

@@ -1,5 +1,5 @@
 // Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
-// field whose type or flags change gets a new slot, so that an old segment never answers for the new
+// field gets a new slot if its type or flags change, so that an old segment is never read under the new
 // definition. Pure functions; the catalog stores the results.
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
@@ -44,7 +44,7 @@ export const INDEX_CHANGE = object(
 /** Members of a field's definition that determine the bytes in segments. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
-/** A record without the numbers and times that the catalog assigns. */
+/** A record without the numbers and the time that are assigned when it is created. */
 export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt">;
 
 /** Throws SK-IX-400. */
@@ -67,8 +67,8 @@ export function readNewIndex(body: unknown, limits: Limits, servers: ModelServer
 
 /**
  * The record after a PATCH body {schema: {fields?, default_sorting_field?}}. Listed fields are added, changed
- * or (drop: true) removed; others stay. `hasRecords`: the index has documents, so no field may become
- * required. Throws SK-IX-400.
+ * or (drop: true) removed; others stay unchanged. If `hasRecords` is true, the index has documents, so no
+ * field may become required. Throws SK-IX-400.
  */
 export function readChangedIndex(
   record: IndexRecord,

@@ -1,5 +1,5 @@
-// The table of the kinds of records that the catalog keeps. The state, the commands, the stored form, copies
-// and swaps follow it. A kind is added with a file in records/ and its lines here. Backups take the whole
+// The table of record kinds in the catalog. The state, the commands, the stored form, copies and swaps are
+// all derived from it. A new kind needs a file in records/ and its lines here. Backups contain the whole
 // catalog.
 import { type DataSource, SOURCE_KIND } from "./records/data-source.js";
 import { INCIDENT_KIND, type Incident } from "./records/incident.js";
@@ -26,7 +26,7 @@ const ALL_KINDS = [
   RECOMMENDATION_KIND,
 ] as const;
 
-/** The types of the records that belong to an index, whose uid is their member `index`. */
+/** The types of records that belong to an index. Their member `index` is its uid. */
 export type OwnedRecords = {
   readonly rule: RankingRule;
   readonly synonym: SynonymGroup;
@@ -39,8 +39,8 @@ export type OwnedRecords = {
 };
 
 /**
- * The next free ids, which are stored in this order in one record. An index has a uid and an id for clients.
- * ON DISK.
+ * The next free ids, stored in this order in one record. An index has both a uid and an id for clients. ON
+ * DISK.
  */
 export const COUNTERS = [
   "nextIndexUid",

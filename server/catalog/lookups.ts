@@ -1,22 +1,22 @@
-// What is looked up in the catalog's state by something else than an id: indexes by name, keys by the values
-// that name them. Derived, never stored.
+// Lookups in the catalog's state other than by id: indexes by name, keys by the hash or prefix of a value.
+// Derived from the records, never stored.
 import { type IndexRecord, isMade } from "./records/index-record.js";
 import type { KeyRecord } from "./records/key.js";
 
-/** One value by which a key can be named. */
+/** One valid value of a key. */
 export interface KeyValue {
   readonly key: KeyRecord;
   readonly hash: string;
-  /** When this value stops being good, whatever the key says; null for the present value. */
+  /** When this value stops working, regardless of the key's own expiry. Null for the current value. */
   readonly until: string | null;
 }
 
 export interface Lookups {
-  /** By `nameKey`. */
+  /** Keyed by `nameKey(tenant, name)`. */
   readonly indexByName: ReadonlyMap<string, IndexRecord>;
-  /** The values of all keys, those that a rotation has replaced too. */
+  /** The values of all keys by hash, including values that a rotation has replaced. */
   readonly keyByHash: ReadonlyMap<string, KeyValue>;
-  /** The same by the prefix that is shown; several values may share one. */
+  /** The same values by the prefix shown to people; several values may share a prefix. */
   readonly keysByPrefix: ReadonlyMap<string, readonly KeyValue[]>;
 }
 
@@ -24,7 +24,7 @@ export function nameKey(tenant: number, name: string): string {
   return `${tenant}/${name}`;
 }
 
-/** The tenant's index of this name, undefined when there is none. */
+/** The tenant's index with this name, or undefined if there is none. */
 export function indexNamed(
   { indexByName }: Pick<Lookups, "indexByName">,
   tenant: number,
@@ -39,7 +39,7 @@ interface Records {
   readonly keys: ReadonlyMap<number, KeyRecord>;
 }
 
-/** The lookups of the records that are given. */
+/** Builds the lookups for the given records. */
 export function lookupsOf(records: Records): Lookups;
 export function lookupsOf(records: Partial<Records>): Partial<Lookups>;
 export function lookupsOf({ indexes, keys }: Partial<Records>): Partial<Lookups> {

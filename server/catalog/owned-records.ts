@@ -1,21 +1,20 @@
 // The records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and
-// the commands that are the same for every kind. Knows no kind by name.
+// the commands that are the same for every kind. Nothing here depends on a particular kind.
 import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
 
 /**
- * Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records
- * changes.
+ * Lists by index uid, each in ascending order of id. A list is replaced only when one of its records changes.
  */
 type Owned<T> = ReadonlyMap<number, readonly T[]>;
 type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
 
 export interface OwnedState extends Readonly<Record<Counter, number>> {
-  /** By kind, then by the uid of the owner; read them with `ownedBy`. */
+  /** By kind, then by the uid of the owning index. Use `ownedBy` to read the lists. */
   readonly owned: AllOwned;
 }
 
-/** Some of the records of one index. */
+/** Lists of some kinds for one index. */
 export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
 
 export type OwnedCommand =
@@ -29,7 +28,9 @@ interface OwnedRecord {
 
 const NONE: readonly never[] = [];
 
-/** The index's records of a kind by id; the same array until one of them changes. */
+/**
+ * The index's records of one kind in order of id. Returns the same array until one of the records changes.
+ */
 export function ownedBy<K extends OwnedKind>(
   { owned }: Pick<OwnedState, "owned">,
   kind: K,
@@ -39,9 +40,7 @@ export function ownedBy<K extends OwnedKind>(
   return lists.get(uid) ?? NONE;
 }
 
-/**
- * Makes the lists of each kind. Loosely typed because the compiler cannot follow a kind through the table.
- */
+/** Calls `make` for each kind. Loosely typed, because the compiler cannot follow a kind through the table. */
 export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
   return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
 }
@@ -50,7 +49,7 @@ export function eachCounter(value: (name: Counter) => number): Record<Counter, n
   return Object.fromEntries(COUNTERS.map((name) => [name, value(name)])) as Record<Counter, number>;
 }
 
-/** Stored records by the uid of their index. */
+/** Groups stored records by the uid of their index. */
 export function byIndex<T extends OwnedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
   const lists = new Map<number, T[]>();
   for (const record of records) {
@@ -86,7 +85,7 @@ export function deleteOwned(
   };
 }
 
-/** Deletes all that an index owns. */
+/** Deletes every record that the index owns. */
 export function deleteAllOwned(state: OwnedState, uid: number) {
   return {
     owned: eachOwned((kind) => without<readonly OwnedRecord[]>(state.owned[kind], uid)),
@@ -94,7 +93,7 @@ export function deleteAllOwned(state: OwnedState, uid: number) {
   };
 }
 
-/** Exchanges the records of two indexes that stay with a name. */
+/** Exchanges those records of two indexes that stay with an index name rather than with its data. */
 export function exchangeNamed(state: OwnedState, uid: number, target: number) {
   const changes: Change[] = [];
   const adopted = (kind: OwnedKind, from: number, to: number): readonly OwnedRecord[] =>
@@ -112,8 +111,8 @@ export function exchangeNamed(state: OwnedState, uid: number, target: number) {
 }
 
 /**
- * Replaces the lists of an index that are given. New records need new ids, so that no batch deletes and puts
- * one key.
+ * Replaces the index's lists with the ones in `given`; kinds that are absent there stay unchanged. The
+ * records must have new ids, because a batch must not delete and put the same key.
  */
 export function replaceOwned(state: OwnedState, uid: number, given: OwnedLists): Applied<OwnedState> {
   const kinds = OWNED_KINDS.filter((kind) => given[kind] !== undefined);
@@ -134,7 +133,7 @@ function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
   return records.map(({ id }) => removed(KINDS[kind], id));
 }
 
-/** The counter of a kind once these records exist. */
+/** The next value of the kind's counter once these records exist. */
 function counterAfter(
   state: OwnedState,
   kind: OwnedKind,
@@ -144,7 +143,7 @@ function counterAfter(
   return { [counter]: records.reduce((next, { id }) => Math.max(next, id + 1), state[counter]) };
 }
 
-/** The lists with this index's list replaced. An index without records has no list. */
+/** A copy of the lists in which `list` replaces the index's list. Empty lists are not stored. */
 function withList<T>(lists: Owned<T>, index: number, list: readonly T[]): Owned<T> {
   return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
 }

@@ -1,6 +1,6 @@
-// The catalog's state and the one function that changes it. A command carries every id, time and generated
-// value, so applying the same commands always gives the same state. Each kind of record brings its own part
-// of the state and its own commands. Knows no database and no clock.
+// The catalog's state and the one function that changes it. A command contains every id, time and generated
+// value, so applying the same commands always gives the same state. Each kind of record defines its own part
+// of the state and its own commands. Independent of the database and the clock.
 import {
   copyToIndex,
   deleteIndex,
@@ -19,15 +19,15 @@ import type { Applied, Change } from "./records/kind.js";
 import { deleteTenant, putTenant, type TenantCommand, type TenantRecords } from "./records/tenant.js";
 import { putUsage, type UsageCommand, type UsageRecords } from "./records/usage.js";
 
-/** Immutable: a change makes a new one with the next version. */
+/** Immutable: a change creates a new state with the next version. */
 export interface CatalogState extends IndexRecords, TenantRecords, KeyRecords, UsageRecords, Lookups {
   readonly version: number;
-  /** The data directory's number of shards. Null until the first start has set it. */
+  /** Number of shards of the data directory. Null until the first start has set it. */
   readonly shards: number | null;
 }
 
 /**
- * The part of the state that stands in one stored record. ON DISK - never reuse a name for something else.
+ * The part of the state that is kept in one stored record. ON DISK - never reuse a name for something else.
  */
 export type Meta = Pick<CatalogState, "version" | "shards" | Counter>;
 
@@ -38,7 +38,7 @@ export type Command =
   | IndexCommand
   | OwnedCommand
   | { readonly type: "shards.fix"; readonly shards: number }
-  /** Several changes, one after the other, that are stored together. */
+  /** Several changes that apply in order and are stored together. */
   | { readonly type: "all"; readonly commands: readonly Command[] };
 
 export const EMPTY_STATE: CatalogState = {

@@ -1,5 +1,5 @@
-// The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit
-// each other. Knows nothing of how a query is read.
+// The setting `ai` of an index: whether the rules or a language model interpret its queries. Reads the
+// members and checks that they are consistent. Interpreting queries is elsewhere.
 import { isObject } from "../../ground/input/json-value.js";
 import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {
@@ -13,13 +13,13 @@ import {
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { API_KEY } from "./model-servers.js";
 
-/** Who reads the queries of an index: the rules, or a language model behind an OpenAI-compatible server. */
+/** What interprets the queries of an index: the rules, or a language model on an OpenAI-compatible server. */
 export interface AiSetting {
   readonly provider: "rules" | "endpoint";
-  /** Set if and only if the provider is "endpoint"; so is the model. */
+  /** Set if and only if the provider is "endpoint". The same holds for `model`. */
   readonly url: string | null;
   readonly model: string | null;
-  /** Always null: the record keeps the key sealed. */
+  /** Always null here. The index record stores the sealed key. */
   readonly api_key: null;
   readonly timeout_ms: number;
 }
@@ -39,7 +39,7 @@ const AI = object(MEMBERS, { unknown: "refused" });
 
 type GivenAi = ValuesOf<typeof MEMBERS>;
 
-/** Where a change names the rules, the endpoint's members go. */
+/** Reads `ai`. If a change selects the rules, the endpoint's members are removed. */
 const AI_CHANGE: ValueReader<GivenAi> = {
   ...AI,
   read(value, path, rules, present) {
@@ -51,7 +51,7 @@ const AI_CHANGE: ValueReader<GivenAi> = {
   },
 };
 
-/** The member of the settings. */
+/** The member `ai` of the settings. */
 export const AI_SETTING: BodyMember<GivenAi> = defaultsTo(
   AI.defaults,
   AI_CHANGE,

@@ -1,5 +1,6 @@
 // Settings of semantic search: the source of an index's vectors and how vectors affect the results. Reads the
-// members and checks that they fit each other and the schema. Does not know how vectors are computed.
+// members and checks that they are consistent with each other and with the schema. Vectors are computed
+// elsewhere.
 import { isTextType } from "../../ground/field-types.js";
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
@@ -21,15 +22,15 @@ import { API_KEY } from "./model-servers.js";
 import type { FieldDefinition } from "./schema.js";
 
 export interface SemanticSettings {
-  /** The mode "auto" is hybrid if fewer documents than this match all words. */
+  /** Mode "auto" is hybrid if fewer documents than this match all words of the query. */
   readonly auto_max_full_matches: number;
-  /** Minimum similarity of a hit without any of the query's words. */
+  /** Minimum similarity of a hit that contains none of the query's words. */
   readonly min_similarity: number;
   /** Number of nearest documents that a query considers. */
   readonly candidates: number;
 }
 
-/** All vectors have the same number of dimensions. */
+/** All vectors have the same number of dimensions, so only that number is accepted. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },
@@ -71,7 +72,10 @@ const EMBEDDER = object(MEMBERS, { unknown: "refused" });
 
 type GivenEmbedder = ValuesOf<typeof MEMBERS>;
 
-/** Reads `embedder`. A change to a source without a server removes the server's members. */
+/**
+ * Reads `embedder`. If a change selects a source that uses no server, the members that describe the server
+ * are removed.
+ */
 const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
   ...EMBEDDER,
   read(value, path, rules, present) {

@@ -1,5 +1,5 @@
-// The table of embedder sources, which say where the vectors of an index come from. Readers, the shards'
-// vector policy, queries and the OpenAPI document all use it. The names are stored on disk, so they must
+// The table of embedder sources, which determine where the vectors of an index come from. Used by readers,
+// the shards' vector policy, queries and the OpenAPI document. The names are stored on disk, so they must
 // never change.
 import { crc32 } from "node:zlib";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
@@ -10,9 +10,9 @@ export interface EmbedderSettings {
   /** URL of the model's server. `url` and `model` are set if and only if the source uses a server. */
   readonly url: string | null;
   readonly model: string | null;
-  /** Always null here; the index record keeps the key sealed. */
+  /** Always null here. The index record stores the sealed key. */
   readonly api_key: null;
-  /** The fields of a document that are embedded. Null means the searchable fields. */
+  /** The document fields that are embedded. Null means the searchable fields. */
   readonly fields: readonly string[] | null;
   readonly dimensions: number;
 }
@@ -21,36 +21,37 @@ interface SourceEntry {
   /** For the OpenAPI document; null if the name is clear enough. */
   readonly description: string | null;
   /**
-   * "learned": by a model trained on the index's own documents, so their words must be indexed. "outside": by
-   * a client or another server, so a query may bring its own vector.
+   * "learned": a model trained on the index's own documents computes the vectors, so the words of the
+   * embedded fields must be indexed. "outside": a client or another server provides them, so a query may
+   * bring its own vector.
    */
   readonly vectors: "learned" | "outside" | "none";
   /**
    * Wire format of the model's server (server/models/embedding-wires.ts). Null: the source uses no server.
    */
   readonly wire: string | null;
-  /** The vector policy for the shards of an index with this many documents. */
+  /** The vector policy that the shards apply to an index with this many documents. */
   readonly policy: (settings: Endpoint, documents: number) => VectorPolicy;
 }
 
 type Endpoint = Pick<EmbedderSettings, "url" | "model" | "fields">;
 
 /**
- * With "auto", only indexes in this range learn vectors. Fewer documents are too few to learn from; training
- * on more requires an explicit setting.
+ * With "auto", only indexes in this size range learn vectors. Smaller ones have too few documents to learn
+ * from, and training on more must be requested explicitly.
  */
 const AUTO_DOCUMENTS_MIN = 200;
 const AUTO_DOCUMENTS_MAX = 200_000;
 
-/** Smallest origin number of outside vectors. Learned models have smaller numbers. */
+/** Smallest origin number of vectors from outside. Learned models have smaller numbers. */
 const OUTSIDE = 0x80000000;
 
 const LEARNED: VectorPolicy = { source: "documents", origin: 0 };
 const NONE: VectorPolicy = { source: "none", origin: 0 };
 
 /**
- * With this policy, the shards wait for vectors from a server. Vectors of different origins are never
- * compared.
+ * Policy for vectors from a server: the shards wait until the vectors arrive. Vectors of different origins
+ * are never compared, so the origin depends on everything that changes them.
  */
 function served({ url, model, fields }: Endpoint): VectorPolicy {
   return { source: "endpoint", origin: (crc32(JSON.stringify([url, model, fields])) | OUTSIDE) >>> 0 };
@@ -96,7 +97,7 @@ export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
   return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
 }
 
-/** The vector policy for the shards of an index with this many documents. */
+/** The vector policy that the shards apply to an index with this many documents. */
 export function vectorPolicy(
   { settings: { embedder } }: { readonly settings: { readonly embedder: EmbedderSettings } },
   documents: number,

@@ -1,18 +1,18 @@
-// The servers of models that settings name, and their API keys. Settings never hold a key: it is taken out of
-// a change, and the record keeps it sealed, for its tenant and for the server that it was given for. Knows
-// nothing of what is asked there.
+// The model servers that settings name, and their API keys. Settings never contain a key: it is removed from
+// a change, and the index record stores it sealed for its tenant and for the server it was given for.
+// Independent of what the servers are used for.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { type AddressRules, hostProblem } from "../../ground/outbound/addresses.js";
 
-/** The settings that name the server of a model (`url`), for which a key may have been given (`api_key`). */
+/** The settings that name a model server (`url`) and may contain a key for it (`api_key`). */
 export const KEYED_SETTINGS = ["embedder", "ai"] as const;
 export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
 /**
- * The part of an index record that keeps the API keys, sealed with the data directory's key for tenant and
- * server.
+ * The part of an index record that stores the API keys. Each is sealed with the data directory's key, for its
+ * tenant and server.
  */
 export interface SealedKeys {
   readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
@@ -27,10 +27,10 @@ export const API_KEY = defaultsTo(
   "Kept encrypted and never shown. Left out or null: the one that is kept stays; an empty text removes it.",
 );
 
-/** What holds for the servers that an index of one tenant may name. */
+/** Rules and sealing for the servers that the indexes of one tenant may name. */
 export interface ModelServers {
   readonly addresses: AddressRules;
-  /** Seals a key for the server of a URL. */
+  /** Seals a key for the server of `url`. */
   seal(apiKey: string, url: string): Uint8Array;
 }
 
@@ -41,13 +41,13 @@ interface NamedServer {
 
 export type NamedServers = { readonly [K in KeyedSetting]: NamedServer };
 
-/** The part of a record that says which servers it names and holds their keys. */
+/** The part of a record that names the servers and stores their keys. */
 type ServersOf = SealedKeys & { readonly settings: NamedServers };
 
 /**
- * The sealed keys that belong to the settings after a change. `before` is the record as it was, null when it
- * is new. Throws SK-IX-400 for a server that may not be named, and for one that would get a key which was
- * given for another.
+ * The sealed keys for the settings after a change. `before` is the record before the change, or null for a
+ * new index. Throws SK-IX-400 if a server is not allowed, or if a stored key would go to a server other than
+ * the one it was given for.
  */
 export function sealedKeys(
   settings: NamedServers,
@@ -74,7 +74,7 @@ export function sealedKeys(
   return Object.keys(keys).length === 0 ? {} : { sealedKeys: keys };
 }
 
-/** Scheme, host and port: whom a key may be sent to. */
+/** Scheme, host and port: the unit for which a key is valid. */
 export function serverOf(url: string): string {
   return new URL(url).origin;
 }

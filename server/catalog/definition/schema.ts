@@ -1,5 +1,5 @@
 // The definition of an index: its name, its fields with their flags, and the default sorting field. Turns an
-// untrusted body into checked definitions with all defaults filled in. Knows nothing of stored data.
+// untrusted body into checked definitions with all defaults filled in. Independent of stored data.
 import { languageCodes } from "../../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../../ground/errors.js";
 import {
@@ -53,7 +53,7 @@ export function invalidIndex(message: string): SkeinError {
   return new SkeinError("SK-IX-400", message);
 }
 
-/** Rules for reading everything that a client sends about an index. */
+/** Rules for reading request bodies about indexes. */
 export function indexRules(limits: Limits): InputRules {
   return { limits, code: "SK-IX-400" };
 }
@@ -65,7 +65,7 @@ export const INDEX_NAME: ValueReader<string> = checked(
   { pattern: "^[a-z0-9_-]+$" },
 );
 
-/** A language for which there is a stemmer. */
+/** A language for which a stemmer exists. */
 export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageBytesMax), (language) => {
   const known = languageCodes();
   return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
@@ -102,7 +102,7 @@ export const SCHEMA = object(
   { unknown: "kept" },
 );
 
-/** Fields are kept as given, because each is merged with its old definition before it is read. */
+/** Fields are passed through as given, because each is merged with its old definition before it is read. */
 export const SCHEMA_CHANGE = object(
   {
     fields: optional(
@@ -130,7 +130,7 @@ function fieldNameProblem(name: string): string | null {
   return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
-/** Throws if a schema, or a change of one, names a field twice. */
+/** Throws if a schema, or a change to one, names a field twice. */
 export function refuseDuplicates(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {

@@ -1,5 +1,5 @@
 // Search settings of an index: the defaults, and the check of a change against the schema. Most settings
-// affect queries only. A change to a setting that affects the terms of documents makes stored segments stale.
+// affect queries only. Changing a setting that affects the terms of documents makes stored segments stale.
 
 import { isTextType } from "../../ground/field-types.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -25,7 +25,7 @@ import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.
 import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 interface HighlightSettings {
-  /** Tokens in a snippet of a long field. */
+  /** Number of tokens in a snippet of a long field. */
   readonly snippet_tokens: number;
   readonly start_tag: string;
   readonly end_tag: string;
@@ -123,8 +123,8 @@ export type GivenSettings = typeof SETTINGS.defaults;
 export const DEFAULT_SETTINGS: IndexSettings = withoutKeys(SETTINGS.defaults);
 
 /**
- * The settings after a change. Given members replace the old ones, null restores the default, and all others
- * stay. Throws SK-IX-400.
+ * The settings after a change. Given members replace the old ones, null restores a default, and absent
+ * members stay unchanged. Throws SK-IX-400.
  */
 export function changedSettings(
   current: SettingsOf,
@@ -157,7 +157,7 @@ function withoutKeys(given: GivenSettings): IndexSettings {
   return { ...given, embedder: { ...embedder, api_key: null }, ai: { ...ai, api_key: null } };
 }
 
-/** True if a change from settings `a` to `b` requires a new analysis of the documents. */
+/** True if documents must be analysed again after a change from settings `a` to `b`. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
     JSON.stringify([
@@ -171,8 +171,8 @@ export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
 }
 
 /**
- * Checks that the settings fit the schema and each other. Also called after a schema change. Throws
- * SK-IX-400.
+ * Checks that the settings are consistent with the schema and with each other. Also called after a schema
+ * change. Throws SK-IX-400.
  */
 export function checkSettings(
   settings: IndexSettings,

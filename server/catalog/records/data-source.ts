@@ -7,7 +7,7 @@ export type FeedFormat = (typeof FEED_FORMATS)[number];
 export const SYNC_MODES = ["upsert", "replace"] as const;
 type SyncMode = (typeof SYNC_MODES)[number];
 
-/** Where an index gets documents from: a feed, how to read it, and when. */
+/** A feed from which an index gets documents, how to read it, and when. */
 export interface DataSource {
   readonly id: number;
   /** Uid of its index. */
@@ -15,15 +15,16 @@ export interface DataSource {
   /** Without user name and password. */
   readonly url: string;
   readonly format: FeedFormat;
-  /** `manual`, `hourly`, `daily`, or five fields of cron in UTC. */
+  /** `manual`, `hourly`, `daily`, or the five fields of a cron expression in UTC. */
   readonly schedule: string;
   readonly sync_mode: SyncMode;
-  /** From paths of the feed to fields of the schema. */
+  /** Maps paths in the feed to fields of the schema. */
   readonly field_map: Readonly<Record<string, string>>;
   readonly credentials: SealedCredentials | null;
   readonly enabled: boolean;
   /**
-   * Where the items are: a JSON pointer or the path of an XML element. Null: the format's reader finds them.
+   * Location of the items: a JSON pointer or the path of an XML element. If null, the format's reader finds
+   * them.
    */
   readonly items_path: string | null;
   readonly id_field: string | null;
@@ -31,32 +32,35 @@ export interface DataSource {
   readonly encoding: string | null;
   /** Largest share of the index that a run in `replace` mode may delete. */
   readonly max_delete_ratio: number;
-  /** The feed's server refused the credentials; the schedule pauses until they change. */
+  /** The feed's server refused the credentials. The schedule pauses until they change. */
   readonly suspended: boolean;
   /** ISO 8601 UTC. */
   readonly created_at: string;
   readonly updated_at: string;
-  /** When the schedule next starts a run, and when it last did. ISO 8601 UTC. */
+  /** When the schedule next starts a run, and when it last started one. ISO 8601 UTC. */
   readonly next_due: string | null;
   readonly last_due: string | null;
-  /** Of the feed as the last run read it, if it read all of it and no item failed. */
+  /** Validators of the feed at the last run, if that run read the whole feed and no item failed. */
   readonly validators: FeedValidators | null;
 }
 
-/** What the feed's server asks for. The password is sealed with the key of the data directory. */
+/** Credentials for the feed's server. The password is sealed with the data directory's key. */
 export interface SealedCredentials {
   readonly username: string;
   readonly sealedPassword: Uint8Array;
 }
 
-/** Valid while the index is the one the feed was read into and nobody else has written to it. */
+/**
+ * HTTP validators of a feed. They apply only while the index is the one into which the feed was read and
+ * nothing else has written to it.
+ */
 export interface FeedValidators {
   readonly etag: string | null;
   readonly lastModified: string | null;
   /** Uid of the index. */
   readonly index: number;
   readonly schemaVersion: number;
-  /** Of the index once the feed had been read. */
+  /** The index's generation after the feed was read. */
   readonly generation: number;
 }
 

@@ -1,5 +1,5 @@
-// The record of an index and its storage. index-commands.ts changes it, ../indexes.ts reads the bodies of
-// requests. Records are immutable: a change makes a new one.
+// The record of an index and its storage. index-commands.ts changes it, and ../indexes.ts reads request
+// bodies. Records are immutable: a change creates a new record.
 import type { FieldDefinition } from "../definition/schema.js";
 import { DEFAULT_SETTINGS, type SettingsOf } from "../definition/settings.js";
 import type { StoredKind } from "./kind.js";
@@ -14,7 +14,7 @@ export interface IndexRecord extends SettingsOf {
   readonly defaultSortingField: string | null;
   /** Unknown properties of the schema object, echoed to clients. */
   readonly schemaExtensions: Readonly<Record<string, unknown>>;
-  /** Rises with every change that makes stored segments stale (fields, analysis settings). */
+  /** Increases with every change that makes stored segments stale (fields, analysis settings). */
   readonly schemaVersion: number;
   readonly nextSlot: number;
   /**
@@ -22,13 +22,13 @@ export interface IndexRecord extends SettingsOf {
    * names.
    */
   readonly log?: number;
-  /** Its documents lie in one shard, see schema/placement.ts. */
+  /** Present if the documents are in one shard; see schema/placement.ts. */
   readonly isHome?: true;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /**
-   * Some shards do not have the index yet, so nobody sees it. If the server stops at this point, the next
-   * start undoes the creation.
+   * Present while some shards do not have the index yet, so it is still invisible to clients. If the server
+   * stops in this state, the next start undoes the creation.
    */
   readonly making?: true;
 }
@@ -41,7 +41,10 @@ export const INDEX_KIND = {
   copiedAs: null,
 } as const satisfies StoredKind;
 
-/** A uid whose record is gone but whose data may still be in the shards. The record is empty. */
+/**
+ * Data numbers whose documents are to be dropped but may still be in the shards. The records themselves are
+ * empty.
+ */
 export const DROP_KIND = {
   name: "drop",
   counter: null,
@@ -54,12 +57,12 @@ export function isMade({ making }: IndexRecord): boolean {
   return making !== true;
 }
 
-/** Number of the index's query log. No other index has or had it. */
+/** Number of the index's query log. No two indexes share a log. */
 export function logOf({ log, uid }: Pick<IndexRecord, "log" | "uid">): number {
   return log ?? uid;
 }
 
-/** A stored record with defaults for the settings that are newer than it. */
+/** A stored record completed with defaults for settings that did not exist when it was written. */
 export function withAllSettings(record: IndexRecord): IndexRecord {
   return { ...record, settings: { ...DEFAULT_SETTINGS, ...record.settings } };
 }

@@ -2,7 +2,7 @@
 // key may do.
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 
-/** What a key may be for. `admin` includes all others. */
+/** What a key may be used for. `admin` includes all other scopes. */
 export const SCOPES = [
   "search",
   "events",
@@ -21,18 +21,18 @@ export interface KeyRecord {
   readonly id: number;
   readonly tenant: number;
   readonly name: string;
-  /** SHA-256 of the value in hexadecimal. The value itself is not kept. */
+  /** SHA-256 of the value in hexadecimal. The value itself is not stored. */
   readonly hash: string;
-  /** First characters of the value, so that people recognise it. */
+  /** First characters of the value, by which people recognise the key. */
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** Names of indexes; `*` stands for any characters. */
+  /** Patterns for index names; `*` matches any characters. */
   readonly indexes: readonly string[];
   readonly expiresAt: string | null;
   /** Requests per second; null for no limit. */
   readonly rateLimit: number | null;
   readonly createdAt: string;
-  /** The value before the last rotation, while it still works. */
+  /** The value before the last rotation. It still works until it expires. */
   readonly previous?: PreviousKeyValue;
   /** Last day (UTC, "2026-01-31") on which a request used the key; absent if it was never used. */
   readonly lastUsedOn?: string;
@@ -61,7 +61,7 @@ export interface KeyRecords {
 export type KeyCommand =
   | { readonly type: "key.put"; readonly key: KeyRecord }
   | { readonly type: "key.delete"; readonly id: number }
-  /** Keys that were used on a day. Keys that no longer exist are ignored. */
+  /** Records that keys were used on a day. Keys that no longer exist are ignored. */
   | { readonly type: "keys.used"; readonly ids: readonly number[]; readonly day: string };
 
 export function putKey(state: KeyRecords, key: KeyRecord): Applied<KeyRecords> {

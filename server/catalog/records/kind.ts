@@ -1,31 +1,36 @@
-// What a kind of record declares about itself, and how its file describes a change of stored records.
+// What each kind of record declares about itself, and how a record's file describes a change to stored
+// records.
 
 /** How records of one kind are stored. kinds.ts lists them all. */
 export interface StoredKind {
   /** Records are stored under "<name>/<id>". ON DISK - never reuse a name for something else. */
   readonly name: string;
-  /** The counter that gives the next free id. Null for a record that has the id of its owner. */
+  /** The counter that supplies ids for new records. Null if a record uses the id of its owner. */
   readonly counter: string | null;
-  /** Owner of the records, which are deleted with it. */
+  /** Owner of the records. They are deleted together with it. */
   readonly of: "tenant" | "index" | null;
   /**
-   * True if other records mean nothing without these: the catalog then refuses to open when one is damaged.
+   * True if other records are meaningless without these. The catalog then refuses to open if one of them is
+   * damaged.
    */
   readonly vital: boolean;
-  /** Name of these records in a copy of an index's settings. Null if they are never copied. */
+  /** Name of these records in a request that copies an index's settings. Null if they are never copied. */
   readonly copiedAs: string | null;
-  /** What the records of an index stay with when two indexes are swapped. Absent for other records. */
+  /**
+   * Whether the records of an index stay with its data or with its name when two indexes are swapped. Absent
+   * if no index owns them.
+   */
   readonly goesWith?: "data" | "name";
 }
 
-/** A stored record that a command changes; `record` null deletes it. */
+/** A change to one stored record. If `record` is null, the record is deleted. */
 export interface Change {
   readonly kind: string;
   readonly id: number;
   readonly record: object | null;
 }
 
-/** What a command does: the members of the state that it replaces, and the stored records that it changes. */
+/** Result of a command: the members of the state that it replaces, and its changes to stored records. */
 export type Applied<State> = Partial<State> & { readonly changes: readonly Change[] };
 
 export function stored({ name }: StoredKind, id: number, record: object): Change {

@@ -17,7 +17,7 @@ export type RecommendationStatus = (typeof RECOMMENDATION_STATUSES)[number];
 
 interface AdviceBase {
   readonly title: string;
-  /** Written for the owner of a shop. */
+  /** Addressed to the shop's owner. */
   readonly description: string;
   readonly confidence: Confidence;
   /** Number of searches that led to the advice. */
@@ -72,8 +72,8 @@ export type Recommendation = Advice & {
   readonly status: RecommendationStatus;
   readonly created: CreatedRecord | null;
   /**
-   * ISO 8601 UTC. `updated_at` is the time of the last analysis that found it, or of the decision to apply or
-   * dismiss it.
+   * ISO 8601 UTC. `updated_at` is the time of the last analysis that found the recommendation, or of the
+   * decision to apply or dismiss it.
    */
   readonly created_at: string;
   readonly updated_at: string;

@@ -1,5 +1,5 @@
-// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller knows what a
-// filter or a word is; server/question/curate knows what a rule does to a query.
+// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller checks
+// filters and recognises words; server/question/curate applies a rule to a query.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -22,15 +22,15 @@ export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
 interface RuleConditions {
-  /** The query must contain all of these as whole words. Without any, the rule always fires. */
+  /** The query must contain all of these as whole words. If the list is empty, the rule always fires. */
   readonly query_contains: readonly string[];
 }
 
-/** Members that are not set are absent; the type says which ones a rule has. */
+/** What a rule does. Members that are not set are absent; the rule's type determines which ones it has. */
 export interface RuleEffect {
   readonly filter_by?: string;
   readonly weight?: number;
-  /** Document ids; those of a pin in the order of their places. */
+  /** Document ids. For a pin, they are in the order of their positions. */
   readonly documents?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface RankingRule {
   readonly type: RuleType;
   readonly conditions: RuleConditions;
   readonly effect: RuleEffect;
-  /** The higher one wins, then the lower id. */
+  /** The rule with the higher priority wins; among equals, the one with the lower id. */
   readonly priority: number;
   readonly enabled: boolean;
   /** ISO 8601 UTC. */
@@ -103,22 +103,21 @@ export const RULE = object(
   { unknown: "refused" },
 );
 
-/** The members of a rule that a client decides. */
+/** The members of a rule that the client sets. */
 export type RuleDraft = Pick<RankingRule, "name" | "type" | "conditions" | "effect" | "priority" | "enabled">;
 
-/** How the queries of the rule's index understand its texts. */
+/** Checks the rule's texts as the queries of its index would understand them. */
 export interface RuleTexts {
-  /** Throws SK-SE-400 with the position when the filter does not fit the schema. */
+  /** Throws SK-SE-400 with the position if the filter does not fit the schema. */
   checkFilter(filterBy: string): void;
-  /** Whether the analyser finds a word in the text. */
+  /** True if the analyser finds a word in the text. */
   hasWord(text: string): boolean;
 }
 
 /**
- * Reads a create body, or with `current` a PATCH body, whose conditions and effect are merged member by
- * member; null restores a default. A filter and conditions that were there before are not checked again. The
- * schema may have changed since then, and it must still be possible to switch such a rule off. Throws
- * SK-RR-400.
+ * Reads a create body, or a PATCH body if `current` is given. A PATCH merges conditions and effect member by
+ * member, and null restores a default. A filter and conditions that have not changed are not checked again:
+ * the schema may have changed since, and it must still be possible to disable such a rule. Throws SK-RR-400.
  */
 export function readRule(
   body: unknown,
@@ -143,7 +142,7 @@ export function readRule(
   return draft;
 }
 
-/** Throws SK-RR-400 with the position; `where` names the rule in the sentence. */
+/** Throws SK-RR-400 with the position. `where` names the rule in the error message. */
 export function checkRuleFilter(filterBy: string, texts: RuleTexts, where = ""): void {
   try {
     texts.checkFilter(filterBy);
@@ -172,7 +171,7 @@ function checkedConditions(
   return { query_contains: [...new Set(entries)] };
 }
 
-/** The members that have a value. An empty filter or list selects nothing and counts as absent. */
+/** The members that have a value. An empty filter or list selects nothing, so it counts as absent. */
 function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffect {
   return {
     ...(filter_by === undefined || filter_by.trim() === "" ? {} : { filter_by }),
@@ -182,7 +181,8 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
 }
 
 /**
- * Checks that the effect has what its type needs, and no member that seems to select documents but does not.
+ * Checks that the effect has what its type needs, and no member that seems to select documents but would be
+ * ignored.
  */
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;

@@ -8,7 +8,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const RUN_TRIGGERS = ["manual", "schedule", "start"] as const;
 export type RunTrigger = (typeof RUN_TRIGGERS)[number];
 
-/** One run that reads a feed. */
+/** One run of a data source, which reads its feed. */
 export interface SyncRun {
   readonly id: number;
   /** Uid of the source's index. */
@@ -25,18 +25,19 @@ export interface SyncRun {
   readonly error: string | null;
   readonly error_code: FeedErrorCode | null;
   /**
-   * The first item errors, as deflated JSON because most of them repeat each other. Null if there are none.
+   * The first errors of single items as deflated JSON, which is small because most of them repeat. Null if
+   * there are none.
    */
   readonly packedErrors: Uint8Array | null;
 }
 
 export interface RunCounts {
-  /** Documents written, new or changed. */
+  /** Number of documents written, new or changed. */
   readonly imported: number;
   readonly failed: number;
   readonly deleted: number;
   readonly unchanged: number;
-  /** Bytes of the feed as received. */
+  /** Size of the feed in bytes, as received. */
   readonly bytes: number;
 }
 

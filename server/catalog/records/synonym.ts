@@ -1,5 +1,5 @@
-// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and what clients see. Knows
-// nothing of how a query is expanded.
+// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and the view for clients.
+// Query expansion is elsewhere.
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { flag, list, oneOf, refuse, text } from "../../ground/input/readers.js";
@@ -16,7 +16,10 @@ export interface SynonymGroup {
   readonly type: SynonymType;
   /** Words or phrases; the root is one of them. */
   readonly synonyms: readonly string[];
-  /** The entry that finds the others but is not found by them; null in a multi_way group. */
+  /**
+   * In a one_way group, a search for the root also finds the other entries, but not vice versa. Null in a
+   * multi_way group.
+   */
   readonly root: string | null;
   readonly enabled: boolean;
   /** ISO 8601 UTC. */
@@ -49,13 +52,13 @@ export const SYNONYMS = object(
   { unknown: "refused" },
 );
 
-/** The members of a group that a client decides. */
+/** The members of a group that the client sets. */
 export type SynonymDraft = Pick<SynonymGroup, "type" | "synonyms" | "root" | "enabled">;
 
 /**
- * Reads a create body, or with `current` a PATCH body; null restores a default. `hasWord` says whether the
- * index's analyser finds a word in a text. It is not asked again about entries that were there before. Throws
- * SK-SY-400.
+ * Reads a create body, or a PATCH body if `current` is given; null restores a default. `hasWord` returns
+ * whether the index's analyser finds a word in a text. It is not called for entries that `current` already
+ * has. Throws SK-SY-400.
  */
 export function readSynonyms(
   body: unknown,
@@ -65,7 +68,7 @@ export function readSynonyms(
 ): SynonymDraft {
   const rules = { limits, code: "SK-SY-400" } as const;
   const { type, enabled, ...given } = SYNONYMS.read(body, "", rules, current ?? undefined);
-  /** Without white space around them, each once. */
+  /** Trims each entry and removes duplicates. */
   const entries = [...new Set(given.synonyms.map((entry) => entry.trim()))];
   const wanted = given.root?.trim() ?? null;
   const rootGiven = isObject(body) && (body.root ?? null) !== null;
@@ -86,13 +89,13 @@ export function readSynonyms(
   return { type, synonyms, root, enabled };
 }
 
-/** What clients see; the index's uid stays inside. */
+/** The client's view, without the index's uid. */
 export function synonymsView({ index: _index, ...shown }: SynonymGroup): Omit<SynonymGroup, "index"> {
   return shown;
 }
 
 /**
- * The root of a one_way group: the given one, else the present one if it is still an entry, else the first
+ * The root of a one_way group: the given root, else the current root if it is still an entry, else the first
  * entry.
  */
 function rootOf(entries: readonly string[], wanted: string | null, given: boolean): string | null {

@@ -1,5 +1,6 @@
-// The parts of an index record that queries and writes need, derived once per record: fields by name and by
-// slot with their engine codes, the searchable fields with their weights, the schema as the shards get it.
+// What queries and writes need from an index record, derived once per record: fields by name and by slot with
+// their engine codes, the searchable fields with their weights, and the schema in the form that the shards
+// receive.
 import {
   ANALYSIS_VERSION,
   FLAG_BRAND,
@@ -16,13 +17,13 @@ import type { FieldDefinition } from "../definition/schema.js";
 import type { IndexSettings } from "../definition/settings.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** More versions than an index's schema will ever have. */
+/** Larger than the number of schema versions that any index will ever have. */
 const SCHEMA_VERSIONS = 2 ** 20;
 
 export interface ViewField {
   readonly name: string;
   readonly type: FieldType;
-  /** TYPE_* of the engine. */
+  /** The engine's TYPE_* constant. */
   readonly code: number;
   readonly kind: ValueKind;
   readonly array: boolean;
@@ -30,22 +31,22 @@ export interface ViewField {
   readonly index: boolean;
   readonly facet: boolean;
   readonly sort: boolean;
-  /** Query words are also found inside longer words of its text. */
+  /** True if query words also match inside longer words of the field's text. */
   readonly infix: boolean;
-  /** Number of the language used to stem its text, 0 for none. */
+  /** Number of the language used to stem the field's text; 0 for none. */
   readonly language: number;
 }
 
 export interface WeightedField {
   readonly field: ViewField;
-  /** Positive. */
+  /** Always positive. */
   readonly weight: number;
 }
 
 export class IndexView {
   readonly #byName = new Map<string, ViewField>();
   readonly #bySlot = new Map<number, ViewField>();
-  /** The fields searched by queries that name none. */
+  /** The fields searched if a query names none. */
   readonly searchable: readonly WeightedField[];
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
@@ -91,7 +92,10 @@ export class IndexView {
     return this.#bySlot.get(slot);
   }
 
-  /** The weight of a field in the settings: its own, or descending in the order of searchable attributes. */
+  /**
+   * The field's weight from the settings: its own or, if the settings list no weights, one that descends in
+   * the order of searchable attributes.
+   */
   weightOf(field: ViewField): number {
     return this.searchable.find((entry) => entry.field === field)?.weight ?? 1;
   }

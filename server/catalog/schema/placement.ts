@@ -1,27 +1,27 @@
-// Where the documents of an index lie: while it is small, all of them are in one shard, its home, because
-// each further shard costs every query about as much as the first. Once it has grown, they are spread over
-// all shards by the hashes of their ids. Documents have one number in the shards while at home and another
-// one when spread, so that both can coexist during the change.
+// Where the documents of an index are stored. While the index is small, they are all in one shard, its home,
+// because each additional shard costs every query about as much as the first. Once the index has grown, they
+// are spread over all shards by the hashes of their ids. The shards know documents at home and spread
+// documents under two different data numbers, so that both can coexist during the change.
 import type { Limits } from "../../ground/limits.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** Numbers of shards of the server. An index numbers its shards from 0, in this order. */
+/** Numbers of shards on the server. An index numbers its own shards from 0, in this order. */
 export type Places = readonly number[];
 
 export interface Location {
-  /** The number of the documents in the shards. */
+  /** Data number: the number under which these shards store the documents. */
   readonly data: number;
   readonly places: Places;
 }
 
 const HOME_BIT = 2 ** 31;
 
-/** The number in the shards of an index's documents at home. */
+/** Data number of an index's documents at home. */
 export function homeData(uid: number): number {
   return uid + HOME_BIT;
 }
 
-/** The numbers that an index's documents may have in the shards. */
+/** All data numbers that an index's documents may have. */
 export function dataNumbers({ uid }: Pick<IndexRecord, "uid">): number[] {
   return isHomeData(uid) ? [uid] : [uid, homeData(uid)];
 }
@@ -30,12 +30,12 @@ function isHomeData(data: number): boolean {
   return data >= HOME_BIT;
 }
 
-/** The uid of the index with these documents. */
+/** The uid of the index to which a data number belongs. */
 export function uidOfData(data: number): number {
   return data % HOME_BIT;
 }
 
-/** True if new indexes on a server with this many shards start in one of them. */
+/** True if new indexes start in a single shard on a server with this many shards. */
 export function startsAtHome(
   shards: number,
   { homeDocumentsMax }: Pick<Limits, "homeDocumentsMax">,
@@ -43,7 +43,7 @@ export function startsAtHome(
   return shards > 1 && homeDocumentsMax > 1;
 }
 
-/** The shard of an index that owns a document. */
+/** Which of an index's shards owns a document: a number from 0 to `shards` - 1. */
 export function shardOf(hash: bigint, shards: number): number {
   return Number(hash >> 32n) % shards;
 }
@@ -64,7 +64,10 @@ export class Locations {
     return { data: uid, places: this.all };
   }
 
-  /** Everywhere that documents of an index, or with a given number at home, may be. */
+  /**
+   * Every location that may have these documents: only the home for the data number of an index at home,
+   * otherwise both the spread location and the home.
+   */
   every(data: number): Location[] {
     return isHomeData(data) ? [this.home(uidOfData(data))] : [this.spread(data), this.home(data)];
   }

@@ -1,10 +1,10 @@
-// Caches the tokens of recently analysed short texts, for all indexes of a thread. Queries share their words,
-// and calling the engine for each word costs ten times as much. The cache has two halves: a used entry moves
-// to the young one, and when that is full, the old one is dropped.
+// Caches the tokens of recently analysed short texts, for all indexes of a thread. The same words recur in
+// many queries, and calling the engine for a word costs ten times as much as a cache hit. The cache has two
+// generations: a used entry moves to the young generation, and when that is full, it replaces the old one.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "./text-analyser.js";
 
-/** Longer texts are not words. */
+/** Maximum length of a cached text in UTF-16 units. Longer texts are not words. */
 const UNITS_MAX = 32;
 const TEXTS_MAX = 8_192;
 
@@ -12,7 +12,7 @@ export class RecentTokens {
   #young = new Map<string, readonly Token[]>();
   #old = new Map<string, readonly Token[]>();
 
-  /** The same analyser with cached `tokens`. */
+  /** The same analyser with its `tokens` cached. */
   remembering(analyser: TextAnalyser): TextAnalyser {
     const { analysis } = analyser;
     const tokens = (text: string): readonly Token[] => {

@@ -8,15 +8,15 @@ import type { IndexView } from "./index-view.js";
 export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
 
 export interface TextAnalyser {
-  /** How text is split: equal for analysers that produce the same terms. */
+  /** Identifies how text is split: equal for analysers that produce the same terms. */
   readonly analysis: string;
   /** Words and joined words, with their UTF-8 byte offsets in the text. */
   tokens(text: string): readonly Token[];
-  /** The terms of the words alone. */
+  /** The terms of single words, without joined words. */
   terms(text: string): string[];
-  /** The form in which whole values are compared. */
+  /** The normalised form in which whole values are compared. */
   fold(text: string): Uint8Array;
-  /** Hash of a document id: determines its shard, and is its key in id filters. */
+  /** Hash of a document id. It selects the document's shard and is the id's key in id filters. */
   hash(id: string): bigint;
 }
 
