@@ -1,4 +1,4 @@
-// Readers of request bodies, which routes declare: content type, content encoding, JSON.
+// Readers that a route can declare for its request body: content type, content encoding, JSON.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
@@ -12,7 +12,7 @@ const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 /** The default content type of `curl -d`. */
 const CURL_MEDIA = "application/x-www-form-urlencoded";
-/** Maximum characters of a header that an error shows. */
+/** Maximum number of characters of a header that an error message quotes. */
 const SHOWN_MAX = 100;
 
 /** Reads a JSON value. Every refusal has the error code `code`. */
@@ -21,7 +21,7 @@ export function jsonValue(code: ErrorCode): BodyReader<unknown> {
     parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-/** Reads a JSON value, or {} from an empty body. */
+/** Reads a JSON value; an empty body counts as {}. */
 export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) => {
     const bytes = await readBytes(request, limits, JSON_MEDIA);
@@ -29,7 +29,9 @@ export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
   };
 }
 
-/** Like `jsonValue`, for pages that can send only text/plain (navigator.sendBeacon). */
+/**
+ * Like `jsonValue`, but also accepts text/plain, for pages that can send nothing else (navigator.sendBeacon).
+ */
 export function beaconValue(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) =>
     parseJson(await readBytes(request, limits, BEACON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
@@ -39,7 +41,7 @@ export function beaconValue(code: ErrorCode): BodyReader<unknown> {
 export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
   readBytes(request, limits, JSON_MEDIA);
 
-/** Like `jsonBytes`, but a large body waits for the tenant's turn. */
+/** Like `jsonBytes`, but waits for the tenant's time slice if the body is large. */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
   const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
@@ -61,7 +63,7 @@ export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): B
   };
 }
 
-/** Reads and decompresses an NDJSON body piece by piece, at the reader's pace. */
+/** Reads and decompresses an NDJSON body piece by piece, at the consumer's pace. */
 export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request }) => {
   checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
   return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
@@ -73,7 +75,7 @@ function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Prom
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
-/** Refuses other content types. A missing Content-Type counts as the right one. */
+/** Refuses content types that `accepted` does not match. A missing Content-Type is accepted. */
 function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
   if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");

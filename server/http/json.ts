@@ -1,5 +1,6 @@
-// A request body as a JSON value. Invalid UTF-8 and deep nesting are refused before parsing, unpaired
-// surrogates after it. On request, integers beyond 2^53 become bigints, so that an int64 stays exact.
+// Parses a request body as a JSON value. Invalid UTF-8 and excessive nesting are refused before parsing,
+// unpaired surrogates afterwards. On request, integers beyond 2^53 become bigints, so that an int64 stays
+// exact.
 import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import { syntaxText } from "../ground/input/json-value.js";
@@ -34,7 +35,10 @@ export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   return value;
 }
 
-/** Counts brackets outside strings. The text need not be valid JSON. */
+/**
+ * True if the nesting is deeper than `depthMax`. Counts brackets outside strings, so the text need not be
+ * valid JSON.
+ */
 function deeperThan(body: Uint8Array, depthMax: number): boolean {
   let depth = 0;
   let inString = false;
@@ -61,8 +65,8 @@ function parse(text: string, code: ErrorCode): unknown {
 }
 
 /**
- * Parses the text once to report its errors, then rewrites long integers as marked strings and turns those
- * into bigints.
+ * First parses the text normally, to report syntax errors. Then rewrites long integers as marked strings,
+ * parses again and converts those strings to bigints.
  */
 function parseExact(text: string, code: ErrorCode): unknown {
   const rounded = parse(text, code);

@@ -7,7 +7,7 @@ import { SkeinError } from "../ground/errors.js";
 import type { SearchServices } from "./services.js";
 import type { Visit } from "./visit.js";
 
-/** A key in a URL ends up in proxy logs, so it may have only these scopes. */
+/** The only scopes allowed for a key in a URL, because URLs end up in proxy logs. */
 const PUBLIC_SCOPES: readonly Scope[] = ["search", "events"];
 
 export function key<S extends SearchServices>(visit: Visit<S>): undefined {
@@ -21,10 +21,11 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
 }
 
 /**
- * An address that has sent many wrong keys is asked to wait instead of being told that its key is wrong. A
- * valid key still passes, because many clients may share an address. The bootstrap key does not: people
- * choose it, so it could be guessed. Keys in URLs are counted separately, so that a page that makes browsers
- * send wrong ones cannot lock out the bootstrap key.
+ * Identifies the caller. An address that has sent too many wrong keys is told to wait instead of being told
+ * that the key is wrong. A valid key is still accepted, because many clients may share an address. The
+ * bootstrap key is not accepted from such an address, because it is chosen by people and could be guessed.
+ * Wrong keys in URLs are counted separately, so that a web page that makes browsers send them cannot lock out
+ * the bootstrap key.
  */
 function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
   const { request, state, services } = visit;
@@ -87,8 +88,8 @@ function take(
 }
 
 /**
- * A clock that never goes back and reads the same in every thread. `performance.now()` starts at zero in each
- * thread.
+ * A monotonic clock that is the same in every thread, unlike `performance.now()`, which starts at zero in
+ * each thread.
  */
 function sharedClockMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

@@ -1,4 +1,4 @@
-// The phases of a request. Each checks one thing or looks one thing up; the first that throws decides the
+// The phases of a request. Each phase checks or looks up one thing; the first one that throws decides the
 // reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
@@ -18,12 +18,11 @@ export interface Door<S extends SearchServices> {
 type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promise<void> | undefined;
 
 /**
- * Every request passes all of them in this order. A phase does nothing if the route does not declare a need
- * for it.
+ * Every request passes through all phases in this order. A phase does nothing if the route does not need it.
  */
 const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
 
-/** The phases that each search of a multi-search passes. */
+/** The phases that each search of a multi-search passes through. */
 const INDEX_PHASES = [scope, index, open];
 
 /** Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
@@ -34,7 +33,10 @@ export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door
   }
 }
 
-/** Runs part of a request on the named index, as if the client had sent a separate request to `target`. */
+/**
+ * Runs part of a request on the named index, with the same checks as if the client had sent a separate
+ * request to `target`.
+ */
 export async function onIndex<S extends SearchServices, T>(
   { services, request, id, principal }: TenantRequest<unknown, S>,
   target: IndexRoute<S>,
@@ -62,8 +64,8 @@ export async function onIndex<S extends SearchServices, T>(
 }
 
 /**
- * Returns the error to reply with. If the index was deleted while the request ran, that replaces every other
- * error.
+ * Returns the error to reply with. If the index was deleted while the request ran, that fact replaces any
+ * other error.
  */
 export function unlessDeleted<S extends SearchServices>(
   { route: target, record, services }: Visit<S>,
@@ -103,7 +105,7 @@ function scope<S extends SearchServices>({ route: target, principal, params }: V
     throw new SkeinError("SK-SYS-403", "only the bootstrap admin key may do this");
 }
 
-/** For a caller, another tenant's index does not exist. */
+/** Finds the index. Another tenant's index counts as missing. */
 function index<S extends SearchServices>(visit: Visit<S>): undefined {
   const { route: target, services, principal } = visit;
   if (target.access !== "index") return;
@@ -113,7 +115,7 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
     visit.record = record;
     return;
   }
-  // The name in a damaged record cannot be read, so the record may belong to this index.
+  // The index name in a damaged record cannot be read, so the record may be the one for this index.
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",

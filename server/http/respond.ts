@@ -1,4 +1,4 @@
-// Replies: JSON in the {data} envelope, and the only conversion of an error to bytes.
+// Builds replies: JSON in the {data} envelope, and error replies. Errors are converted to bytes only here.
 
 import type { HeaderLines } from "../access/edge/headers.js";
 import { ERRORS, errorBody, SkeinError } from "../ground/errors.js";
@@ -18,12 +18,12 @@ export function dataReply(data: unknown, status = 200): HttpReply {
   return { ...jsonReply(status, { data }), data };
 }
 
-/** A reply of complete JSON bytes, sent unchanged. */
+/** A reply whose body is complete JSON, sent unchanged. */
 export function rawReply(json: Uint8Array): HttpReply {
   return { status: 200, headers: [JSON_TYPE], body: json };
 }
 
-/** A reply of complete JSON bytes, wrapped in the envelope without parsing. */
+/** A reply that wraps complete JSON in the envelope without parsing it. */
 export function rawDataReply(json: Uint8Array): HttpReply {
   return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
 }

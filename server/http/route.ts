@@ -1,4 +1,4 @@
-// What a route declares, and what its handler receives.
+// The declaration of a route, and the request that its handler receives.
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Scope } from "../catalog/records/key.js";
@@ -9,22 +9,25 @@ import type { HttpReply, HttpRequest } from "./transport/port.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** The request as the handler of an open route receives it. */
+/** The request that the handler of an open route receives. */
 export interface RouteRequest<S extends SearchServices = Services> {
   readonly services: S;
   readonly request: HttpRequest;
-  /** Request id, for log lines. */
+  /** Request id for log lines. */
   readonly id: string;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** The URL's parameters; most routes have none. Throws SK-SYS-400 for a repeated one. */
+  /**
+   * The URL's parameters, parsed on demand because most routes have none. Throws SK-SYS-400 if one is
+   * repeated.
+   */
   query(): URLSearchParams;
 }
 
 /** `B` is the type that the route's body reader returns. */
 export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends RouteRequest<S> {
   readonly principal: Principal;
-  /** The catalog as of the request's arrival. */
+  /** The catalog as it was when the request arrived. */
   readonly state: CatalogState;
   readonly body: B;
 }
@@ -34,7 +37,7 @@ export interface IndexRequest<B = undefined, S extends SearchServices = Services
   readonly record: IndexRecord;
 }
 
-/** Reads the body of a permitted request. Throws SkeinError and ClientGone. */
+/** Reads the body after the caller's rights have been checked. Throws SkeinError and ClientGone. */
 export type BodyReader<B> = (
   request: Pick<TenantRequest<unknown, SearchServices>, "request" | "services" | "principal">,
 ) => B | Promise<B>;
@@ -43,7 +46,7 @@ type Reply = HttpReply | Promise<HttpReply>;
 
 interface RouteBase {
   readonly method: Method;
-  /** Path with parameters in braces, exactly as in the OpenAPI document. */
+  /** The path with parameters in braces, exactly as in the OpenAPI document. */
   readonly path: string;
   /** The operationId in the OpenAPI document. */
   readonly operation: string;
@@ -53,13 +56,14 @@ interface RouteBase {
 export interface OpenRoute<S extends SearchServices = Services> extends RouteBase {
   readonly access: "open";
   /**
-   * True to answer 503 unless the server is serving. Other open routes also answer during start and shutdown.
+   * If true, the route answers 503 unless the server is serving. Other open routes also answer during start
+   * and shutdown.
    */
   readonly whileServing?: true;
   readonly handle: (request: RouteRequest<S>) => Reply;
 }
 
-/** A route that needs a key with the scope. "bootstrap": only the bootstrap admin key. */
+/** A route that needs a key with the given scope. "bootstrap": only the bootstrap admin key is accepted. */
 export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "tenant";
   readonly scope: Scope | "bootstrap";
@@ -69,18 +73,18 @@ export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<Uint8Array, TenantRequest<Uint8Array, S>>
   );
 
-/** A route that needs a key whose scope covers the index {name}. */
+/** A route that needs a key with the given scope that also covers the index {name}. */
 export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "index";
   readonly scope: Scope;
   /** Error code if the index does not exist. */
   readonly missing: ErrorCode;
   /**
-   * True if the route reads the index's data: it answers 503 if the index cannot be opened, and a swap that
-   * drops the index waits for the reply.
+   * True if the route reads the index's data. The route then answers 503 if the index cannot be opened, and a
+   * swap that drops the index waits until the reply is sent.
    */
   readonly opens?: true;
-  /** True if the URL may carry the key, for requests whose headers a page cannot set. */
+  /** True if the URL may contain the key, for requests on which a page cannot set headers. */
   readonly keyInUrl?: true;
 } & (
     | Handling<undefined, IndexRequest<undefined, S>>
@@ -89,7 +93,7 @@ export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<AsyncIterable<Uint8Array>, IndexRequest<AsyncIterable<Uint8Array>, S>>
   );
 
-/** The handler of a route without a body reader receives no body. */
+/** If the route has no body reader, its handler receives no body. */
 type Handling<B, Request> = (B extends undefined
   ? { readonly body?: undefined }
   : { readonly body: BodyReader<B> }) & { readonly handle: (request: Request) => Reply };

@@ -1,4 +1,5 @@
-// Finds the route of a request in the table. Knows no routes except the placeholder for a missing one.
+// Finds the route for a request in the table. Independent of particular routes, apart from the placeholder
+// for a missing one.
 import { SkeinError } from "../ground/errors.js";
 import { errorReply } from "./respond.js";
 import type { OpenRoute, Route } from "./route.js";
@@ -9,13 +10,13 @@ export interface Match<S extends SearchServices> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The match of a request without a route: 404. */
+/** The result for a request that matches no route: it is answered with 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
   readonly segments: readonly string[];
-  /** For each segment, the name of its parameter, or null if the segment is fixed. */
+  /** For each path segment, the name of its parameter, or null if the segment is fixed. */
   readonly parameters: readonly (string | null)[];
 }
 
@@ -33,7 +34,7 @@ export class Router<S extends SearchServices> {
       entries.sort((a, b) => parameterCount(a) - parameterCount(b));
   }
 
-  /** True if a route has this method and path. */
+  /** True if there is a route with this method and path. */
   has(method: string, path: string): boolean {
     return this.#find(method, path.split("/")) !== undefined;
   }
@@ -45,8 +46,8 @@ export class Router<S extends SearchServices> {
   }
 
   /**
-   * Finds the route; HEAD finds the GET route. If the path exists only with other methods, the returned route
-   * replies with those. Throws SK-SYS-400 for broken percent-encoding.
+   * Finds the route; a HEAD request gets the GET route. If the path exists only with other methods, returns a
+   * route whose reply lists those methods. Throws SK-SYS-400 if the percent-encoding is invalid.
    */
   match(method: string, path: string): Match<S> {
     const segments = path.split("/");
@@ -65,7 +66,8 @@ export class Router<S extends SearchServices> {
 }
 
 /**
- * Placeholder for a missing route. `allow` lists the methods of the path. Its own path is a metrics label.
+ * Placeholder for a missing route. `allow` lists the methods that the path supports. The placeholder's own
+ * path is used as a metrics label.
  */
 function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
   return {

@@ -1,14 +1,14 @@
-// A channel between the owner and a front-end: calls, which are answered, and notices, which are not.
-// Messages arrive in the order in which they were sent.
+// A channel between the owner and a front-end. It carries calls, which are answered, and notices, which are
+// not. Messages arrive in the order in which they were sent.
 import type { MessagePort, TransferListItem } from "node:worker_threads";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 
-/** The functions of one end, by name. Each takes one argument that can be posted. */
+/** The functions that one end offers, by name. Each takes one argument that can be posted. */
 export type Calls = Record<string, (argument: never) => unknown>;
 type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
 type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
 
-/** An error on its way to another thread. */
+/** An error in the form in which it is posted to another thread. */
 export interface CarriedError {
   readonly message: string;
   readonly stack: string | undefined;
@@ -36,14 +36,14 @@ export class ThreadChannel<Theirs extends Calls> {
   #lastId = 0;
   #closed: Error | null = null;
 
-  /** `mine` answers the calls of the other end. A notice must not throw. */
+  /** `mine` are the functions that the other end may call. A function called by a notice must not throw. */
   constructor(port: MessagePort, mine: Calls) {
     this.#port = port;
     this.#mine = mine;
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Rejects like the other end's function, or if the channel is closed. */
+  /** Calls a function of the other end. Rejects if that function fails or if the channel is closed. */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,
@@ -65,7 +65,7 @@ export class ThreadChannel<Theirs extends Calls> {
     this.#post({ kind: "tell", name, argument }, parts);
   }
 
-  /** Sends nothing from now on; unanswered calls fail. */
+  /** Stops sending. Unanswered calls reject with `reason`. */
   close(reason: Error): void {
     if (this.#closed !== null) return;
     this.#closed = reason;
@@ -115,7 +115,7 @@ export function carried(error: unknown): CarriedError {
 
 const NO_SKEIN_ERROR = { code: undefined, details: undefined, retryAfter: undefined };
 
-/** The error of the other thread, with its stack. */
+/** Recreates the other thread's error, with its stack. */
 export function errorOf({ message, stack, code, details, retryAfter }: CarriedError): Error {
   if (code === undefined) return Object.assign(new Error(message), { stack });
   return new SkeinError(code, message, {

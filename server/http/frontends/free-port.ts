@@ -1,8 +1,8 @@
-// Finds out whether an address is free before several threads share it, because a shared listening socket
-// would not report a conflict.
+// Checks that an address is free before several threads share it, because listening on a shared address would
+// not report a conflict.
 import { type AddressInfo, createServer } from "node:net";
 
-/** Resolves with the port, which the system chooses if `port` is 0. Rejects if the address cannot be used. */
+/** Resolves with the port; if `port` is 0, the system chooses one. Rejects if the address cannot be used. */
 export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,4 +1,5 @@
-// One life of a front-end's thread, from its start to its end, and the requests that it has forwarded.
+// One life of a front-end's thread, that is, one run from start to exit, with the requests that it has
+// forwarded.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";
@@ -6,7 +7,9 @@ import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
-/** The owner's answers that are the same for every front-end. The others depend on the life. */
+/**
+ * The owner's functions that are the same for every front-end. The remaining ones differ from life to life.
+ */
 export type OwnerAnswers = Omit<
   OwnerCalls,
   "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
@@ -17,13 +20,13 @@ export interface FrontEndLifeOptions {
   readonly answers: OwnerAnswers;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
-  /** Called once. */
+  /** Called once, when the thread has ended. */
   readonly onEnd: () => void;
 }
 
 export class FrontEndLife {
   readonly channel: ThreadChannel<FrontEndCalls>;
-  /** Resolves with the port when the thread listens. Rejects with the error that stopped it. */
+  /** Resolves with the port when the thread listens. If the thread cannot start, rejects with its error. */
   readonly listening: Promise<number>;
   /** Resolves when the thread has ended. */
   readonly gone: Promise<void>;
@@ -80,8 +83,8 @@ export class FrontEndLife {
   }
 
   /**
-   * Ends the thread in any case. If it does not exit on its own, uWebSockets.js takes the process down with
-   * it.
+   * Ends the thread unconditionally. If it does not exit on its own, uWebSockets.js takes the process down
+   * with it.
    */
   async terminate(): Promise<void> {
     await this.#worker.terminate();

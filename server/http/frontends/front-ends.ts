@@ -1,6 +1,6 @@
-// The owner's front-ends: threads that listen on one address and answer searches. Starts and watches them,
-// informs them of changes, and answers what they forward. One that hangs or fails is replaced; the others
-// continue.
+// The owner's view of the front-ends, the threads that listen on one address and answer searches. Starts and
+// watches them, informs them of changes, and answers the requests that they forward. A front-end that hangs
+// or fails is replaced; the others continue.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
@@ -21,29 +21,29 @@ import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** How long an interrupted thread may take to exit. */
+/** Maximum time (ms) that an interrupted thread may take to exit. */
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
-/** The data that front-ends start with. */
+/** The data that every front-end starts with. */
 export interface FrontEndsOptions {
   readonly count: number;
-  /** Current data for the front-end at this place. */
+  /** Returns the current data for the front-end at this place. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
-  /** Its port is free. */
+  /** The configuration. Its port has been checked to be free. */
   readonly config: Config;
   readonly certificate: CertificatePair | null;
   readonly answersOf: (place: number) => OwnerAnswers;
   readonly connect: (shard: number) => ConnectedShard | null;
   readonly shards: number;
-  /** Releases everything in shared memory that the ended thread at this place held. */
+  /** Releases everything in shared memory that belonged to the thread at this place, which has ended. */
   readonly clear: (place: number) => void;
   readonly pulse: Pulse;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
 }
 
-/** The data that the next front-end starts with. */
+/** The start data for the next front-end; it can change while the server runs. */
 type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 
 interface Place {
@@ -53,12 +53,12 @@ interface Place {
   life: FrontEndLife;
 }
 
-/** Before `start` there are no front-ends and nothing is sent. */
+/** There are no front-ends before `start`, and until then messages to all of them do nothing. */
 export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;
   readonly #places: Place[] = [];
-  /** Indexes with a read that kept a front-end busy for too long. */
+  /** Data numbers of indexes with a read that made a front-end hang. */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
   #serves = false;
@@ -70,7 +70,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Resolves with one listener for all front-ends when they listen. Rejects with the error that stopped one.
+   * Resolves when all front-ends listen, with one listener that controls all of them. If a front-end cannot
+   * start, rejects with its error.
    */
   async start(options: FrontEndsOptions): Promise<HttpListener> {
     const now: Present = { ...options };
@@ -94,12 +95,12 @@ export class FrontEnds implements ShardFollowers {
     for (const { life } of this.#places) life.channel.tell("serve", null);
   }
 
-  /** Resolves when every front-end has the change. */
+  /** Resolves when every front-end has applied the change. */
   async changed(command: Command): Promise<void> {
     await this.#askAll((life) => life.channel.ask("changed", command));
   }
 
-  /** Resolves when the live settings of this configuration are in force in all front-ends. */
+  /** Resolves when all front-ends use the live settings of this configuration. */
   async settings(config: Config): Promise<void> {
     for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
     await this.#askAll((life) => life.channel.ask("settings", postedConfig(config)));
@@ -116,8 +117,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * The counts of all front-ends, including ended ones. One that does not answer in time contributes its last
-   * counts.
+   * Returns the counts of all front-ends, including those that have ended. If a front-end does not answer in
+   * time, its last known counts are used.
    */
   async counted(msMax: number): Promise<readonly RecorderValues[]> {
     const asked = this.#places.map(async ({ number, life }) => {
@@ -129,20 +130,21 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Resolves when the query log rows written by front-ends so far are durable or the disk has refused them.
+   * Resolves when the query log rows that front-ends have written so far are durable, or the disk has refused
+   * them.
    */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
   }
 
-  /** Resolves when running requests are answered, or after `ms`. */
+  /** Resolves when running requests are answered, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     await this.#askAll((life) => life.channel.ask("drain", ms));
   }
 
   async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
     const { certificate } = now;
-    now.certificate = pair; // also for front-ends that start from now on
+    now.certificate = pair; // also for front-ends that start later
     try {
       await this.#askAll((life) => life.channel.ask("certificate", pair));
     } catch (error) {
@@ -205,7 +207,7 @@ export class FrontEnds implements ShardFollowers {
     });
   }
 
-  /** Sends a new front-end the state that is not part of its start data. */
+  /** Sends a new front-end the state that is not in its start data. */
   #greet(place: Place): void {
     for (let shard = 0; shard < place.now.shards; shard++) this.#connect(place, shard);
     if (this.#serves) place.life.channel.tell("serve", null);
@@ -213,7 +215,7 @@ export class FrontEnds implements ShardFollowers {
 
   #connect({ life, now }: Place, shard: number): void {
     const connected = now.connect(shard);
-    if (connected === null) return; // `began` follows
+    if (connected === null) return; // `began` will be called later
     const { reads, memories } = connected.ports;
     life.channel.tell("shardBegan", { shard, ...connected }, [reads, memories]);
   }
@@ -232,11 +234,14 @@ export class FrontEnds implements ShardFollowers {
     place.life = this.#begin(place.number, place.now, () => void this.#replace(place));
     place.watchdog.begin();
     this.#greet(place);
-    await place.life.listening.catch(() => undefined); // then it exits again
+    await place.life.listening.catch(() => undefined); // a failed thread is replaced again
     if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
-  /** The index it was reading is left to the shards, which can find the query that caused it. */
+  /**
+   * The shards take over the index that the front-end was reading, because they can find the query that
+   * caused the hang.
+   */
   async #endHanging({ number, now, life }: Place): Promise<void> {
     const [limits, log] = [this.#limits, this.#log];
     const data = now.pulse.reading(number);

@@ -1,15 +1,15 @@
-// Interrupts whatever a thread of this process is doing, even in a loop, and leaves the thread alive: its
-// event loop continues as after an uncaught error, except that no `finally` runs. Worker.terminate needs no
-// cooperation either, but it takes the process down if the thread has open sockets of uWebSockets.js.
+// Interrupts whatever a thread of this process is doing, even an endless loop, and leaves the thread alive:
+// its event loop continues as after an uncaught error, except that no `finally` block runs. Worker.terminate
+// can also stop a loop, but takes the process down if the thread has open sockets of uWebSockets.js.
 import { Session } from "node:inspector";
 
 /**
- * The inspector's title for a thread. Its `workerId` counts the threads of one session and is not the
- * thread's id.
+ * Matches the inspector's title for a thread. The inspector's own `workerId` counts the threads of one
+ * session and differs from the thread's id.
  */
 const titleOf = (threadId: number): RegExp => new RegExp(`^\\[worker ${threadId}\\]`);
 
-/** Resolves when the interruption was sent. Rejects if the thread does not exist. */
+/** Resolves when the interruption has been sent. Rejects if the thread does not exist. */
 export async function interrupt(threadId: number): Promise<void> {
   const session = new Session();
   session.connect();
@@ -25,7 +25,7 @@ export async function interrupt(threadId: number): Promise<void> {
         if (params.sessionId === sessionId) resolve();
       });
     });
-    await post(session, "NodeWorker.enable", { waitForDebuggerOnStart: false }); // attaches all threads
+    await post(session, "NodeWorker.enable", { waitForDebuggerOnStart: false }); // attaches to all threads
     if (sessionId === null) throw new Error(`there is no such thread as ${threadId}`);
     const message = JSON.stringify({ id: 1, method: "Runtime.terminateExecution" });
     await post(session, "NodeWorker.sendMessageToWorker", { sessionId, message });

@@ -1,5 +1,5 @@
-// Messages between the owner and a front-end, all of them plain objects that can be posted. A search needs
-// almost none of them.
+// Messages between the owner and a front-end. All are plain objects that can be posted. A search needs hardly
+// any of them.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
@@ -15,13 +15,13 @@ import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";
 import type { CarriedError } from "./channel.js";
 
-/** A configuration that can be posted, without the parts that only the owner uses. */
+/** A configuration without the parts that only the owner uses, some of which cannot be posted. */
 export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
   readonly trustProxy: ProxySetting;
   readonly ai: Omit<Config["ai"], "coach">;
 }
 
-/** Memory shared by all threads that take requests. */
+/** Memory shared by all threads that handle requests. */
 export interface SharedMemories {
   readonly counts: SharedCounts;
   /** See ShardGate. */
@@ -34,9 +34,9 @@ export interface SharedMemories {
 export interface FrontEndData {
   /** The front-end's end of the channel to the owner. */
   readonly owner: MessagePort;
-  /** Its number among the threads that read indexes. See IndexStanding. */
+  /** This front-end's number among the threads that read indexes. See IndexStanding. */
   readonly place: number;
-  /** Number of such threads. */
+  /** Number of threads that read indexes. */
   readonly places: number;
   readonly config: PostedConfig;
   readonly transport: HttpTransport;
@@ -46,11 +46,11 @@ export interface FrontEndData {
   readonly catalog: { readonly state: CatalogState; readonly damagedIndexes: number };
   readonly certificate: CertificatePair | null;
   readonly shared: SharedMemories;
-  /** Indexes that must not be read locally. See FrontEndCalls. */
+  /** Data numbers of indexes that must not be read locally. See FrontEndCalls.leaveToShards. */
   readonly leftToShards: readonly number[];
 }
 
-/** The head of a request that the owner answers. */
+/** The head of a request that the front-end forwards to the owner. */
 export interface ForwardedHead {
   readonly id: number;
   readonly method: string;
@@ -63,22 +63,23 @@ export interface ForwardedHead {
 
 /** Calls that the owner answers. */
 export type OwnerCalls = {
-  /** The front-end listens. */
+  /** Reports that the front-end listens. */
   listening(port: number): void;
   /**
-   * Returns the standing of an index and begins one use for the front-end, which ends it. Throws SkeinError.
+   * Returns the standing of an index and begins one use on behalf of the front-end, which must end it. Throws
+   * SkeinError.
    */
   attach(uid: number): SharedArrayBuffer;
   /** Resolves when the index is open. */
   open(uid: number): Promise<void>;
-  /** Reads from a shard whose gate is closed. */
+  /** Sends a read to a shard whose gate is closed, and returns the reply. */
   read(asked: {
     readonly shard: number;
     readonly tenant: number;
     readonly request: Uint8Array;
     readonly subject: string;
   }): Promise<Uint8Array>;
-  /** Reports a read of this front-end that was running when a thread or an engine ended. */
+  /** Reports a read that was running on this front-end when a thread or an engine ended. */
   blame(read: {
     readonly shard: number;
     readonly subject: string;
@@ -94,17 +95,22 @@ export type OwnerCalls = {
   }): void;
   /** Appends rows to the query log. Resolves with false if the disk refused them. */
   append(chunk: Uint8Array): Promise<boolean>;
-  /** Popular queries and values of an index, or null if the front-end's copy is current. */
+  /**
+   * Returns the popular queries and values of an index, or null if the index is gone or the front-end's copy
+   * is current.
+   */
   popular(asked: { readonly uid: number; readonly known: boolean }): Popular | null;
   keyUsed(use: { readonly keyId: number; readonly nowMs: number }): void;
   audit(entry: NewEntry): Promise<void>;
-  /** Starts a request. Its body follows in pieces, then its end or the error that ended it. */
+  /**
+   * Starts a request. The pieces of its body follow, then the end of the body or the error that cut it off.
+   */
   request(head: ForwardedHead): void;
   body(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
   bodyEnded(end: { readonly id: number; readonly error: CarriedError | null }): void;
-  /** The client has disconnected, or the rest of the reply is not wanted. */
+  /** Reports that the client has disconnected or that the rest of the reply is not needed. */
   aborted(id: number): void;
-  /** Acknowledges bytes of a streamed reply. */
+  /** Acknowledges bytes of a streamed reply, so that more may be sent. */
   taken(part: { readonly id: number; readonly bytes: number }): void;
 };
 
@@ -112,29 +118,31 @@ export type OwnerCalls = {
 export type FrontEndCalls = {
   /** Starts answering requests. */
   serve(_: null): void;
-  /** Resolves when the front-end's catalog has the change. */
+  /** Applies a change to the front-end's catalog. Resolves when that is done. */
   changed(command: Command): void;
-  /** Resolves when they are in force. */
+  /** Applies new settings. Resolves when they are in force. */
   settings(config: PostedConfig): void;
   certificate(pair: CertificatePair): void;
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
   /**
-   * Resolves when nothing of the shard's ended thread is read any longer and the owner has received every
-   * read that was running.
+   * Reports that a shard's thread has ended. Resolves when this front-end no longer reads the thread's memory
+   * and has reported to the owner every read that was running.
    */
   shardEnded(shard: number): Promise<void>;
   /** Returns the current counts. */
   counted(_: null): RecorderValues;
-  /** Resolves when all query log rows so far have been sent. */
+  /** Resolves when all query log rows so far have been sent to the owner. */
   flushLog(_: null): Promise<void>;
-  /** A read of the index kept a front-end busy for too long, so no front-end reads it locally for `ms`. */
+  /**
+   * A read of the index made a front-end hang, so no front-end reads the index locally for `ms` milliseconds.
+   */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;
-  /** Resolves when running requests are answered, or after `ms`. */
+  /** Resolves when running requests are answered, or after `ms` milliseconds. */
   drain(ms: number): Promise<void>;
-  /** Cuts all connections and ends the thread. */
+  /** Closes all connections and ends the thread. */
   close(_: null): void;
-  /** Acknowledges bytes of a body, so that more may be sent. */
+  /** Acknowledges bytes of a request body, so that more may be sent. */
   bodyTaken(part: { readonly id: number; readonly bytes: number }): void;
   /** The reply to a request. If `body` is null, it follows in pieces. */
   reply(reply: {
@@ -144,6 +152,6 @@ export type FrontEndCalls = {
     readonly body: string | Uint8Array | null;
   }): void;
   piece(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
-  /** Ends a streamed reply. If `cut`, the connection is cut because the reply is incomplete. */
+  /** Ends a streamed reply. If `cut` is true, the reply is incomplete and the connection is closed. */
   replyEnded(end: { readonly id: number; readonly cut: boolean }): void;
 };

@@ -1,4 +1,4 @@
-// The owner's answers to the front-ends, delegated to the owner's parts.
+// The owner's functions that front-ends call. Each delegates to a part of the owner.
 import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
@@ -27,7 +27,7 @@ export interface OwnerParts {
   readonly audit: Pick<AuditLog, "append">;
 }
 
-/** The answers for the front-end at this place. */
+/** Returns the functions for the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
   /** By uid: the last value sent to this front-end. */
@@ -42,7 +42,7 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
     },
     async open(uid) {
       const { end } = await indexes.use(uid);
-      end(); // the front-end has already begun its own use
+      end(); // the front-end has already recorded its own use
     },
     read: ({ shard, tenant, request, subject }) =>
       reads.forwarded(shard, tenant, request as Message, subject),

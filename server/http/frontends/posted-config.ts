@@ -1,5 +1,5 @@
-// The configuration as it is posted to front-ends, and as they use it: limits of the whole process are
-// divided among them.
+// Converts the configuration for posting to front-ends, and back to the form that a front-end uses. Limits
+// that apply to the whole process are divided among the front-ends.
 import { ProxyTrust } from "../../access/edge/client-address.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Config } from "../../operate/config/config.js";
@@ -14,7 +14,10 @@ export function receivedConfig(posted: PostedConfig): Config {
   return { ...posted, trustProxy: ProxyTrust.of(posted.trustProxy), ai: { ...posted.ai, coach: null } };
 }
 
-/** Memory and rate limits of each of `frontEnds` threads. */
+/**
+ * Limits for each of `frontEnds` threads: every limit on the process's memory or rates is divided by their
+ * number.
+ */
 export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
   const share = (amount: number): number => Math.ceil(amount / frontEnds);
   return {

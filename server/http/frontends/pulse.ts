@@ -1,11 +1,12 @@
-// Heartbeats of the front-ends in shared memory, and the index that each of them is reading in an engine.
+// Heartbeats of the front-ends in shared memory, and the index that each front-end is currently reading in an
+// engine.
 
-// Words of one place.
+// Offsets of the words in one place.
 const BEATS = 0;
 const READING = 1;
 const PLACE_WORDS = 2;
 
-/** Below every index number. */
+/** Value while nothing is being read; lower than any data number. */
 const NOTHING = 0;
 
 export class Pulse {
@@ -27,12 +28,14 @@ export class Pulse {
     return Atomics.load(this.#words, place * PLACE_WORDS + BEATS);
   }
 
-  /** Records that the thread at the place is reading these documents in an engine, or null after the read. */
+  /**
+   * Records the data number that the thread at this place is reading in an engine. Null: the read has ended.
+   */
   reads(place: number, data: number | null): void {
     Atomics.store(this.#words, place * PLACE_WORDS + READING, data ?? NOTHING);
   }
 
-  /** Number of the documents being read, or null if the thread is in no engine. */
+  /** Data number that the thread is reading in an engine, or null if it is reading none. */
   reading(place: number): number | null {
     const data = Atomics.load(this.#words, place * PLACE_WORDS + READING) >>> 0;
     return data === NOTHING ? null : data;

@@ -1,18 +1,18 @@
-// Names the nested objects of the OpenAPI schemas. Clients generated from the document then have named types,
-// and a shape that several schemas share is written once.
+// Gives names to the nested objects of the OpenAPI schemas. Generated clients then have named types, and a
+// shape that several schemas share is written only once.
 import { isObject } from "../../ground/input/json-value.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
-/** Component name by path: the schema and the members that lead to the object. */
+/** Component name by path. A path is the name of a schema followed by the members that lead to the object. */
 type Names = Readonly<Record<string, string>>;
 
-/** Returns the schemas and their named parts, with references in place of the parts. */
+/** Returns the schemas and their named parts. References replace the parts in the schemas. */
 export function withParts(
   schemas: Readonly<Record<string, JsonSchema>>,
   names: Names,
 ): Record<string, JsonSchema> {
   const all = new Map(Object.entries(schemas));
-  /** Keyed by the `properties` object, which copies with another description share. */
+  /** Keyed by the `properties` object, which copies of a schema with a different description share. */
   const known = new Map<unknown, string>();
   for (const [name, { properties }] of all) if (properties !== undefined) known.set(properties, name);
   for (const [name, schema] of Object.entries(schemas)) {

@@ -1,6 +1,6 @@
-// The OpenAPI components: schemas of resources, requests and replies. Request schemas come from the tables
-// that the server reads requests with; the others are written here. The end-to-end tests validate every
-// exchange against them.
+// The OpenAPI components: schemas of resources, requests and replies. Request schemas are generated from the
+// tables that the server uses to read requests; the others are written here. The end-to-end tests validate
+// every exchange against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";
 import { SETTINGS } from "../../catalog/definition/settings.js";
@@ -19,7 +19,7 @@ import { ref, withParts } from "./components.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
 
-/** `required` lists the mandatory members; the others are optional. */
+/** `required` lists the required members; the others are optional. */
 function object(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],

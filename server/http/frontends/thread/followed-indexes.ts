@@ -1,5 +1,5 @@
-// The indexes that a front-end reads. It asks the owner for an index's standing at the first use, and again
-// if the index is not loaded. Everything else is exchanged in shared memory.
+// The indexes that a front-end reads. It asks the owner for the standing of an index at the first use, and
+// asks the owner to open the index if it is not loaded. Everything else is exchanged in shared memory.
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
@@ -22,14 +22,14 @@ interface FollowedIndexesOptions {
 interface Followed {
   readonly index: IndexHandle;
   readonly standing: IndexStanding;
-  /** Uses by this thread. */
+  /** Number of uses by this thread. */
   uses: number;
 }
 
 export class FollowedIndexes implements IndexHandles {
   readonly #options: FollowedIndexesOptions;
   readonly #followed = new Map<number, Followed>();
-  /** Indexes whose standing the owner was asked for. */
+  /** Pending requests to the owner for the standing of an index, by uid. */
   readonly #asked = new Map<number, Promise<Followed>>();
 
   constructor(options: FollowedIndexesOptions) {
@@ -48,9 +48,9 @@ export class FollowedIndexes implements IndexHandles {
   }
 
   /**
-   * Begins a use of the index, which continues to exist until the use is ended. Returns at once if the
-   * standing is known, otherwise when the owner has answered. Throws SkeinError, also if the index cannot be
-   * opened.
+   * Begins a use of the index, which keeps the index from being deleted until the returned function is
+   * called. Returns at once if the standing is known, otherwise when the owner has answered. Throws
+   * SkeinError, also if the index cannot be opened.
    */
   begin(uid: number): (() => void) | Promise<() => void> {
     const followed = this.#followed.get(uid);
@@ -112,10 +112,11 @@ export class FollowedIndexes implements IndexHandles {
     const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
-    // The owner has begun one use for this thread. The waiting callers begin theirs in this turn.
+    // The owner began one use on behalf of this thread. It can end after this turn of the event loop, because
+    // the waiting callers begin their own uses within the turn.
     setImmediate(() => {
       standing.endUse(place);
-      this.#forgetDeleted(uid, catalog.state); // it may have been deleted since
+      this.#forgetDeleted(uid, catalog.state); // the index may have been deleted since
     });
     return followed;
   }

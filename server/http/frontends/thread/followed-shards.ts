@@ -1,5 +1,6 @@
-// The shards as a front-end reads them: over its own channel to each shard's thread, which the owner replaces
-// when that thread restarts. During a restart, reads wait as long as a search may.
+// The shards as a front-end reads them: through a channel of its own to each shard's thread. The owner
+// provides a new channel when the thread restarts. During a restart, a read waits at most as long as a search
+// may take.
 
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
 import type { ShardPorts } from "../../../../shards/protocol/memory-loans.js";
@@ -36,7 +37,7 @@ export class FollowedShards {
     (this.#shards[shard] as FollowedShard).began(life, ports);
   }
 
-  /** The shard's thread has ended. Running reads fail in this turn. */
+  /** The shard's thread has ended. Running reads fail in this turn of the event loop. */
   ended(shard: number): void {
     (this.#shards[shard] as FollowedShard).ended();
   }

@@ -1,5 +1,6 @@
-// The front-end's side of requests that the owner answers. It sends the body no faster than the owner takes
-// it, and the owner sends a streamed reply no faster than the client takes it. Knows nothing of routes.
+// The front-end's side of requests that the owner answers. It sends the body no faster than the owner
+// consumes it, and the owner sends a streamed reply no faster than the client reads it. Independent of
+// routes.
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -8,7 +9,7 @@ import { READ_HEADERS } from "../../transport/port.js";
 import { carried, type ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, OwnerCalls } from "../messages.js";
 
-/** Bytes of a body that may be on their way to the owner. */
+/** Maximum bytes of a body that are on their way to the owner. */
 const BODY_WINDOW_BYTES = 1024 * 1024;
 
 type Replied = Parameters<FrontEndCalls["reply"]>[0];
@@ -32,8 +33,8 @@ export class Forwarder {
   };
 
   /**
-   * Resolves when all clients have taken their replies or disconnected, or after `ms`. The owner may have
-   * answered long before.
+   * Resolves when all clients have received their replies or disconnected, or after `ms` milliseconds. The
+   * owner may have finished its replies long before.
    */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
@@ -41,7 +42,9 @@ export class Forwarder {
     await within(idle, ms, () => undefined);
   }
 
-  /** The owner's messages about requests. Those about finished requests are ignored. */
+  /**
+   * The functions that the owner calls about forwarded requests. Calls about finished requests are ignored.
+   */
   get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
     return {
       bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),
@@ -71,7 +74,7 @@ class Forwarded {
   #end: "none" | "complete" | "cut" = "none";
   #ended = false;
 
-  /** `onOver` is called when the client has taken the reply or disconnected, possibly twice. */
+  /** `onOver` is called when the client has received the reply or disconnected. It may be called twice. */
   constructor(id: number, request: HttpRequest, owner: ThreadChannel<OwnerCalls>, onOver: () => void) {
     this.#id = id;
     this.#owner = owner;
@@ -141,7 +144,7 @@ class Forwarded {
     }
   }
 
-  /** Tells the owner that nobody waits for the reply. */
+  /** Informs the owner that the reply is no longer needed. */
   #abort(): void {
     if (this.#ended) return;
     this.#owner.tell("aborted", this.#id);

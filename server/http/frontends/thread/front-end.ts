@@ -1,5 +1,6 @@
-// Assembles a front-end: its own listener, the search routes, and its own reads. It changes nothing: requests
-// of other routes go to the owner, which is also its source for indexes, tenants and keys.
+// Assembles a front-end: its own listener, the search routes, and its own reads. It never changes data
+// itself: it forwards requests for other routes to the owner, and gets indexes, tenants and keys from the
+// owner.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
@@ -37,12 +38,12 @@ import { Forwarder } from "./forwarder.js";
 import { UsedKeys } from "./used-keys.js";
 
 export interface FrontEnd {
-  /** Cuts all connections and releases everything. */
+  /** Closes all connections and releases all resources. */
   close(): Promise<void>;
 }
 
 /**
- * Resolves when the front-end listens. `onClose` is called when the owner wants the thread to end. Rejects if
+ * Resolves when the front-end listens. `onClose` is called when the owner asks the thread to end. Rejects if
  * the address cannot be used.
  */
 export async function startFrontEnd(data: FrontEndData, onClose: () => void): Promise<FrontEnd> {
@@ -144,7 +145,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await nextTurn(); // the owner must receive the running reads first
+      await nextTurn(); // the owner must first receive the reports of the running reads
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),

@@ -1,4 +1,4 @@
-// Keys used on the current day, so that each is reported to the owner once.
+// Remembers the keys used on the current day, so that each is reported to the owner only once a day.
 
 const DAY_MS = 86_400_000;
 
