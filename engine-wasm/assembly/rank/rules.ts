@@ -1,5 +1,5 @@
 // Applies rules and pins to the rows of one segment: hides, buries, boosts or pins them. Takes the rows that
-// the words matched and returns the rows of the result. Classes and boosts are looked up row by row.
+// match and returns the rows of the result. Classes and boosts are looked up row by row.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";
@@ -13,7 +13,7 @@ import { Seg } from "../segment/segment";
 const CLASS_BURIED: u64 = 0;
 const CLASS_PLAIN: u64 = 1;
 
-/** Rules and pins of one search, applied to the rows of the current segment. In scratch. */
+/** Rules and pins of one search, applied to the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class Rules {
   ranking: RankProgram;
@@ -21,15 +21,15 @@ export class Rules {
   segment: usize;
   summary: usize;
   rows: u32;
-  // Bitsets of the current segment, 0 = no row.
-  pinned: usize; // they pass the filter
+  // Bitsets for the current segment; 0 = no row.
+  pinned: usize; // pinned rows, which pass the filter
   buried: usize;
   boosted: usize;
-  matched: usize; // rows of the result that match; 0 = all of them
-  pinRows: usize; // u32 by pin: its row, NOT_FOUND = not here or filtered out
-  /** A row of the result is pinned, in some segment. */
+  matched: usize; // matching rows in the result; 0 = all of them
+  pinRows: usize; // u32 by pin: its row; NOT_FOUND = not in this segment or filtered out
+  /** True if any segment has a pinned row in the result. */
   pinsApplied: bool;
-  /** Number of rows in the result, in all segments so far, that do not match. */
+  /** Number of rows in the result that do not match, over all segments so far. */
   pinnedOnly: u32;
 
   static make(ranking: RankProgram, filters: Filters): Rules {
@@ -41,8 +41,8 @@ export class Rules {
   }
 
   /**
-   * Starts the next segment with its summary, or 0. `candidates`: its live rows that pass the filter,
-   * matching or not.
+   * Starts the next segment. `itsSummary`: its summary, or 0. `candidates`: its live rows that pass the
+   * filter, matching or not.
    */
   beginSegment(used: usize, itsSummary: usize, candidates: usize): void {
     const ranking = this.ranking;
@@ -76,7 +76,7 @@ export class Rules {
     return NOT_FOUND;
   }
 
-  /** Turns the matching rows, `bits`, into the rows of the result. */
+  /** Turns the bitset of matching rows, `bits`, into the rows of the result. */
   apply(bits: usize): void {
     const ranking = this.ranking;
     for (let i: u32 = 0; i < ranking.ruleCount; i++)
@@ -96,8 +96,8 @@ export class Rules {
   }
 
   /**
-   * Lets the first rule that hides, buries or keeps a row decide about it: later rules lose the row, and so
-   * do the pins unless that rule keeps it.
+   * The first rule that hides, buries or keeps a row is final: the row is removed from later rules, and also
+   * from the pins unless that first rule keeps the row.
    */
   private settle(): void {
     const ranking = this.ranking;
@@ -112,7 +112,9 @@ export class Rules {
     }
   }
 
-  /** Rows that pass rules with this effect. Records which of the rules have a row in `bits`. */
+  /**
+   * Returns the rows that match a rule with this effect. Records which of these rules match a row in `bits`.
+   */
   private unite(effect: u32, bits: usize): usize {
     const ranking = this.ranking;
     let union: usize = 0;
@@ -126,14 +128,16 @@ export class Rules {
     return union;
   }
 
-  /** ROW_* flags of a row of the result. */
+  /** ROW_* flags for a row in the result. */
   flagsOf(row: u32): u32 {
     if (this.pinned == 0) return ROW_MATCHED;
     const isMatched = Bits.has(this.matched, row) ? ROW_MATCHED : 0;
     return isMatched | (Bits.has(this.pinned, row) ? ROW_PINNED : 0);
   }
 
-  /** Rows of a higher class come first: pins in their order, plain rows, buried rows. */
+  /**
+   * Class of a row; higher classes come first: pinned rows in their order, then plain rows, then buried rows.
+   */
   classOf(row: u32): u64 {
     if (this.pinned != 0 && Bits.has(this.pinned, row)) {
       let i: u32 = 0;
@@ -143,7 +147,7 @@ export class Rules {
     return this.buried != 0 && Bits.has(this.buried, row) ? CLASS_BURIED : CLASS_PLAIN;
   }
 
-  /** Sum of the weights of the boost rules that a row passes, in program order. */
+  /** Sum of the weights of the boost rules that match a row, in program order. */
   boostsOf(row: u32): f64 {
     const ranking = this.ranking;
     if (this.boosted == 0 || !Bits.has(this.boosted, row)) return 0;

@@ -1,7 +1,7 @@
-// Decides for 64 rows at a time which of them could still be among the best, by comparing sort keys that
-// columns hold with those of the worst row kept, key by key, as `SortKeys.compare` does. Rows that pass are
-// compared in full afterwards. A key that columns do not hold, such as relevance, may therefore let too many
-// rows through, but never too few.
+// Determines which of 64 rows could still be among the best, by comparing sort keys stored in columns with
+// those of the worst row kept, key by key, as `SortKeys.compare` does. Rows that pass are compared in full
+// afterwards. A key that is not stored in a column, such as relevance, may therefore let too many rows
+// through, but never too few.
 
 import { orderOrdinals, RowOrder } from "../columns/column-order";
 import { codeOf, zoneLargest, zoneLeast } from "../columns/column-summary";
@@ -22,7 +22,7 @@ import { TopK } from "./topk";
 const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
 const NEVER: u32 = 0xffffffff;
 
-/** Compares the rows of the current segment with the worst row kept. In scratch. */
+/** Compares the rows of the current segment with the worst row kept. Allocated in scratch memory. */
 @unmanaged
 export class Sieve {
   program: SearchProgram;
@@ -31,15 +31,15 @@ export class Sieve {
   order: RowOrder;
   segment: usize;
   rows: u32;
-  bounds: usize; // {u32 first, u32 end} by key: ordinals of the worst row's string
+  bounds: usize; // {u32 first, u32 end} by key: range of ordinals of the worst row's string
   boundsAsOf: u32; // value of `top.changes` when the bounds were computed
-  boundsFirst: u32; // the first key that has bounds
-  zones: usize; // of the first deciding key, 0 = none to check
+  boundsFirst: u32; // the first key with bounds
+  zones: usize; // zones of the first deciding key; 0 = none to check
   zonesDescending: bool;
-  zoneBound: u64; // minimum that a zone must reach
-  codedKey: u32; // number of that key if it is numeric and has codes
-  worstCode: u32; // of the worst row kept
-  tiesBySeq: bool; // rows equal in that key are ordered newest first
+  zoneBound: u64; // minimum that a zone must reach for its rows to enter
+  codedKey: u32; // index of the first deciding key, if it is numeric and has codes
+  worstCode: u32; // code of the worst row kept
+  tiesBySeq: bool; // rows with equal values of that key are ordered newest first
 
   static make(program: SearchProgram, top: TopK): Sieve {
     const made = changetype<Sieve>(scratchZeroed(offsetof<Sieve>()));
@@ -54,19 +54,19 @@ export class Sieve {
     return made;
   }
 
-  /** Starts a segment; its columns are those of the sort keys. */
+  /** Starts a segment. The columns in the sort keys must already belong to it. */
   beginSegment(used: usize): void {
     this.segment = used;
     this.rows = Seg.rows(used);
     this.boundsAsOf = NEVER;
   }
 
-  /** True if all rows have the same value, so that the key decides nothing. */
+  /** True if all rows have the same value, so that the key has no effect on the order. */
   private isConstant(key: SortKey): bool {
     return key.by == SORT_CLASS ? this.ranking.classIsPlain : this.program.browses && this.ranking.isPlain;
   }
 
-  /** True if columns hold the first key that decides anything. */
+  /** True if the first key that affects the order is stored in a column. */
   helps(): bool {
     const program = this.program;
     for (let i: u32 = 0; i < program.sortCount; i++) {
@@ -78,15 +78,15 @@ export class Sieve {
   }
 
   /**
-   * Those rows of `among` (bit i stands for row `from` + i) that could displace a kept row, by the keys from
-   * number `first` on. `from` must be a multiple of 64, and the rows must equal the worst row kept in the
-   * keys before `first`.
+   * Returns the rows of `among` that could displace a kept row, judging by the keys from number `first`. Bit
+   * i stands for row `from` + i, and `from` must be a multiple of 64. The rows must equal the worst row kept
+   * in all keys before `first`.
    */
   pass(among: u64, from: u32, first: u32): u64 {
     const top = this.top;
-    if (from + 64 > this.rows) return among; // bytes after a column's end are not its own
+    if (from + 64 > this.rows) return among; // reading 64 rows here would go past the end of the column
     if (this.boundsAsOf != top.changes || this.boundsFirst != first) {
-      if (!top.isFull()) return among; // no bounds are computed before that
+      if (!top.isFull()) return among; // there are no bounds before that
       this.findBounds(first);
     }
     const zones = this.zones;
@@ -119,7 +119,8 @@ export class Sieve {
   }
 
   /**
-   * `equal`, unless all 64 rows are older than the worst row. Rows of a segment ascend by sequence number.
+   * Returns `equal`, or 0 if all its rows are older than the worst row. Rows of a segment are in ascending
+   * order of sequence number.
    */
   private newer(equal: u64, from: u32): u64 {
     return equal != 0 && Seg.seq(this.segment, from + 63 - <u32>clz(equal)) > this.top.worstSeq() ? equal : 0;
@@ -155,7 +156,7 @@ export class Sieve {
     this.order.equal = same;
   }
 
-  /** `compareSingly` for strings. */
+  /** Like `compareSingly`, for strings. */
   private compareOrdinals(key: SortKey, number: u32, some: u64, from: u32): void {
     const descending = key.descending != 0;
     const bound = this.bounds + ((<usize>number) << 3);
@@ -192,7 +193,7 @@ export class Sieve {
     orderNumbers(key.type, key.values, from, value, descending, this.order);
   }
 
-  /** True if, by the first deciding key, no row of `among` can be better than the worst row kept. */
+  /** True if the first deciding key shows that no row of `among` can be better than the worst row kept. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;
@@ -201,7 +202,9 @@ export class Sieve {
     return descending ? key < bound : key > bound;
   }
 
-  /** Looks up the worst row's strings in the current segment, and the minimum that a zone must reach. */
+  /**
+   * Looks up the worst row's strings in the current segment, and computes the minimum that a zone must reach.
+   */
   private findBounds(first: u32): void {
     const program = this.program;
     const top = this.top;
@@ -210,7 +213,7 @@ export class Sieve {
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
       if (key.by != SORT_FIELD || key.kind != KIND_STRING || key.present == 0 || !top.worstHas(i)) continue;
-      const text = top.worstKey(i); // as packed by `stringKey`
+      const text = top.worstKey(i); // packed by `stringKey`
       const bound = this.bounds + ((<usize>i) << 3);
       Mem.putU32(bound, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, false));
       Mem.putU32(bound + 4, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, true));
@@ -218,7 +221,7 @@ export class Sieve {
     this.findZones(first);
   }
 
-  /** Zones help if the first deciding key is a field's. */
+  /** Sets `zones` if the first deciding key is a field. */
   private findZones(first: u32): void {
     const program = this.program;
     const top = this.top;
@@ -246,7 +249,7 @@ export class Sieve {
     this.worstCode = codeOf(this.zoneBound, key.codeBounds);
   }
 
-  /** The first key, from number `i` on, in which rows can differ. */
+  /** The first key >= `i` in which rows can differ. */
   private deciding(i: u32): u32 {
     const program = this.program;
     while (

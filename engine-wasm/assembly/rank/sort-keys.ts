@@ -1,5 +1,6 @@
-// Sort values of rows as ordered numbers: for each key of the query a u64 (larger is better) and a bit that
-// says whether the document has a value. Strings are addresses of their folded bytes in a segment.
+// Sort values of rows as ordered numbers: for each sort key of the query a u64 (larger is better) and a bit
+// that is set if the document has a value. Strings are represented by the addresses of their folded bytes in
+// a segment.
 
 import { valueKey } from "../columns/column-values";
 import {
@@ -36,7 +37,7 @@ function kindOf(snapshot: usize, slot: u32): u32 {
   return kind;
 }
 
-/** The number behind the key of a field: bits of an i64 or an f64. */
+/** Converts the u64 of a numeric field back to its value: the bits of an i64 or an f64. */
 export function numberOfKey(key: SortKey, value: u64): u64 {
   const ordered = key.descending != 0 ? value : ~value;
   if (key.kind == KIND_INT) return ordered ^ 0x8000000000000000;
@@ -47,16 +48,16 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
   return ((<u64>Dict.foldedAt(dictionary, ordinal)) << 32) | <u64>Dict.foldedLength(dictionary, ordinal);
 }
 
-/** Sort keys of one search over the rows of the current segment. In scratch. */
+/** Sort keys of one search over the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class SortKeys {
   program: SearchProgram;
   rules: Rules;
-  count: u32; // keys
-  strings: u64; // bits of the string keys, laid out like presence bits
+  count: u32; // number of keys
+  strings: u64; // which keys are strings, as bits in the same order as presence bits
   segment: usize;
 
-  /** Determines the kinds of all sort keys and facets. Segments that disagree are damaged. */
+  /** Determines the kinds of all sort keys and facets. Reports damage if segments disagree. */
   static make(snapshot: usize, program: SearchProgram, rules: Rules): SortKeys {
     const made = changetype<SortKeys>(scratchZeroed(offsetof<SortKeys>()));
     made.program = program;
@@ -74,7 +75,10 @@ export class SortKeys {
     return made;
   }
 
-  /** Finds the columns of all keys in a segment with this summary, or 0. Array fields have no sort values. */
+  /**
+   * Finds the columns of all keys in a segment. `summary`: its summary, or 0. Array fields have no sort
+   * values.
+   */
   beginSegment(used: usize, summary: usize): void {
     const program = this.program;
     this.segment = used;
@@ -100,7 +104,7 @@ export class SortKeys {
     if (column != 0 && !isArrayType(key.type)) key.present = Field.present(this.segment, field);
   }
 
-  /** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
+  /** Writes the u64 keys of a row to `keys`. Returns the presence bits; the bit of key i is 63 - i. */
   read(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
     const program = this.program;
     const count = this.count;
@@ -127,14 +131,14 @@ export class SortKeys {
     return presence;
   }
 
-  /** A key that no field holds. */
+  /** Value of a key that is not a field. */
   private ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
     if (by == SORT_RELEVANCE)
       return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.program.browses);
     return by == SORT_SEQ ? Seg.seq(this.segment, row) : this.rules.classOf(row);
   }
 
-  /** Overwrites the relevance in the keys that `read` wrote, in a query whose neighbours come first. */
+  /** Overwrites the relevance in the keys that `read` wrote. For queries whose neighbours come first. */
   lowerRelevance(row: u32, textMatch: f64, bonus: f64, keys: usize): void {
     for (let i: u32 = 0; i < this.count; i++) {
       const key = this.program.sortKeyAt(i);

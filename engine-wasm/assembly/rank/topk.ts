@@ -1,5 +1,5 @@
 // The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
-// first. Memory grows with the rows kept, never with k.
+// first. Memory use grows with the number of rows kept, not with k.
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
@@ -34,12 +34,12 @@ function before(a: usize, b: usize, sortKeys: usize): bool {
   return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
 }
 
-/** The best rows of one search so far. In scratch. */
+/** The best rows of one search so far. Allocated in scratch memory. */
 @unmanaged
 export class TopK {
   program: SearchProgram;
   sortKeys: SortKeys;
-  wanted: u32; // rows
+  wanted: u32; // number of rows wanted (k)
   rowBytes: usize;
   heap: usize; // u32 addresses of rows
   capacity: u32;
@@ -51,14 +51,14 @@ export class TopK {
   neighboursFirst: bool;
   /** Incremented whenever the kept rows change. */
   changes: u32;
-  /** Text match plus bonus is the first criterion, larger first. */
+  /** True if text match plus bonus is the first sort criterion, larger first. */
   bySum: bool;
-  /** With `bySum`: number of the first key that orders rows with equal sums. */
+  /** With `bySum`: number of the first key that decides between rows with equal sums. */
   tieKey: u32;
-  /** With `bySum`: of rows with equal sums, the one with the larger sequence number comes first. */
+  /** With `bySum`: among rows with equal sums, the larger sequence number comes first. */
   tiesBySeq: bool;
 
-  /** Starts without rows. `bestFirst` is the caller's promise that every row is worse than those before. */
+  /** Starts without rows. `bestFirst`: the caller guarantees that each row is worse than all earlier ones. */
   static make(program: SearchProgram, sortKeys: SortKeys, bestFirst: bool): TopK {
     const made = changetype<TopK>(scratchZeroed(offsetof<TopK>()));
     made.program = program;
@@ -72,14 +72,14 @@ export class TopK {
     return made;
   }
 
-  /** Determines whether text match plus bonus decides first, and what decides next. */
+  /** Determines whether text match plus bonus is the first sort criterion, and which criterion follows. */
   private decideOrder(): void {
     const program = this.program;
     const ranking = program.ranking;
     const count = program.sortCount;
     let first: u32 = 0;
     while (first < count && program.sortKeyAt(first).by == SORT_CLASS) first++;
-    // All rows have the same class, and none is in the result without matching the text.
+    // All rows have the same class, and every row in the result matches the text.
     this.bySum =
       ranking.classIsPlain &&
       ranking.sumIsPlain &&
@@ -98,12 +98,12 @@ export class TopK {
     this.tiesBySeq = this.bySum && newestFirst;
   }
 
-  /** With `bySum`: rows below this sum of text match and bonus cannot enter; 0 while any row can. */
+  /** With `bySum`: rows whose text match plus bonus is below this cannot enter; 0 while any row can. */
   leastSum(): f64 {
     return this.isFull() && this.kept > 0 ? this.worstSum() : 0;
   }
 
-  /** Starts a segment; its rows are offered next. */
+  /** Starts a segment, whose rows are offered next. */
   beginSegment(used: usize): void {
     this.segment = used;
   }
@@ -113,7 +113,7 @@ export class TopK {
     return this.kept == this.wanted;
   }
 
-  /** Values of the worst row kept. Valid once as many rows as wanted, and at least one, are kept. */
+  /** Sequence number of the worst row kept. Valid once as many rows as wanted, and at least one, are kept. */
   worstSeq(): u64 {
     return Mem.u64At(this.rowAt(0) + ROW_SEQ);
   }
@@ -132,13 +132,14 @@ export class TopK {
     Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
     Mem.putF64(candidate + ROW_BONUS, bonus);
     Mem.putU64(candidate + ROW_PRESENCE, this.sortKeys.read(row, textMatch, bonus, candidate + ROW_KEYS));
-    // Not part of `read`: the call would slow down every query, because it costs registers in that loop.
+    // Not part of `read`, because the call would use registers in that loop and slow down every query.
     if (this.neighboursFirst) this.sortKeys.lowerRelevance(row, textMatch, bonus, candidate + ROW_KEYS);
   }
 
   /**
-   * Text match plus bonus of the worst row. With small bonuses and no boosts, their sum orders rows as the
-   * final key does: neither reaches the part of the text match above the score, and the sum stays below 2^53.
+   * Text match plus bonus of the worst row. With small bonuses and no boosts, this sum orders rows as the
+   * final key does: the bonus cannot carry into the part of the text match above the score, and the sum stays
+   * below 2^53.
    */
   private worstSum(): f64 {
     const worst = <usize>Mem.u32At(this.heap);
@@ -154,7 +155,7 @@ export class TopK {
     return before(this.candidate, <usize>Mem.u32At(this.heap), changetype<usize>(this.sortKeys));
   }
 
-  /** Offers a row, which is kept if it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
+  /** Offers a row, which is kept if it is among the best so far. `flags`: ROW_MATCHED, ROW_PINNED. */
   offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
     if (this.isFull()) {
       if (!this.wouldEnter(row, textMatch, bonus)) return;
@@ -177,12 +178,14 @@ export class TopK {
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
   }
 
-  /** Each change of a large heap takes a microsecond. */
+  /**
+   * Counts a change. Each change of a large heap takes about a microsecond, so deadlines are checked here.
+   */
   private change(): void {
     if ((++this.changes & CHANGES_A_CHECK) == 0) checkDeadline();
   }
 
-  /** True if the candidate is worse than all rows kept. The last of these must be the worst. */
+  /** True if the candidate is worse than all rows kept. The last row in the heap must be the worst. */
   private comesLast(): bool {
     return (
       this.kept == 0 || before(this.rowAt(this.kept - 1), this.candidate, changetype<usize>(this.sortKeys))

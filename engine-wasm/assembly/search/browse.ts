@@ -1,4 +1,4 @@
-// Queries without words: the order in which they visit rows, and the rows that they offer.
+// For queries without words: the order in which rows are visited, and which rows are offered.
 
 import { checkDeadline } from "../env";
 import { ROW_MATCHED, SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
@@ -10,18 +10,18 @@ import { Signals } from "../score/signals";
 import { failed } from "../status";
 
 // Order in which a query without words visits the rows.
-export const BY_KEYS: u32 = 0; // any
-const NEWEST_FIRST: u32 = 1; // sorted by descending sequence number: rows arrive best first
-export const OLDEST_FIRST: u32 = 2; // the same, ascending
+export const BY_KEYS: u32 = 0; // sorted by any keys
+const NEWEST_FIRST: u32 = 1; // by descending sequence number: rows arrive best first
+export const OLDEST_FIRST: u32 = 2; // by ascending sequence number: rows arrive best first
 
-// Words of rows are visited at strides that fall from the first to 1, each a power of two.
+// Bitset words are visited at strides that fall from STRIDE_FIRST to 1, each a power of two.
 const STRIDE_FIRST: u32 = 512;
 const STRIDE_STEP: u32 = 8;
 const WORDS_A_CHECK: u32 = 63;
 
 /**
- * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so these keys
- * decide nothing.
+ * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so these two keys
+ * do not affect the order.
  */
 export function browseOrder(program: SearchProgram): u32 {
   if (!program.browses || !program.ranking.isPlain) return BY_KEYS;
@@ -49,13 +49,13 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 }
 
 /**
- * Visits rows far apart first, so that the worst row kept is good early even if values rise with the row
- * number.
+ * Visits rows that are far apart first, so that the worst row kept is good early even if values rise with the
+ * row number.
  */
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // visited before
+    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask: visited earlier
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;
       const among = Bits.word(bits, word);

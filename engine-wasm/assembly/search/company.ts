@@ -1,6 +1,7 @@
-// The kernel `company` counts the live documents in which each candidate occurs together with each word.
-// Segment by segment, each word gets a bitset of its rows. Then each candidate in turn gets one, which is
-// intersected with those of the words. docs/FORMATS.md draws the bytes of program and result.
+// The kernel `company` counts co-occurring words: for each candidate and each word, the number of live
+// documents that contain both. Each segment gets one bitset of rows per word. For each candidate in turn, a
+// bitset of its rows is built and intersected with the bitsets of the words. docs/FORMATS.md draws the bytes
+// of program and result.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -23,7 +24,7 @@ import {
 import { Seg, Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // between two looks at the deadline
+const TERMS_A_CHECK: u32 = 255; // between two deadline checks
 
 /** Runs the program of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function company(snapshot: usize, input: usize, bytes: usize): i32 {
@@ -41,7 +42,7 @@ export function company(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** Counts of one program, and the current segment. In scratch. */
+/** The counts of one program and the state for the current segment. Allocated in scratch memory. */
 @unmanaged
 class CompanyCounts {
   program: CompanyProgram;
@@ -84,8 +85,8 @@ class CompanyCounts {
   }
 
   /**
-   * Adds to the counts of a candidate, which begin at `at`. Returns the address of the next candidate's
-   * counts.
+   * Adds the current segment to a candidate's counts, which begin at `at`. Returns the address of the next
+   * candidate's counts.
    */
   private addCandidate(candidate: CompanyWord, at: usize): usize {
     const program = this.program;
@@ -101,7 +102,7 @@ class CompanyCounts {
     return end;
   }
 
-  /** Sets the `rows` of a word, in new scratch. */
+  /** Sets the `rows` of a word to a new bitset in scratch memory. */
   private findRows(word: CompanyWord): void {
     word.rows = bitsNone(this.rows);
     for (let i: u32 = 0; i < word.termCount && !failed(); i++) {
@@ -113,7 +114,7 @@ class CompanyCounts {
     if (this.live != 0) bitsAnd(word.rows, this.live, this.rows);
   }
 
-  /** Adds the rows that contain a dictionary term in the slots. */
+  /** Adds the rows that contain a dictionary term in any of the slots. */
   private addTerm(term: u32, bits: usize): void {
     const cursor = this.cursor;
     const end = Seg.listsAt(this.segment, term + 1);

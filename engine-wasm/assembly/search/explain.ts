@@ -1,6 +1,6 @@
-// The kernel `explain` breaks down, for single rows of a search, what determines their place in the result.
-// It does for one row what score-words.ts does for many at once, in the same order of operations, so the
-// numbers are equal to the bit. docs/FORMATS.md draws the bytes of question and answer.
+// The kernel `explain` breaks down what determines the place of single rows in the result of a search. For
+// one row it does what score-words.ts does for many at once, with the same order of operations, so the
+// numbers are bit-identical. docs/FORMATS.md draws the bytes of input and result.
 
 import { ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
@@ -66,8 +66,8 @@ function wordPartAt(row: RowParts, i: u32): WordPart {
 }
 
 /**
- * Explains rows of a search. Input: u32 count, count x f64 seq, ascending, then the search program. Returns
- * the address of the result, or -STATUS_*.
+ * Explains rows of a search. Input: u32 count, then `count` sequence numbers (f64, ascending), then the
+ * search program. Returns the address of the result, or -STATUS_*.
  */
 export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
@@ -129,7 +129,7 @@ function writeWord(result: Result, word: WordPart): void {
   }
 }
 
-/** The explained rows of one search. In scratch. */
+/** The explained rows of one search. Allocated in scratch memory. */
 @unmanaged
 class Explainer {
   run: Run;
@@ -149,12 +149,12 @@ class Explainer {
   }
 
   /**
-   * Explains those rows that are in a segment and in the result. The addresses of their RowParts go to
+   * Explains the rows that are both in a segment and in the result. Writes the addresses of their RowParts to
    * `rows`.
    */
   explainIn(entry: u32, seqs: usize, count: u32, rows: usize): void {
     const segment = Snap.segment(this.run.snapshot, entry);
-    let here = changetype<SegmentRun>(0); // started only if the segment has one of the rows
+    let here = changetype<SegmentRun>(0); // started only if the segment contains one of the rows
     for (let i: u32 = 0; i < count && !failed(); i++) {
       const row = rowOfSeq(segment, <u64>seqAt(seqs, i));
       if (row == NOT_FOUND) continue;
@@ -188,7 +188,7 @@ class Explainer {
       if (word.exact == 0) exact = false;
       matched++;
     }
-    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // not just pinned
+    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // it matches, so it is not just pinned
     const words = isFound ? matched : 0;
     const state = rowState(words, typos, exact);
     const wordsCount = !signals.points.areAll(row);
@@ -236,7 +236,7 @@ class Explainer {
     if (part.alternative != NO_ALTERNATIVE) this.findParts(part, alternativeAt(word, part.alternative), row);
   }
 
-  /** Moves the cursor to the row. Returns false if its list does not have the row. */
+  /** Moves the cursor to the row. Returns false if the list does not contain the row. */
   private standsOn(cursor: Cursor, row: u32): bool {
     cursorUseBuffer(cursor, this.buffer);
     cursorRestart(cursor);
@@ -264,7 +264,7 @@ class Explainer {
     return found ? (alternative.boost * sum) / (sum + this.saturation) : -1;
   }
 
-  /** See WordScores.findSaturations. */
+  /** Computes the same value as WordScores.findSaturations. */
   private saturationOf(row: u32): f64 {
     const program = this.program;
     let length: f64 = 0;

@@ -36,7 +36,7 @@ import { Dict } from "../segment/dictionary";
 import { isArrayType, KIND_FLOAT, KIND_STRING } from "../segment/field-type";
 import { Field, findField, Seg } from "../segment/segment";
 
-const SHARE_LEAST: u32 = 64; // a share of at most this many values omits none
+const SHARE_LEAST: u32 = 64; // a share with at most this many values is complete
 
 const ENTRY_BYTES: usize = 24;
 const ENTRY_RAW: usize = 4;
@@ -44,8 +44,8 @@ const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
 /**
- * Adds the matching rows of one segment, `found` of them, to a facet's counts. `summary`: that of the
- * segment, or 0.
+ * Adds the matching rows of one segment (`found` of them) to a facet's counts. `summary`: the segment's
+ * summary, or 0.
  */
 export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
   checkDeadline();
@@ -78,7 +78,7 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   }
 }
 
-/** The counts, u32 by ordinal. If most rows match, the others are counted instead and subtracted. */
+/** Returns the counts, u32 by ordinal. If most rows match, it counts the other rows and subtracts. */
 function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));
@@ -118,7 +118,7 @@ function entryAt(entries: usize, i: u32): usize {
 }
 
 function copyEntry(to: usize, from: usize): void {
-  // memory.copy would be a call
+  // faster than memory.copy, which would be a function call
   Mem.putV128(to, Mem.v128At(from));
   Mem.putU64(to + 16, Mem.u64At(from + 16));
 }
@@ -157,7 +157,7 @@ function numberKey(bits: u64, kind: u32): u64 {
   return kind == KIND_FLOAT ? floatKey(bits) : intKey(<i64>bits);
 }
 
-/** Dictionary order. */
+/** Compares two values in dictionary order. */
 function compareValues(a: usize, b: usize, kind: u32): i32 {
   if (kind != KIND_STRING) return compareNumbers(a, b, kind);
   if (sameRaw(a, b)) return 0;
@@ -184,7 +184,7 @@ function merge(facet: Facet, others: usize, otherCount: u32): void {
   facet.entryCount = count;
 }
 
-/** Order of limited counts: the larger count, then the smaller value. */
+/** Order of the entries in a limited facet: larger counts first, then smaller values. */
 function before(a: usize, b: usize, kind: usize): bool {
   const x = Mem.u32At(a);
   const y = Mem.u32At(b);
@@ -202,7 +202,7 @@ function moreOften(a: usize, b: usize, _: usize): bool {
   return Mem.u32At(a) > Mem.u32At(b);
 }
 
-/** The count of the entry ranked `rank`-th by count. There must be more entries than that. */
+/** The count of the entry ranked `rank`-th by count. There must be more than `rank` entries. */
 function countOfRank(facet: Facet, rank: u32): u32 {
   const heap = scratch((<usize>rank) << 2);
   for (let i: u32 = 0; i < facet.entryCount; i++) {
@@ -219,8 +219,8 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Leaves out values that are too rare here to be among the first over all shards. This is wrong only if their
- * documents are distributed very unevenly by chance, which the coordinator notices.
+ * Drops values that are too rare on this shard to be among the first over all shards. This can be wrong only
+ * if a value's documents are distributed very unevenly by chance, and the coordinator notices that.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;
@@ -236,7 +236,7 @@ function chooseShare(facet: Facet): void {
   facet.entryCount = kept;
 }
 
-/** u32 addresses of the best entries, best first. */
+/** Replaces the entries with the u32 addresses of the best ones, best first. */
 function chooseBest(facet: Facet): void {
   const wanted = min(facet.limit, facet.entryCount);
   const heap = scratch((<usize>wanted) << 2);
@@ -260,7 +260,7 @@ function chooseBest(facet: Facet): void {
 export function facetWrite(result: Result, facet: Facet): void {
   result.putU32(facet.entryCount);
   if (facet.share != 0) result.putU32(facet.bound);
-  const inOrder = facet.limit == 0 || facet.share != 0; // of the dictionary
+  const inOrder = facet.limit == 0 || facet.share != 0; // whether entries are in dictionary order
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + ((<usize>i) << 2));
     result.putU32(Mem.u32At(entry));

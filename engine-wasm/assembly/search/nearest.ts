@@ -1,6 +1,7 @@
-// The kernel `nearest` finds, of the rows that a search program matches, those whose codes differ least from
-// a query vector's. Words, filter, phrases, exclusions, hidden and deleted rows decide which rows are
-// compared; pins, order and facets have no effect. docs/FORMATS.md draws the bytes of question and answer.
+// The kernel `nearest` finds the rows whose codes differ least from a query vector's code, among the rows
+// that a search program matches. Words, filter, phrases, exclusions, hidden and deleted rows determine which
+// rows are compared; pins, order and facets have no effect. docs/FORMATS.md draws the bytes of input and
+// result.
 
 import { NEAREST_ROW_BYTES, PROGRAM_NEAREST, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -14,9 +15,9 @@ import { NearestCodes } from "../vector/nearest-codes";
 import { beginQuery, beginSegment, Run } from "./run";
 
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
-const NUMBER_MAX: f32 = 2; // above any component of a vector of length 1, rounded or not
+const NUMBER_MAX: f32 = 2; // exceeds any component of a vector of length 1, rounded or not
 
-/** Answers the question of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
+/** Processes the `bytes` bytes of input at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
   const reader = ProgramReader.open(input, bytes, PROGRAM_NEAREST);
@@ -38,7 +39,7 @@ export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** Copies the query to scratch of its own, where its numbers are aligned. */
+/** Copies the query to its own scratch memory, where its numbers are aligned. */
 function readQuery(reader: ProgramReader): usize {
   const query = scratch(QUERY_BYTES);
   const from = reader.bytes(QUERY_BYTES);

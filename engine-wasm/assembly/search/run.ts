@@ -1,14 +1,15 @@
-// One query on one snapshot while a kernel runs. Everything known about the query lies in the `Run`: a struct
-// in scratch that leads to the structs of the modules below. Each is described in its own file and created
-// here, once, in order of dependency. Nothing outlives the kernel call, and no module keeps any of it.
+// The state of one query on one snapshot while a kernel runs. Everything known about the query is in the
+// `Run`: a struct in scratch memory that points to the structs of the modules below. Each is described in its
+// own file and created here, once, in order of dependency. Nothing survives the kernel call, and no module
+// keeps any of the state.
 //
-//   Run -> program          what is asked (program/)
+//   Run -> program          what the query asks for (program/)
 //       -> rules            hides, burials, boosts and pins (rank/rules.ts)
 //       -> neighbours       rows near the query by their vectors (match/neighbours.ts)
 //       -> matches          which rows match (match/)
 //       -> sortKeys, top    how rows compare, and the best so far (rank/)
 //       -> sieve            which rows could still enter, 64 at a time (rank/sieve.ts)
-//       -> signals          what a row is worth, at least and at most (score/signals.ts)
+//       -> signals          what a row is worth, and bounds on it (score/signals.ts)
 //       -> scorer           which rows are scored, and when (score/)
 
 import { Filters } from "../filter/filter";
@@ -39,26 +40,25 @@ export class Run {
   sieve: Sieve;
   signals: Signals;
   scorer: Scorer;
-  browseOrder: u32; // of browse.ts
-  ranks: bool; // rows are compared or explained, not just counted
+  browseOrder: u32; // see browse.ts
+  ranks: bool; // whether rows are compared or explained, not just counted
 }
 
 /**
- * One segment of a run after matching its rows. The parts of the run are ready for it until the next segment
- * starts.
+ * One segment of a run, after matching. The parts of the run are set up for it until the next segment starts.
  */
 @unmanaged
 export class SegmentRun {
   segment: usize;
   summary: usize; // 0 = none
   rows: u32;
-  bits: usize; // rows of the result
+  bits: usize; // bitset: rows in the result
   found: u32; // number of rows in the result
 }
 
 /**
- * Reads a search program and creates everything the query needs. The run may be used only if nothing
- * `failed()`.
+ * Reads a search program and creates everything the query needs. The run may be used only if `failed()` is
+ * false.
  */
 export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining: bool): Run {
   const run = changetype<Run>(scratchZeroed(offsetof<Run>()));
@@ -82,7 +82,7 @@ export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining:
   return run;
 }
 
-/** Matches the rows of a segment of the snapshot and prepares the run's parts for them. */
+/** Matches the rows of a segment of the snapshot and sets up the run's parts for them. */
 export function beginSegment(run: Run, entry: u32): SegmentRun {
   const here = changetype<SegmentRun>(scratchZeroed(offsetof<SegmentRun>()));
   const segment = Snap.segment(run.snapshot, entry);

@@ -1,5 +1,5 @@
 // Codes of vectors: one bit per number, for the rows of one segment, contiguous in a region. The host frees
-// the region, or moves it to another instance. docs/FORMATS.md has the picture. Nothing here knows where
+// the region, or moves it to another instance. docs/FORMATS.md draws the bytes. Independent of where the
 // vectors come from.
 
 import {
@@ -45,8 +45,8 @@ function regionBytesOf(rows: u32): u64 {
 }
 
 /**
- * A region for `rows` rows, none of which has a code yet. The codes are left uninitialised, so that large
- * regions are not touched before they are needed.
+ * A region for `rows` rows, none of which has a code yet. The space of the codes is left uninitialised, so
+ * that a large region is not touched before it is needed.
  */
 export function codesNew(rows: u32): usize {
   const codes = reserve(<usize>min<u64>(regionBytesOf(rows), BYTES_MAX));
@@ -56,14 +56,17 @@ export function codesNew(rows: u32): usize {
   return codes;
 }
 
-/** Zeroes the codes of those of `count` rows, from `first` on, that have none, as in the stored form. */
+/**
+ * Zeroes the space of each of the `count` rows starting at `first` that has no code, as the stored form
+ * requires.
+ */
 export function codesTidy(codes: usize, first: u32, count: u32): void {
   const end = min(first + count, Codes.rows(codes));
   for (let row = first; row < end; row++)
     if (!Bits.has(Codes.present(codes), row)) Mem.fill(Codes.at(codes, row), 0, CODE_BYTES);
 }
 
-/** Returns STATUS_OK if the `bytes` bytes at `codes`, which come from outside, are a codes region. */
+/** Returns STATUS_OK if the `bytes` untrusted bytes at `codes` are a codes region. */
 export function checkCodes(codes: usize, bytes: u32): i32 {
   if (bytes < <u32>CODES_PRESENT || Mem.u32At(codes + CODES_ZERO) != 0) return STATUS_DAMAGED;
   const rows = Codes.rows(codes);
@@ -77,8 +80,8 @@ export function codesCount(codes: usize): u32 {
 }
 
 /**
- * Sets the codes of `count` rows, from `first` on, from these vector records. STATUS_BAD_PROGRAM if there are
- * more records than rows.
+ * Sets the codes of the `count` rows starting at `first` from `count` vector records. Returns
+ * STATUS_BAD_PROGRAM if there are more records than rows.
  */
 export function codesFill(codes: usize, first: u32, records: usize, count: u32): i32 {
   const rows = Codes.rows(codes);
@@ -90,7 +93,7 @@ export function codesFill(codes: usize, first: u32, records: usize, count: u32):
   return STATUS_OK;
 }
 
-/** A thread that compares codes concurrently sees either a row without a code or all of its code. */
+/** A thread that compares codes concurrently sees either a row without a code or the complete code. */
 function fillRow(codes: usize, row: u32, record: usize): void {
   if (Bits.has(Codes.present(codes), row)) putPresent(codes, row, false);
   if (!(Mem.f32At(record + VECTOR_SCALE) > 0)) return;
@@ -109,9 +112,9 @@ function putPresent(codes: usize, row: u32, present: bool): void {
 }
 
 /**
- * Copies codes to `count` rows of a segment, from `first` on, from rows with the same sequence numbers in
- * another segment. Rows that the other segment lacks, or has without a code, stay as they are. Returns the
- * next row that may be in it: all earlier ones are done.
+ * Copies codes to the `count` rows of a segment starting at `first`, from the rows with the same sequence
+ * numbers in another segment. Rows that are not in the other segment, or have no code there, are unchanged.
+ * Returns the next row that may be in the other segment: all earlier rows are done.
  */
 export function codesCopy(
   toSegment: usize,
@@ -138,7 +141,7 @@ export function codesCopy(
   return end == rows ? rows : max(end, rowFrom(toSegment, Seg.seq(fromSegment, there)));
 }
 
-/** The first row with this or a larger sequence number, or the number of rows. */
+/** The first row whose sequence number is at least `seq`, or the number of rows. */
 function rowFrom(segment: usize, seq: u64): u32 {
   let low: u32 = 0;
   let high = Seg.rows(segment);

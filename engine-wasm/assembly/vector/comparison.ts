@@ -1,14 +1,15 @@
-// Hamming distances between a query's code and those of the rows of a bitset, block by block. If most codes
-// of a block are needed, it reads memory sequentially, else only the codes that are needed.
+// Computes Hamming distances between a query's code and the codes of the rows in a bitset, block by block. If
+// most codes of a block are needed, it reads memory sequentially; otherwise it reads only the codes that are
+// needed.
 
 import { CODE_BYTES } from "../layout";
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
-/** Words of a bitset per block. */
+/** Bitset words per block. */
 export const BLOCK_WORDS: u32 = 16;
-/** From a quarter of a block's rows on, reading all is faster. */
+/** With at least a quarter of a block's rows, reading all codes is faster. */
 const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
 const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
 
@@ -36,7 +37,9 @@ abstract class Hamming {
     );
   }
 
-  /** Writes a distance to `to`. `times`: 1 if it counts, 0 if the next one overwrites it. */
+  /**
+   * Writes a distance to `to`. `times`: 1 if it counts, 0 if the caller overwrites it with the next distance.
+   */
   @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
     const count = counts + ((<usize>distance) << 2);
     Mem.putU16(to, distance);
@@ -44,16 +47,16 @@ abstract class Hamming {
   }
 }
 
-/** Rows of a bitset to compare with a query's code. In scratch. */
+/** Rows of a bitset to compare with a query's code. Allocated in scratch memory. */
 @unmanaged
 export class Comparison {
   bits: usize;
-  codes: usize; // of row 0
-  codesEnd: usize; // after the last row
-  code: usize; // of the query
+  codes: usize; // address of row 0's code
+  codesEnd: usize; // end of the last row's code
+  code: usize; // the query's code
   counts: usize; // u32 by distance
-  addresses: usize; // space for u32 per row of a block
-  touched: u32; // has no meaning
+  addresses: usize; // u32 by row of a block: space for addresses
+  touched: u32; // value is unused; see `touchSome`
 
   static make(code: usize, counts: usize): Comparison {
     const made = changetype<Comparison>(scratch(offsetof<Comparison>()));
@@ -64,8 +67,8 @@ export class Comparison {
   }
 
   /**
-   * Compares the rows of words `from` to `end`, at most one block. Writes the distances to `to` and returns
-   * their end.
+   * Compares the rows of bitset words [from, end), at most one block. Writes the distances to `to` and
+   * returns their end.
    */
   compare(from: u32, end: u32, to: usize): usize {
     let rows: u64 = 0;
@@ -95,7 +98,7 @@ export class Comparison {
       if (rest == 0) continue;
       const first = this.codes + <usize>word * WORD_CODES;
       for (let at = first, last = min(first + WORD_CODES, this.codesEnd); at < last; at += CODE_BYTES) {
-        const times = <u32>rest & 1; // rows not in the bitset count nothing
+        const times = <u32>rest & 1; // 0 for rows outside the bitset, which do not count
         rest >>= 1;
         Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), times, to, counts);
         to += times << 1;
@@ -105,8 +108,8 @@ export class Comparison {
   }
 
   /**
-   * Collects the addresses of the codes and touches each before comparing any: the reads do not depend on
-   * each other, so memory can serve many at a time. Returns the end of the addresses.
+   * Collects the addresses of the codes and touches each code before comparing any. The reads are independent
+   * of each other, so many can be in flight at once. Returns the end of the addresses.
    */
   private touchSome(from: u32, end: u32): usize {
     const addressesEnd = this.list(from, end);
@@ -116,7 +119,7 @@ export class Comparison {
     return addressesEnd;
   }
 
-  /** Returns the end of the addresses. */
+  /** Lists the addresses of the codes. Returns the end of the addresses. */
   private list(from: u32, end: u32): usize {
     let to = this.addresses;
     for (let word = from; word < end; word++) {

@@ -1,4 +1,4 @@
-// Vectors that come with documents: the member `embedding`, 512 finite numbers, not all 0.
+// Vectors supplied with documents: the member `embedding`, an array of 512 finite numbers, not all 0.
 
 import { JSON_ARRAY, JSON_NUMBER } from "../json/json";
 import { Decimal } from "../json/json-values";
@@ -11,7 +11,7 @@ import { putVectorRecord, turnVector } from "./record";
 
 const SIZE: u32 = VECTOR_SIZE;
 
-/** The name of the member. */
+/** The member's name, in UTF-8. */
 export const EMBEDDING_NAME: usize = memory.data<u8>([0x65, 0x6d, 0x62, 0x65, 0x64, 0x64, 0x69, 0x6e, 0x67]);
 export const EMBEDDING_NAME_BYTES: u32 = 9;
 
@@ -19,7 +19,7 @@ export function isEmbeddingName(at: usize, bytes: u32): bool {
   return bytes == EMBEDDING_NAME_BYTES && equalBytes(at, EMBEDDING_NAME, bytes);
 }
 
-/** Reads the vectors of documents, one after the other. In scratch. */
+/** Reads the vectors of documents, one after another. Allocated in scratch memory. */
 @unmanaged
 export class EmbeddingReader {
   /** Position of the error in the last value read. */
@@ -38,7 +38,7 @@ export class EmbeddingReader {
     return made;
   }
 
-  /** Reads the JSON value [start, end) of this kind. Returns false if it is not a vector. */
+  /** Reads the JSON value [start, end), which has kind `kind`. Returns false if it is not a vector. */
   read(kind: i32, start: usize, end: usize): bool {
     this.refusedAt = start;
     if (kind != JSON_ARRAY) return false;

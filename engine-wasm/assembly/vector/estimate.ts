@@ -1,12 +1,12 @@
-// Estimates the cosine of a query and a vector from the vector's code alone. It orders rows with nearly
-// the same Hamming distance; an exact cosine takes the vector itself.
+// Estimates the cosine between a query and a vector from the vector's code alone. The estimate orders rows
+// with nearly the same Hamming distance; an exact cosine requires the vector itself.
 //
-// A code stands for the vector of the signs, scaled to length 1. Its dot product with the query is the sum of
-// the query's numbers, each with a sign of the code, over sqrt(512). The numbers of a rotated vector are
-// almost normally distributed, with a mean absolute value of sqrt(2 / pi) times their deviation. So vector
-// and code have a cosine of about sqrt(2 / pi), and the query's cosine with the code is sqrt(2 / pi) times
-// that with the vector (Gao and Long, "RaBitQ", 2024). Dividing the sum by sqrt(512) * sqrt(2 / pi) therefore
-// makes the estimate right on average.
+// A code represents the vector of the signs, scaled to length 1. Its dot product with the query is the sum of
+// the query's numbers, each with its sign from the code, divided by sqrt(512). The numbers of a rotated
+// vector are almost normally distributed, so their mean absolute value is sqrt(2 / pi) times their standard
+// deviation. The cosine of a vector and its code is therefore about sqrt(2 / pi), and the query's cosine with
+// the code is sqrt(2 / pi) times its cosine with the vector (Gao and Long, "RaBitQ", 2024). Dividing the sum
+// by sqrt(512) * sqrt(2 / pi) makes the estimate unbiased.
 
 import { CODE_BYTES, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -18,8 +18,8 @@ const TABLE_BYTES: usize = BYTE_VALUES << 2;
 
 export abstract class Estimates {
   /**
-   * Builds tables in scratch for a query, f32[VECTOR_SIZE]: for each byte position of a code and each value,
-   * the sum of its eight signed numbers.
+   * Builds lookup tables in scratch memory for a query, f32[VECTOR_SIZE]. They give, for each byte position
+   * of a code and each byte value, the sum of the eight signed numbers.
    */
   static make(query: usize): usize {
     const tables = scratch(CODE * TABLE_BYTES);
@@ -39,7 +39,7 @@ export abstract class Estimates {
   }
 }
 
-/** Each value differs from one with a bit fewer by the sign of that bit. */
+/** Builds each entry from the entry with one bit fewer: they differ by the sign of one number. */
 function fillTable(table: usize, numbers: usize, scale: f64): void {
   let none: f64 = 0;
   for (let i: usize = 0; i < 8; i++) none -= <f64>Mem.f32At(numbers + (i << 2));

@@ -1,7 +1,7 @@
 // Finds the rows whose codes differ from a query's code in the fewest bits. All distances are computed and
-// counted. The counts tell at which distance to stop, and how many rows of that distance are too many. So the
-// answer is exact for any distribution of distances, at the same cost. Rows come in ascending order of
-// sequence numbers, segment by segment.
+// counted. The counts give the cut-off distance and the number of rows to skip at that distance. So the
+// result is exact, at the same cost for any distribution of distances. Rows are processed in ascending order
+// of sequence number, segment by segment.
 
 import { checkDeadline } from "../env";
 import {
@@ -23,7 +23,7 @@ import { Estimates } from "./estimate";
 
 const SIZE: u32 = VECTOR_SIZE;
 const DISTANCES: u32 = SIZE + 1; // number of possible distances
-const WORDS_A_CHECK: u32 = 1024; // words of 64 rows between two looks at the deadline
+const WORDS_A_CHECK: u32 = 1024; // bitset words between two deadline checks
 const LANES_BYTES: usize = 16;
 
 /** The compared rows of one segment. */
@@ -31,13 +31,13 @@ const LANES_BYTES: usize = 16;
 class Part {
   segment: usize;
   codes: usize;
-  bits: usize; // the rows
-  distances: usize; // u16 per row, contiguous, and LANES_BYTES more
+  bits: usize; // bitset: the compared rows
+  distances: usize; // u16 per row, contiguous, followed by LANES_BYTES of padding
 }
 
 const PART_BYTES: usize = offsetof<Part>();
 
-/** The code of f32[VECTOR_SIZE], in scratch. */
+/** The code of the vector f32[VECTOR_SIZE], in scratch memory. */
 function codeOf(vector: usize): usize {
   const code = scratchZeroed(CODE_BYTES);
   for (let i: u32 = 0; i < SIZE; i++) if (Mem.f32At(vector + ((<usize>i) << 2)) >= 0) Bits.add(code, i);
@@ -56,7 +56,7 @@ function anyWithin(distances: usize, count: usize, most: u32): bool {
   return v128.any_true(any);
 }
 
-/** The rows compared with one query, and the nearest of them. In scratch. */
+/** The rows compared with one query, and the nearest rows among them. Allocated in scratch memory. */
 @unmanaged
 export class NearestCodes {
   /** Number of rows compared. */
@@ -65,16 +65,16 @@ export class NearestCodes {
   kept: u32;
   private query: usize; // f32[VECTOR_SIZE]
   private comparison: Comparison;
-  // U32 by distance: rows; in `select` the place of the next row of that distance, plus 1.
+  // u32 by distance: number of rows. In `select`: one more than the place of the next row at that distance.
   private counts: usize;
   private parts: usize;
   private partCount: u32;
   private cut: u32; // the largest distance of a kept row
-  private skipped: u32; // number of first rows at that distance to leave out
+  private skipped: u32; // how many of the first rows at that distance to leave out
   private rows: usize; // kept rows, NEAREST_ROW_BYTES each
   private estimates: usize;
 
-  /** For at most `segments` segments. The caller keeps ownership of `query`. */
+  /** Creates a comparison of at most `segments` segments. The caller keeps ownership of `query`. */
   static make(query: usize, segments: u32): NearestCodes {
     const made = changetype<NearestCodes>(scratchZeroed(offsetof<NearestCodes>()));
     made.query = query;
@@ -85,14 +85,14 @@ export class NearestCodes {
   }
 
   /**
-   * Compares those of the rows `bits` of a segment that have a code, and removes the others from the bitset.
-   * Segments come in order.
+   * Compares the rows in the bitset `bits` of a segment that have a code, and removes the other rows from the
+   * bitset. Segments must be added in ascending order.
    */
   add(segment: usize, codes: usize, bits: usize): void {
     const rows = Seg.rows(segment);
     if (CHECKED) assert(Codes.rows(codes) == rows, "codes are those of their segment");
     bitsAnd(bits, Codes.present(codes), rows);
-    // The owner of the codes may be a thread that adds codes concurrently.
+    // Another thread may own the codes and add to them concurrently.
     Mem.readInOrder(changetype<usize>(this));
     const count = bitsCount(bits, rows);
     if (count == 0) return;
@@ -125,8 +125,8 @@ export class NearestCodes {
   }
 
   /**
-   * Keeps the first `wanted` rows by distance ascending, then by sequence number descending. Returns their
-   * address, in this order (NEAREST_*). Ends the comparison.
+   * Keeps the first `wanted` rows by ascending distance, then by descending sequence number. Returns the
+   * address of these rows in that order (NEAREST_*). No segment may be added afterwards.
    */
   select(wanted: u32): usize {
     this.kept = min(wanted, this.compared);
@@ -143,9 +143,7 @@ export class NearestCodes {
     return this.rows;
   }
 
-  /**
-   * Finds the distance at which to stop, and turns the counts up to it into the end positions of their rows.
-   */
+  /** Finds the cut-off distance, and turns the counts up to it into end positions in the result. */
   private findCut(): void {
     let end: u32 = 0;
     let distance: u32 = 0;
@@ -183,7 +181,7 @@ export class NearestCodes {
     }
   }
 
-  /** Puts a row before earlier ones with the same distance. */
+  /** Places a row before the rows with the same distance that were added earlier. */
   private keep(part: Part, row: u32, distance: u32): void {
     const end = this.countAt(distance);
     const place = Mem.u32At(end) - 1;

@@ -1,5 +1,6 @@
 // Kernels for vectors from outside: sent by a client with a query or with documents, or returned by an
-// endpoint. Each returns 0 bytes if there is no vector, that is, if the numbers are not finite or are all 0.
+// embedding endpoint. Each returns 0 bytes if the numbers are not finite or are all 0, so that there is no
+// vector.
 
 import { JSON_NULL } from "../json/json";
 import { Members } from "../json/json-walk";
@@ -18,14 +19,14 @@ function resultOf(from: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** The vector f32[VECTOR_SIZE], of length 1 and rotated, of f64[VECTOR_SIZE]. */
+/** Converts f64[VECTOR_SIZE] to a vector f32[VECTOR_SIZE], rotated and of length 1. */
 export function outsideVector(values: usize, bytes: usize): i32 {
   if (bytes != VALUES_BYTES) return -STATUS_BAD_PROGRAM;
   const vector = scratch(FLOAT_BYTES);
   return resultOf(vector, turnVector(values, vector) ? FLOAT_BYTES : 0);
 }
 
-/** The vector record of f64[VECTOR_SIZE]. */
+/** Converts f64[VECTOR_SIZE] to a vector record. */
 export function outsideRecord(values: usize, bytes: usize): i32 {
   if (bytes != VALUES_BYTES) return -STATUS_BAD_PROGRAM;
   const vector = scratch(FLOAT_BYTES);
@@ -36,8 +37,8 @@ export function outsideRecord(values: usize, bytes: usize): i32 {
 }
 
 /**
- * The vector record of the member `embedding` of a document, a JSON object. Of a repeated name the last one
- * counts.
+ * Returns the vector record of the member `embedding` of a document (a JSON object). If the name is repeated,
+ * the last one counts.
  */
 export function documentRecord(document: usize, bytes: usize): i32 {
   const members = Members.make();

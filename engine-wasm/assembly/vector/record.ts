@@ -1,5 +1,5 @@
-// Turns vectors from outside into vectors of the index: of length 1, rotated, and for rows as records of
-// small whole numbers.
+// Turns vectors from outside into vectors of the index: rotated, of length 1 and, for rows, as records of
+// small integers.
 
 import { VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -9,9 +9,11 @@ const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBERS_END: usize = VECTOR_BYTES;
 const LARGEST: f32 = 127;
 
-/** Steps of writing a record. */
+/** Steps in writing a record. */
 export abstract class RecordPart {
-  /** Writes sixteen numbers from -127 to 127 to `to`. Returns their squares, as four sums. */
+  /**
+   * Writes sixteen numbers from -127 to 127 to `to`. Returns the sum of their squares as four partial sums.
+   */
   @inline static put(to: usize, a: v128, b: v128, c: v128, d: v128): v128 {
     const low = i16x8.narrow_i32x4_s(a, b);
     const high = i16x8.narrow_i32x4_s(c, d);
@@ -19,7 +21,7 @@ export abstract class RecordPart {
     return i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high));
   }
 
-  /** Writes the scale that gives numbers with these squares the length 1; 0 if all are 0. */
+  /** Writes the scale that normalises numbers with these squares to length 1; 0 if all are 0. */
   static putScale(record: usize, squares: v128): void {
     const square =
       i32x4.extract_lane(squares, 0) +
@@ -31,8 +33,8 @@ export abstract class RecordPart {
 }
 
 /**
- * Writes the direction of f64[VECTOR_SIZE] at `values` to `vector`, f32[VECTOR_SIZE]: of length 1, rotated.
- * Returns false, having written nothing, if the values are not all finite, or all 0.
+ * Normalises f64[VECTOR_SIZE] at `values` to length 1, rotates it and writes it to `vector` as
+ * f32[VECTOR_SIZE]. Returns false and writes nothing if any value is not finite or all are 0.
  */
 export function turnVector(values: usize, vector: usize): bool {
   let largest: f64 = 0;
@@ -42,7 +44,7 @@ export function turnVector(values: usize, vector: usize): bool {
     largest = max(largest, abs(value));
   }
   if (largest == 0) return false;
-  let square: f64 = 0; // of values below 1, so it cannot overflow
+  let square: f64 = 0; // values are scaled to at most 1, so the sum cannot overflow
   for (let i: usize = 0; i < FLOAT_BYTES << 1; i += 8) {
     const share = Mem.f64At(values + i) / largest;
     square += share * share;
@@ -76,7 +78,7 @@ export function putVectorRecord(vector: usize, record: usize): void {
   RecordPart.putScale(record, squares);
 }
 
-/** Multiplies four numbers by the scale and rounds to the nearest whole numbers. */
+/** Multiplies four numbers by the scale and rounds to the nearest integers. */
 function whole(from: usize, scale: v128): v128 {
   return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(Mem.v128At(from), scale)));
 }

@@ -1,7 +1,7 @@
-// The rotation into the space in which all vectors are stored and compared: two rounds of fixed signs, then a
-// Walsh-Hadamard transform (Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). It is
-// orthonormal, so lengths and cosines are preserved. Afterwards no single number of a vector stands out,
-// which makes its signs a good code. ON DISK: it must never change.
+// The rotation into the space in which all vectors are stored and compared: two rounds of fixed sign flips,
+// each followed by a Walsh-Hadamard transform (Ailon and Chazelle, "The fast Johnson-Lindenstrauss
+// transform", 2009). It is orthonormal, so lengths and cosines are preserved. Afterwards no single number of
+// a vector dominates, so its signs make a good code. ON DISK: it must never change.
 //
 //   round r of 0, 1:  x[i] = -x[i] where bit i & 63 of splitMix64(8 r + (i >> 6)) is 1
 //                     then butterflies (a, b) -> (a + b, a - b) over distances 1, 2, 4 ... 256
@@ -14,7 +14,7 @@ import { splitMix64 } from "./splitmix";
 const BYTES: usize = VECTOR_SIZE * 4;
 const WORDS_A_ROUND: u64 = VECTOR_SIZE / 64;
 
-/** Rotates f32[512], 16-aligned, in place. Every engine computes the same bits. */
+/** Rotates f32[512], 16-aligned, in place. The result is bit-identical on every engine. */
 export function rotate(vector: usize): void {
   round(vector, 0);
   round(vector, WORDS_A_ROUND);
@@ -28,7 +28,7 @@ function round(vector: usize, firstWord: u64): void {
   for (let distance: usize = 16; distance < BYTES; distance <<= 1) butterflies(vector, distance);
 }
 
-/** The signs, and the butterflies over distances 1 and 2, which stay within 4 neighbours. */
+/** Flips the signs and applies the butterflies over distances 1 and 2, which stay within 4 neighbours. */
 function within4(vector: usize, firstWord: u64): void {
   const lanes = i32x4(1, 2, 4, 8);
   const odd = i32x4(0, 0x80000000, 0, 0x80000000);
@@ -47,7 +47,7 @@ function within4(vector: usize, firstWord: u64): void {
   }
 }
 
-/** The butterflies over a distance in bytes, at least 16. */
+/** Applies the butterflies over a distance given in bytes, at least 16. */
 function butterflies(vector: usize, distance: usize): void {
   const end = vector + BYTES;
   for (let block = vector; block < end; block += distance << 1) {

@@ -1,5 +1,6 @@
-// Cosines of vectors with a query. Both have length 1, so a cosine is a dot product. Numbers are multiplied
-// as floats: a query of 8 or 16 bits would lose digits that decide between close rows.
+// Cosines between vectors and a query. Both have length 1, so a cosine is a dot product. Numbers are
+// multiplied as floats: a query quantised to 8 or 16 bits would lose the precision needed to order close
+// rows.
 
 import { STATUS_BAD_PROGRAM, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -9,7 +10,7 @@ const SIZE: usize = VECTOR_SIZE;
 const QUERY_BYTES: usize = SIZE << 2;
 const ADDRESS: usize = 4;
 
-/** Four products at a time. */
+/** Computes four products at a time. */
 abstract class Products {
   @inline static of(numbers: v128, query: usize): v128 {
     return f32x4.mul(f32x4.convert_i32x4_s(numbers), Mem.v128At(query));
@@ -44,9 +45,9 @@ function cosine(record: usize, query: usize): f32 {
 }
 
 /**
- * Input: f32[VECTOR_SIZE], a query of length 1, then u32 addresses of vector records, 0 for no vector.
- * Result: f32 for each of these, its cosine with the query, or NaN for no vector. The input contains
- * addresses, so it must not come from outside. -STATUS_BAD_PROGRAM if the input does not end with an address.
+ * Input: f32[VECTOR_SIZE], a query of length 1, then the u32 addresses of vector records (0 = no vector).
+ * Result: one f32 per address, the record's cosine with the query, or NaN for no vector. The input contains
+ * addresses, so it must not come from outside. Returns -STATUS_BAD_PROGRAM if the addresses are cut off.
  */
 export function similarities(input: usize, bytes: usize): i32 {
   if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % ADDRESS != 0) return -STATUS_BAD_PROGRAM;

@@ -1,4 +1,4 @@
-// Pseudo-random numbers by position in the sequence: SplitMix64 (Steele, Lea, Flood, "Fast splittable
+// Pseudo-random numbers by index in a fixed sequence: SplitMix64 (Steele, Lea, Flood, "Fast splittable
 // pseudorandom number generators", 2014) with seed 0. ON DISK: the rotation of all stored vectors depends on
 // it, so it must never change.
 
