@@ -1,4 +1,4 @@
-// Confidence and percentages shared by the miners.
+// Confidence levels and percentages, shared by the miners.
 import type { Confidence } from "../catalog/records/recommendation.js";
 
 const HIGH_SEARCHES = 20;
@@ -10,7 +10,7 @@ export function confidenceOf(searches: number, strong: boolean): Confidence {
   return searches >= MEDIUM_SEARCHES ? "medium" : "low";
 }
 
-/** A fraction of 1 for people: `37 %`. */
+/** Formats a fraction of 1 for people: `37 %`. */
 export function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }

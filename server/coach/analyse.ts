@@ -1,4 +1,4 @@
-// A whole analysis on one screen: digests the log, then lets each miner look for its kind of advice.
+// One complete analysis, step by step: digests the log, then lets each miner look for its own kind of advice.
 import type { Advice } from "../catalog/records/recommendation.js";
 import { digestLog } from "./digest.js";
 import { catalogGaps } from "./miners/gaps.js";
@@ -8,7 +8,7 @@ import { missingSynonyms } from "./miners/synonyms.js";
 import type { Shop } from "./shop.js";
 
 export interface Analysis {
-  /** Searches and events examined. */
+  /** Number of searches and events examined. */
   readonly rows: number;
   readonly advice: readonly Advice[];
 }

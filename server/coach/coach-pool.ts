@@ -1,4 +1,4 @@
-// The coach's thread, started by the first analysis and stopped when idle. The only file that knows about the
+// The coach's thread, which the first analysis starts and which ends when idle. Only this file deals with the
 // thread.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -25,7 +25,7 @@ export class CoachPool {
     this.#log = log;
   }
 
-  /** Runs an analysis, one at a time. Rejects if the thread fails or takes too long. */
+  /** Runs an analysis; only one runs at a time. Rejects if the thread fails or takes too long. */
   async analyse(
     task: Omit<CoachTask, "port">,
     answer: AnswerQuestion,
@@ -53,7 +53,7 @@ export class CoachPool {
           pool.run({ ...task, port }, { transferList: [port], signal: either }) as Promise<Analysis>,
       );
     } catch (error) {
-      throw failure ?? error; // the thread only reports that a question failed
+      throw failure ?? error; // the thread's own error only says that a question failed
     } finally {
       port1.close();
     }
@@ -67,7 +67,7 @@ export class CoachPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/coach/coach-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics does not close its ports
+      atomics: "disabled", // a thread waiting in Atomics would not close its ports
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,

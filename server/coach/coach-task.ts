@@ -1,10 +1,10 @@
-// The task of the coach's thread, and the questions it asks while working.
+// The task of the coach's thread, and the questions that the thread asks while it works.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";
 
 export interface CoachTask {
-  /** For questions and answers. The thread closes it at its end. */
+  /** Channel for questions and answers. The coach's thread closes its port when the task ends. */
   readonly port: MessagePort;
   readonly fromMs: number;
   readonly toMs: number;
@@ -24,13 +24,13 @@ export interface CoachAnswers {
   search: ShopAnswer;
 }
 
-/** From the coach's thread. */
+/** Sent by the coach's thread. */
 export interface AskedMessage {
   readonly number: number;
   readonly question: CoachQuestion;
 }
 
-/** To the coach's thread. */
+/** Sent to the coach's thread. */
 export type AnswerMessage =
   | { readonly number: number; readonly answer: CoachAnswers[CoachQuestion["kind"]] }
   | { readonly number: number; readonly failure: string };

@@ -1,4 +1,5 @@
-// Entry of the coach's thread. An analysis takes seconds, and neither searches nor the query log wait for it.
+// Entry of the coach's thread. An analysis takes seconds; on its own thread it delays neither searches nor
+// the query log.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { type Analysis, analyseLog } from "./analyse.js";
@@ -18,7 +19,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A shop on the other side of a port. */
+/** A Shop that asks another thread over a port. */
 class DistantShop implements Shop {
   readonly language: string | null;
   readonly #port: MessagePort;

@@ -1,4 +1,4 @@
-// The coach's interface for the routes: analyses an index's log, and applies or dismisses recommendations.
+// The coach as the routes use it: analyses an index's log, and applies or dismisses recommendations.
 import type { MonthlyCounter } from "../access/tenants/limiter.js";
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
@@ -44,7 +44,7 @@ interface CoachOptions {
   readonly usage: MonthlyCounter;
   readonly jobs: Jobs;
   readonly limits: Limits;
-  /** Words the recommendations; if null, they keep the miners' wording. */
+  /** Rephrases the recommendations. If null, they keep the miners' wording. */
   readonly endpoint: ChatEndpoint | null;
 }
 
@@ -70,7 +70,7 @@ export class Coach {
   }
 
   /**
-   * Throws SK-AI-400, SK-AI-429, SK-AI-503, and any error of the index or its log. A failed analysis does not
+   * Throws SK-AI-400, SK-AI-429, SK-AI-503, or an error of the index or its log. A failed analysis does not
    * count towards the plan's quota.
    */
   async analyse(index: IndexRecord, body: unknown, plan: Plan, now: Date): Promise<AnalysisReport> {
@@ -146,7 +146,10 @@ export class Coach {
     return analytics.run({ kind: "words", log, dictionary: question.kind, numbers: question.numbers });
   }
 
-  /** What applying the recommendation creates. No command if an enabled synonym already covers it. */
+  /**
+   * The record that applying the recommendation creates. There is no command if an enabled synonym group
+   * already covers it.
+   */
   #creation(
     state: CatalogState,
     recommendation: Recommendation,
@@ -176,7 +179,7 @@ export class Coach {
     return { created: null, commands: [] };
   }
 
-  /** Repeating a decision changes nothing. */
+  /** Has no effect if the same decision was made before. */
   async #decide(
     indexes: readonly IndexRecord[],
     id: string,
@@ -207,7 +210,7 @@ export class Coach {
   }
 }
 
-/** Returns the index that has the log now; a swap moves the log to another index. Throws SK-IX-404. */
+/** Returns the index that has the log now, which a swap may have changed. Throws SK-IX-404. */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
   throw new SkeinError("SK-IX-404", "the index does not exist any more");

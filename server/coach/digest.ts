@@ -1,6 +1,6 @@
-// What the miners need from a log, collected in two passes over its rows: how often each text was searched;
-// then, for texts searched several times, what was shown and clicked, and which searches people made after
-// one that did not help.
+// The data that miners need from a log, collected in two passes over its rows. The first pass counts how
+// often each text was searched. The second collects, for texts searched more than once, which hits were shown
+// and clicked, and which searches people made after one that did not help.
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { EVENT_TYPES, NOBODY } from "../query-log/rows/journal.js";
 import { CLICKED, SUPERSEDED } from "../query-log/rows/marks.js";
@@ -9,21 +9,21 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 
-/** Maximum time between a search and a follow-up by the same person. */
+/** Maximum time between a search and the same person's next one for the pair to count as a step. */
 const FOLLOWS_MS_MAX = 5 * 60_000;
-/** Rarer texts are ignored. */
+/** Texts with fewer searches are ignored. */
 const SEARCHES_MIN = 2;
-/** Number of hits with recorded impressions and clicks. */
+/** Number of positions for which impressions and clicks are recorded. */
 export const PLACES = 10;
 const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
 const NO_HITS = new Uint32Array(0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** Impressions and clicks of a document in the searches for one text, by position from 0. */
+/** Impressions and clicks of one document in the searches for one text, by position from 0. */
 export interface Exposure {
   readonly shown: number[];
   readonly clicks: number[];
-  /** Clicks at all positions, including deeper ones. */
+  /** Clicks at all positions, including those below the recorded ones. */
   clicksInAll: number;
 }
 
@@ -33,32 +33,32 @@ export interface TextDigest {
   searches: number;
   noResults: number;
   clicked: number;
-  /** Searches without a click that the same person followed with one that had a click. */
+  /** Searches without a click after which the same person searched for something else and clicked. */
   rescued: number;
-  /** Of the last search. */
+  /** As of the most recent search. */
   found: number;
-  /** Number of people who searched it; each search by an unknown person counts. */
+  /** Number of people who searched for the text. Each search by an unknown person counts as one person. */
   people: number;
   /** By document number. */
   readonly documents: Map<number, Exposure>;
 }
 
-/** People who searched one text without a click, and then another one. */
+/** A pair of texts: people searched for the first one without a click, and then for the second one. */
 export interface Step {
   readonly from: number;
   readonly to: number;
   people: number;
-  /** Those of them who clicked after the second search. */
+  /** Number of these people who clicked after the second search. */
   helped: number;
 }
 
 export interface LogDigest {
-  /** Number of counted searches and events. */
+  /** Number of searches (excluding superseded ones) and events. */
   readonly rows: number;
   readonly searches: number;
   readonly clicked: number;
   readonly hasClicks: boolean;
-  /** By number; only texts searched several times. */
+  /** By text number. Contains only texts searched more than once. */
   readonly texts: ReadonlyMap<number, TextDigest>;
   readonly steps: readonly Step[];
   /** Click-through rate by position from 0. */
@@ -69,7 +69,7 @@ export interface LogDigest {
 interface Visitor {
   /** Index among all visitors. */
   readonly place: number;
-  /** Of the last search. */
+  /** As of the most recent search. */
   at: number;
   text: number;
   clicked: boolean;
@@ -78,7 +78,10 @@ interface Visitor {
 interface GatheredText extends TextDigest {
   /** Index among all texts. */
   readonly place: number;
-  /** The hits shown last, and how many times in a row. Most searches for a text show the same hits. */
+  /**
+   * The most recently shown hits and how many times in a row they were shown. Most searches for a text show
+   * the same hits.
+   */
   page: { readonly hits: Uint32Array; times: number };
 }
 
@@ -95,7 +98,7 @@ interface LoggedClick {
 
 export async function digestLog(shop: Shop, fromMs: number, toMs: number): Promise<LogDigest> {
   const counts = new Map<number, number>();
-  /** By the time of their search. */
+  /** By the time of the search that led to the click. */
   const clicks = new Map<number, LoggedClick[]>();
   let rows = 0;
   for await (const day of days(shop, fromMs, toMs)) {
@@ -144,12 +147,12 @@ class Gathering {
   readonly #counts: ReadonlyMap<number, number>;
   readonly #clicks: ReadonlyMap<number, readonly LoggedClick[]>;
   readonly #texts = new Map<number, GatheredText>();
-  /** By first text, then by second. */
+  /** By the number of the first text, then by that of the second. */
   readonly #steps = new Map<number, Map<number, GatheredStep>>();
   #stepCount = 0;
   /** By person. */
   readonly #visitors = new Map<number, Visitor>();
-  /** Pairs of visitors and texts, and of visitors and steps, already counted. */
+  /** Pairs of visitor and text, and pairs of visitor and step, that have been counted. */
   readonly #searched = new NumberPairs();
   readonly #stepped = new NumberPairs();
   readonly #shown = new Float64Array(PLACES);
@@ -240,7 +243,7 @@ class Gathering {
     return all === undefined ? [] : all.filter((click) => click.counter === counter);
   }
 
-  /** Counts impressions on the first page, and each clicked document once. */
+  /** Counts the impressions of the first page, and each clicked document once. */
   #expose(
     text: GatheredText,
     { hits: all, hitsFrom }: SearchBlock,
@@ -268,7 +271,7 @@ class Gathering {
     }
   }
 
-  /** Counts the hits shown last. */
+  /** Adds the impressions of the text's most recently shown hits. */
   #countPage({ documents, page: { hits, times } }: GatheredText): void {
     for (const [place, document] of hits.entries()) {
       const { shown } = exposureOf(documents, document);
@@ -310,7 +313,7 @@ class Gathering {
   }
 }
 
-/** True if `all` has exactly these numbers in [from, to). */
+/** True if `all` contains exactly these numbers in [from, to). */
 function isAt(all: Uint32Array, from: number, to: number, numbers: Uint32Array): boolean {
   if (to - from !== numbers.length) return false;
   for (let i = 0; i < numbers.length; i++) if (all[from + i] !== numbers[i]) return false;

@@ -1,5 +1,5 @@
-// Runs the coach's searches on an index, optionally with a rule that is only proposed. Shoppers do not see
-// these searches: they are not logged, counted or cached. They use keywords only, because the coach looks for
+// Runs the coach's searches on an index, optionally with a proposed rule. These searches have no effect on
+// shoppers: they are not logged, counted or cached. They match by keywords only, because the coach looks for
 // missing words: a document that only its vector would find counts as missing.
 
 import type { Catalog } from "../catalog/catalog.js";
@@ -17,12 +17,12 @@ import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
 const NOTHING_FOUND: ShopAnswer = { found: 0, hits: [], corrections: [] };
-/** Larger than any real id, so a proposed rule loses every tie with an existing one. */
+/** Larger than any real rule id, so a proposed rule loses every tie with an existing one. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 interface ShopSearching extends QuerySearching {
   readonly catalog: Catalog;
-  /** Used only by the coach, so that proposed rules cannot affect other queries. */
+  /** A separate instance for the coach, so that proposed rules cannot affect other queries. */
   readonly queriedIndexes: QueriedIndexes;
 }
 
@@ -50,7 +50,7 @@ export class IndexShop {
       fields: facets.map(({ name }) => name),
       ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),
     };
-    // Query understanding is off: the coach tests what the words themselves find.
+    // Query understanding is off: the coach tests the results of the words themselves.
     const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
     const { found, hits, suggestions } = await find(this.#searching, index, body, bounds, new QueryTrace());
     return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
@@ -58,8 +58,8 @@ export class IndexShop {
 }
 
 /**
- * The fields to search. Null: the fields in the settings. If the settings name none, real queries name their
- * own fields, so all indexed text fields are searched. Empty if the index has none.
+ * The fields to search. Null means the fields in the settings. If the settings name none, each real query
+ * names its own, so the coach searches all indexed text fields. Empty if the index has none.
  */
 function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;

@@ -1,20 +1,20 @@
-// A set of pairs of whole numbers, for millions of them: open addressing in one array instead of a string per
-// pair.
+// A set of pairs of whole numbers, sized for millions of pairs: open addressing in one array instead of a
+// string per pair.
 
 const PLACES_MIN = 1024;
-/** Below these limits a pair fits exactly into a double. */
+/** A pair below these limits fits exactly into a double. */
 const FIRST_END = 2 ** 27 - 1;
 const SECOND_END = 2 ** 26;
 const SPREAD = [0x9e3779b1, 0x85ebca6b] as const;
 
 export class NumberPairs {
-  /** 0 is an empty slot. */
+  /** Open-addressing slots. 0 marks an empty one. */
   #places = new Float64Array(PLACES_MIN);
   #size = 0;
 
   /**
-   * Returns false if it was present. Throws RangeError for a first number >= 2^27 - 1 or a second one >=
-   * 2^26.
+   * Returns false if the pair was already present. Throws RangeError if the first number is >= 2^27 - 1 or
+   * the second >= 2^26.
    */
   add(first: number, second: number): boolean {
     if (first >= FIRST_END || second >= SECOND_END) throw new RangeError("the pair is too large");

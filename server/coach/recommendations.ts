@@ -1,4 +1,5 @@
-// Recommendations in the catalog: saving the result of an analysis, and applying or dismissing one. Pure.
+// Recommendations in the catalog: saving those of an analysis, and applying or dismissing one. Pure
+// functions.
 
 import { ownedBy } from "../catalog/owned-records.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -9,11 +10,11 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 
 /**
- * How long a subject rests after a decision about it, and how long a pending recommendation lives without
- * renewal.
+ * How long no new advice is saved on a subject that was decided on, and how long a pending recommendation
+ * stays without being renewed.
  */
 const REST_MS = 30 * DAY_MS;
-/** Kept per index; the oldest decided ones go first. */
+/** Maximum number kept per index. The oldest decided ones are deleted first. */
 const KEPT_MAX = 1_000;
 
 export interface SavedAdvice {
@@ -22,8 +23,8 @@ export interface SavedAdvice {
 }
 
 /**
- * Saves the advice of an analysis. Renews a pending recommendation on the same subject. Skips subjects
- * decided recently.
+ * Saves the advice of an analysis. Advice on the subject of a pending recommendation renews it; advice on a
+ * recently decided subject is skipped.
  */
 export function saveAdvice(
   state: CatalogState,
@@ -79,7 +80,7 @@ export function putRecommendation(record: Recommendation): Command {
   return { type: "record.put", kind: "recommendation", record };
 }
 
-/** Newest first. */
+/** Recommendations, newest first. */
 export function recommendationsOf(
   state: CatalogState,
   { uid }: IndexRecord,
@@ -90,7 +91,7 @@ export function recommendationsOf(
     .toReversed();
 }
 
-/** A recommendation of one of these indexes, with its index. Throws SK-AI-404. */
+/** Finds a recommendation of any of these indexes, and returns it with its index. Throws SK-AI-404. */
 export function findRecommendation(
   state: CatalogState,
   indexes: readonly IndexRecord[],
@@ -111,7 +112,7 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** The subjects of advice. */
+/** A set of subjects that advice is about. */
 class Subjects<T extends Advice = Advice> {
   readonly #language: string | null;
   readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];
@@ -125,7 +126,7 @@ class Subjects<T extends Advice = Advice> {
     this.#known.push({ advice, term, form: wordForm(wordsIn(term), this.#language) });
   }
 
-  /** Advice of the same kind about the same term, or another form or spelling of it. */
+  /** Returns advice in the set of the same kind about the same term or another form or spelling of it. */
   like(advice: Advice): T | undefined {
     const term = termOf(advice);
     const form = wordForm(wordsIn(term), this.#language);

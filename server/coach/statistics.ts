@@ -1,9 +1,9 @@
 // Statistics behind the coach's advice.
 
 /**
- * Association of two events: the log-likelihood ratio of a 2x2 table (Dunning 1993). `both`: both events;
- * `first` and `second`: each one, with or without the other; `all`: everything. 10.8 corresponds to p =
- * 0.001. 0 if they occur together less often than by chance.
+ * Association of two events: the log-likelihood ratio of a 2x2 table (Dunning 1993). `both` counts the cases
+ * in which both events occur, `first` and `second` those in which each event occurs, `all` all cases. 10.8
+ * corresponds to p = 0.001. Returns 0 if they occur together less often than by chance.
  */
 export function likelihoodRatio(both: number, first: number, second: number, all: number): number {
   if (both * all <= first * second) return 0;
@@ -13,7 +13,7 @@ export function likelihoodRatio(both: number, first: number, second: number, all
   return 2 * (entropy(rows, all) + entropy(columns, all) - entropy(cells, all));
 }
 
-/** Multiplied by `all`, in nats. */
+/** Entropy in nats, multiplied by `all`. */
 function entropy(counts: readonly number[], all: number): number {
   return counts.reduce((sum, count) => (count <= 0 ? sum : sum - count * Math.log(count / all)), 0);
 }
@@ -28,7 +28,7 @@ export function shareAtLeast(part: number, whole: number): number {
   return (middle - spread) / (1 + (z * z) / whole);
 }
 
-/** Probability of at least `count` events where `expected` are expected (Poisson). */
+/** Probability of observing at least `count` events if `expected` are expected (Poisson). */
 export function chanceOfAtLeast(count: number, expected: number): number {
   let term = Math.exp(-expected);
   let below = 0;

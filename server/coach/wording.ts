@@ -1,5 +1,5 @@
-// Lets a language model word the miners' findings and drop implausible ones. It receives queries and counts,
-// never a document. It changes no payload.
+// Lets a language model rephrase the miners' findings and drop implausible ones. The model receives queries
+// and counts but no documents, and cannot change a payload.
 import type { Advice } from "../catalog/records/recommendation.js";
 import { SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
@@ -87,7 +87,7 @@ async function wordSome(
   }
 }
 
-/** Queries and counts. */
+/** The queries and counts that the model receives for one finding. */
 function toldOf({ type, payload, evidence, search_count: searches }: Advice): object {
   const queries = "user_term" in payload ? [payload.user_term, payload.your_term] : [payload.query];
   const counts = Object.entries(evidence).filter(([, value]) => typeof value === "number");

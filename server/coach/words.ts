@@ -4,7 +4,9 @@ import { editsWithin } from "../question/words/typos/edits-within.js";
 
 const INNER_APOSTROPHE = /(?<=[\p{L}\p{N}\p{M}])['’](?=[\p{L}\p{N}\p{M}])/gu;
 
-/** The words of a normalised text, cut where the analyser cuts: `men's` is one word, `mens`. */
+/**
+ * The words of a normalised text, split as the analyser splits them. `men's` becomes the single word `mens`.
+ */
 export function wordsIn(text: string): string[] {
   return text
     .replace(INNER_APOSTROPHE, "")
@@ -15,11 +17,11 @@ export function wordsIn(text: string): string[] {
 export interface Difference {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Number of words in common, before and after the difference. */
+  /** Number of equal words at both ends. */
   readonly shared: number;
 }
 
-/** The parts of two texts that remain after removing equal words at both ends. */
+/** What remains of two texts after removing equal words at both ends. */
 export function differenceOf(before: readonly string[], after: readonly string[]): Difference {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -33,13 +35,13 @@ export function differenceOf(before: readonly string[], after: readonly string[]
   };
 }
 
-/** Reduces word forms: `shoe` and `shoes`. Without a language, removes English endings. */
+/** Reduces words to their stems: `shoes` becomes `shoe`. If `language` is null, uses English stems. */
 export function stemsOf(words: readonly string[], language: string | null): string[] {
   const number = languageNumber(language ?? "en");
   return words.map((word) => stem(number, word));
 }
 
-/** What texts have in common that say the same in another form. */
+/** Two keys of a text. If either is equal for two texts, they are forms of the same words. */
 export interface WordForm {
   readonly joined: string;
   readonly stems: string;
@@ -49,7 +51,7 @@ export function wordForm(words: readonly string[], language: string | null): Wor
   return { joined: words.join(""), stems: stemsOf(words, language).sort().join(" ") };
 }
 
-/** True if the texts differ only in endings, word order or joined words. */
+/** True if the texts differ only in endings, in word order or in whether words are joined. */
 export function areSameForm(a: WordForm, b: WordForm): boolean {
   return a.joined === b.joined || a.stems === b.stems;
 }
@@ -62,15 +64,15 @@ export function areForms(a: readonly string[], b: readonly string[], language: s
 const LETTERS_PER_ERROR = 4;
 const ERRORS_MAX = 2;
 
-/** True if one text may be the other with typing errors. */
+/** True if one text may be a misspelling of the other. */
 export function areSpellings(a: string, b: string): boolean {
   const errors = Math.min(ERRORS_MAX, Math.floor(Math.max(a.length, b.length) / LETTERS_PER_ERROR));
-  // One error adds at most one letter and removes at most one. Most pairs end here.
+  // Each error adds at most one letter and removes at most one. This cheap test rules out most pairs.
   if (bitsOf(lettersOf(a) ^ lettersOf(b)) > errors * 2) return false;
   return editsWithin(a, b, errors);
 }
 
-/** The letters of a text as bits; several letters share one. */
+/** The set of letters of a text as bits. Several letters share a bit. */
 function lettersOf(text: string): number {
   let letters = 0;
   for (let i = 0; i < text.length; i++) letters |= 1 << text.charCodeAt(i);

@@ -1,5 +1,5 @@
-// Gaps in the catalogue: frequent searches without useful results, after which people find nothing else
-// either. Texts that differ only in word forms or word order count as one gap.
+// Gaps in the catalogue: frequent searches without useful results, after which people do not find anything
+// else either. Texts that differ only in word forms or word order count as one gap.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
@@ -9,16 +9,17 @@ import { areSpellings, stemsOf, wordsIn } from "../words.js";
 
 const SEARCHES_MIN = 5;
 const PEOPLE_MIN = 3;
-/** Minimum share of searches without a result. */
+/** Minimum share of searches that found nothing. */
 const EMPTY_PART_MIN = 0.8;
 /**
- * Maximum share of searches rescued by the same other search: above it, this is not a gap but another word.
+ * Maximum share of searches that one other search rescued. Above it there is no gap; people just use another
+ * word.
  */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;
 /**
- * A text with results is a gap if it has at least this many searches and at most this share of the usual
- * clicks.
+ * A text with results counts as a gap if it has at least this many searches but at most this share of the
+ * usual click-through rate.
  */
 const UNCLICKED_SEARCHES_MIN = 50;
 const UNCLICKED_RATE_PART = 0.25;
@@ -36,7 +37,7 @@ interface Group {
   people: number;
 }
 
-/** `explained`: words covered by other advice. */
+/** `explained`: words that other advice already covers. */
 export async function catalogGaps(
   digest: LogDigest,
   shop: Shop,
@@ -61,7 +62,10 @@ export async function catalogGaps(
   return advice;
 }
 
-/** Searches after which people were helped by the same other search, for the most frequent one. */
+/**
+ * Number of people whom one other search helped after a search of this group, for the most helpful search; 0
+ * if there are too few.
+ */
 function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));
   const helped = new Map<number, number>();
@@ -121,7 +125,7 @@ function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Gr
   return groups;
 }
 
-/** Null if the index has results by now, or corrects the spelling. */
+/** Returns null if the searches found nothing but the index now has results or a spelling correction. */
 async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promise<Advice | null> {
   const { searches, people, texts, rescued } = group;
   const query = (texts[0] as TextDigest).text;
@@ -154,8 +158,8 @@ async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promi
 }
 
 /**
- * Words of the query that the index has, its corrections of the others, and similar searched texts with
- * results.
+ * Words of the query that the index has, the index's corrections of the other words, and similar searched
+ * texts that had results.
  */
 async function nearestTerms(query: string, searched: SearchedWords, shop: Shop): Promise<string[]> {
   const nearest = new Set<string>();
@@ -176,11 +180,11 @@ async function nearestTerms(query: string, searched: SearchedWords, shop: Shop):
   return [...nearest].slice(0, NEAREST_MAX);
 }
 
-/** Words of texts with results. */
+/** The words of searched texts that had results. */
 class SearchedWords {
   /** Most searched first. */
   readonly #texts: readonly string[];
-  /** By word: indexes into `#texts`. */
+  /** Indexes into `#texts` by word. */
   readonly #places = new Map<string, number[]>();
 
   constructor({ texts }: LogDigest) {
@@ -197,8 +201,8 @@ class SearchedWords {
   }
 
   /**
-   * Texts with another spelling of one of the words, most searched first. Texts that contain a word itself
-   * are found by its other words.
+   * Texts that contain another spelling of one of the words, most searched first. Containing the word itself
+   * does not count.
    */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>

@@ -6,11 +6,11 @@ import type { Shop } from "../shop.js";
 import { shareAtLeast } from "../statistics.js";
 
 const SEARCHES_MIN = 20;
-/** Minimum ratio to the usual click-through rate, at the lower confidence bound. */
+/** Minimum ratio of the click-through rate's lower confidence bound to the usual rate. */
 const TIMES_MIN = 1.3;
 /**
- * Minimum number of texts to compare with. With fewer, all texts are used: among ten, five others that
- * perform very well would be half.
+ * Minimum number of texts to compare with. If a text has fewer peers, it is compared with all texts: among
+ * ten peers, five other top performers would already raise the median.
  */
 const PEERS_MIN = 20;
 const PERFORMERS_MAX = 20;
@@ -51,7 +51,10 @@ export async function topPerformers(
   return advice;
 }
 
-/** The median click-through rate of other texts searched about as often: within the same power of two. */
+/**
+ * The median click-through rate of the other texts searched about as often, that is, in the same power-of-two
+ * range.
+ */
 function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
   const rateOf = ({ clicked, searches }: TextDigest): number => clicked / searches;
   const doublingOf = ({ searches }: TextDigest): number => Math.floor(Math.log2(searches));
@@ -70,7 +73,7 @@ function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number 
   };
 }
 
-/** The median of sorted values without one of them; 0 if none is left. */
+/** The median of sorted values, leaving out one occurrence of `value`. 0 if no value is left. */
 function middleWithout(sorted: Float64Array, value: number): number {
   const middle = (sorted.length - 1) >> 1;
   return sorted[sorted.indexOf(value) <= middle ? middle + 1 : middle] ?? 0;

@@ -1,10 +1,11 @@
-// Ranking opportunities: texts whose clicks go to documents well below the top, although fewer people see
-// these. A rule that lifts them is tried on the index before it is proposed: it must bring more clicks for
-// the text according to the click model, and must not cost other texts for which it fires.
+// Ranking opportunities: texts for which documents well below the top get many clicks, although fewer people
+// see those positions. A rule that lifts the documents is tried on the index before it is proposed: according
+// to the click model it must bring more clicks for the text, and it must not cost clicks for other texts for
+// which it fires.
 //
-// The click model: a hit is seen with a probability that depends only on its position, and a seen hit is
-// clicked with one that depends only on text and document (the position-based model, Craswell et al. 2008).
-// Positions are weighted by the click-through rates of the whole log, made non-increasing.
+// The click model is the position-based model (Craswell et al. 2008): the probability that a hit is seen
+// depends only on its position, and the probability that a seen hit is clicked depends only on text and
+// document. Positions are weighted by the click-through rates of the whole log, made non-increasing.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import type { RuleDraft } from "../../catalog/records/rule.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -14,18 +15,27 @@ import { chanceOfAtLeast } from "../statistics.js";
 import { wordsIn } from "../words.js";
 
 const CLICKS_MIN = 10;
-/** Documents in the first positions need no lifting. */
+/** Number of top positions whose documents need no lifting. */
 const TOP_PLACES = 3;
-/** A lifted document must get this many times the clicks of the ones above it, at equal visibility. */
+/**
+ * A lifted document must be this many times as likely to be clicked, once seen, as the average document at
+ * the top.
+ */
 const BETTER_TIMES = 2;
 const LIFTED_CLICKS_MIN = 5;
-/** Maximum probability that its clicks are due to chance. Thousands of documents are tested. */
+/**
+ * Maximum probability that the clicks of a lifted document are due to chance. Low, because thousands of
+ * documents are tested.
+ */
 const CHANCE_MAX = 0.0001;
 const LIFTED_MAX = 3;
-/** Minimum gain in clicks that the model must predict, and maximum loss of other texts. */
+/**
+ * Minimum share of additional clicks that the model must predict for the text, and maximum share of clicks
+ * that other texts may lose.
+ */
 const GAIN_MIN = 0.1;
 const LOSS_MAX = 0.02;
-/** Other texts need this many clicks for an estimate of their loss. */
+/** Other texts need this many clicks before their loss can be estimated. */
 const OTHER_CLICKS_MIN = 5;
 const OTHERS_MAX = 20;
 const CHECKED_MAX = 100;
@@ -33,7 +43,7 @@ const CHECKED_MAX = 100;
 const PRIOR_SHOWN = 5;
 const WEIGHTS = [3, 5, 10];
 
-/** Probability that a seen document is clicked. */
+/** Probability that a document is clicked once seen. */
 type Appeal = (id: string) => number;
 
 export async function rankingOpportunities(digest: LogDigest, shop: Shop): Promise<Advice[]> {
@@ -166,7 +176,10 @@ function clicksExpected(hits: readonly ShopHit[], appeal: Appeal, seen: readonly
   return hits.slice(0, PLACES).reduce((sum, { id }, place) => sum + appeal(id) * (seen[place] as number), 0);
 }
 
-/** Rules that may lift the documents, most general first: common values, then the documents themselves. */
+/**
+ * Candidate rules to lift the documents, most general first: boosts of common facet values, then a pin of the
+ * documents.
+ */
 function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[]): RuleDraft[] {
   const base = {
     conditions: { query_contains: [wordsIn(query).join(" ")] },
@@ -186,7 +199,10 @@ function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[
   return [...boosts, { ...base, name: `Coach: ${query}`, type: "pin", effect: { documents: ids } }];
 }
 
-/** Facet values shared by several of the documents and absent from most hits above them. */
+/**
+ * Facet values that all of the documents have, but at most half of the top hits. None if there is only one
+ * document.
+ */
 function commonValues(
   ids: readonly string[],
   hits: readonly ShopHit[],
@@ -204,7 +220,7 @@ function commonValues(
     });
 }
 
-/** Null if another text for which the rule fires loses clicks. */
+/** Returns null if another text for which the rule fires would lose too many clicks. */
 async function lossOfOthers(
   query: string,
   rule: RuleDraft,

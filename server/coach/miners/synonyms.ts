@@ -1,6 +1,6 @@
-// Missing synonyms: people search for a word, find little, search for another word instead and click. If many
-// do so, significantly, the two words mean the same to them. Typing errors, other word forms, narrower and
-// wider searches and changes of subject are not synonyms.
+// Missing synonyms: people search for a word, find little, search for another word instead and click. If
+// significantly many people do so, the two words mean the same to them. Typing errors, other word forms,
+// narrower or wider searches and changes of subject are not synonyms.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
@@ -8,20 +8,26 @@ import type { Shop } from "../shop.js";
 import { likelihoodRatio } from "../statistics.js";
 import { areForms, areSpellings, differenceOf, wordsIn } from "../words.js";
 
-/** Minimum number of people who made the step and clicked. */
+/** Minimum number of people who changed from one word to the other and then clicked. */
 const PEOPLE_MIN = 3;
 const WORDS_MAX = 3;
-/** Thresholds for a word that the index lacks, and for one that it has. */
+/** Thresholds if the index lacks the word, and if it has it. */
 const UNKNOWN = { ratioMin: 10.8, shareMin: 0.15 };
 const KNOWN = { ratioMin: 20, shareMin: 0.25 };
-/** A word that the index has must help this much less than the other. */
+/**
+ * If the index has the word, its searches may have at most this share of the click-through rate of searches
+ * for the other word.
+ */
 const CLICKED_PART_MAX = 0.5;
-/** If at least this share of the steps go back, the words are interchangeable. */
+/**
+ * If people also change from the second word back to the first at least this often, relative to the other
+ * direction, the words are interchangeable.
+ */
 const BACK_PART_MIN = 0.25;
 const CHECKED_MAX = 200;
 const EXAMPLES = 5;
 
-/** All steps in which the same words replace the same other words. */
+/** All steps that replace certain words with certain other words. */
 interface Exchange {
   readonly before: string;
   readonly after: string;
@@ -31,7 +37,10 @@ interface Exchange {
 
 interface Candidate extends Exchange {
   readonly ratio: number;
-  /** Share of the steps that begin with a search for the words. */
+  /**
+   * Number of people whom the exchange helped, divided by the people in all steps that start from the same
+   * texts.
+   */
   readonly share: number;
   readonly searches: number;
 }
@@ -77,7 +86,7 @@ function isUnfinished(words: string): boolean {
   return /^[a-z\d]$/.test(words);
 }
 
-/** One has all words of the other: the search became narrower or wider. */
+/** True if one list has all words of the other, that is, the search became narrower or wider. */
 function isWider(a: readonly string[], b: readonly string[]): boolean {
   return a.every((word) => b.includes(word)) || b.every((word) => a.includes(word));
 }
@@ -113,7 +122,7 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
     .sort((a, b) => b.searches - a.searches || b.ratio - a.ratio);
 }
 
-/** Checks on the index that the words are synonyms it does not have yet. */
+/** Checks on the index that the words may be synonyms and that it does not treat them as such yet. */
 async function confirm(
   candidate: Candidate,
   exchanges: ReadonlyMap<string, Exchange>,
@@ -131,7 +140,7 @@ async function confirm(
   if (now.corrections.some((correction) => areSpellings(correction, after))) return null;
   const ids = new Set(now.hits.map(({ id }) => id));
   const missed = target.hits.filter(({ id }) => !ids.has(id)).length;
-  if (now.found >= target.found && missed === 0) return null; // the words already find each other
+  if (now.found >= target.found && missed === 0) return null; // `before` already finds all results of `after`
   const back = exchanges.get(nameOf(after, before))?.helped ?? 0;
   const kind = own.found === 0 || back >= helped * BACK_PART_MIN ? "multi_way" : "one_way";
   return {
@@ -163,7 +172,7 @@ async function confirm(
   };
 }
 
-/** Searches for a word that the index has get far fewer clicks than those for the other word. */
+/** True if searches for a word that the index has get far fewer clicks than searches for the other word. */
 function helpsLess({ steps }: Candidate, { texts }: LogDigest): boolean {
   const rate = (numbers: readonly number[]): number => {
     const all = [...new Set(numbers)].flatMap((number) => texts.get(number) ?? []);
