@@ -1,5 +1,5 @@
-// Bonuses for a document beyond the match of its words: the query is its part number, the query contains its
-// brand, or a field equals the query or begins with it. docs/ranking.md explains their sizes.
+// Bonuses that a document gets in addition to the match of its words: the query is its part number, the query
+// contains its brand, or a field equals the query or begins with it. docs/ranking.md explains their sizes.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
@@ -19,7 +19,7 @@ const FIELD_START = POINT / 16;
 export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
-/** Brand names are looked for only in the first words of a query, up to this number. */
+/** Brand names are looked for only in this many words at the beginning of a query. */
 const BRAND_WORDS_MAX = 16;
 
 export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {

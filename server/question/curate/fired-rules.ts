@@ -1,6 +1,6 @@
-// Determines which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no
-// longer fits the schema is skipped and named in the log; its text is kept, so that it works again if the
-// field returns.
+// Determines which ranking rules fire for a query, and translates their effects for the engine. A rule whose
+// filter no longer fits the schema is skipped and named in the log; its text is kept, so that it works again
+// if the field returns.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -16,8 +16,8 @@ import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
 /**
- * Effects of the fired rules. `rules` are in the order in which they decide; a pin protects its documents
- * from later ones.
+ * Effects of the fired rules. `rules` are in the order in which they are applied; a pin protects its
+ * documents from later rules.
  */
 export interface FiredRules {
   readonly rules: readonly SearchRule[];
@@ -31,15 +31,18 @@ export interface CompiledRule {
   readonly effect: SearchRule["effect"];
   readonly weight: number;
   readonly filter: readonly FilterOp[];
-  /** Id hashes of the documents that the rule names. */
+  /** Id hashes of the documents named by the rule. */
   readonly hashes: readonly bigint[];
-  /** Those of them that it pins. */
+  /** Id hashes of the documents that the rule pins. */
   readonly pins: readonly bigint[];
 }
 
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
 
-/** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
+/**
+ * `terms` are the terms of the original query. They are empty when browsing, where only rules without a
+ * condition fire.
+ */
 export function firedRulesOf(
   compiled: readonly CompiledRule[],
   terms: readonly string[],
@@ -47,7 +50,7 @@ export function firedRulesOf(
 ): FiredRules {
   if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
-  // An entry without terms can never be in a query.
+  // A condition entry without terms can never be in a query.
   const fired = compiled
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
@@ -59,8 +62,8 @@ export function firedRulesOf(
 }
 
 /**
- * Reduces the rules to ones that hide the same documents and have no other effect. A rule that keeps a
- * document visible, wherever it puts it, still protects the document from later rules.
+ * Reduces the rules to rules that hide the same documents and have no other effect. A rule that moves a
+ * document without hiding it still protects the document from later rules.
  */
 export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
   if (!compiled.some(({ effect }) => effect === "hide")) return [];
@@ -75,7 +78,7 @@ function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRul
   return { effect, weight, filter: [...filter, ...documents, ...both] };
 }
 
-/** At equal priority, the earlier type decides about a document. */
+/** If several rules with equal priority affect a document, the earliest type in this list decides. */
 const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
 
 export class RuleCompiler {
@@ -92,8 +95,8 @@ export class RuleCompiler {
   }
 
   /**
-   * The enabled rules in the order in which they decide: highest priority first, then by type, then the
-   * lowest id.
+   * The enabled rules in the order in which they are applied: highest priority first, then by type, then
+   * lowest id first.
    */
   compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
     return rules
@@ -139,7 +142,7 @@ function compileRule(
   };
 }
 
-/** The compiled filter of a rule, or why it does not fit the schema. */
+/** The compiled filter of a rule, or the error if it does not fit the schema. */
 export function ruleFilter(
   { filter_by: text }: RankingRule["effect"],
   view: IndexView,

@@ -1,6 +1,7 @@
-// Finds sequences of terms in a query: a suffix automaton of its terms, so that looking one up takes as many
-// steps as it has terms, however long and repetitive the query is. Searching the query for each entry would
-// take seconds at the limits: 41,000 entries of 100 terms in the rules of an index, 2,048 terms in a query.
+// Finds sequences of terms in a query, using a suffix automaton of the query's terms. Looking up a sequence
+// takes one step per term of the sequence, however long and repetitive the query is. Searching the query for
+// each entry would take seconds at the limits: 41,000 entries of 100 terms in the rules of an index, 2,048
+// terms in a query.
 
 interface State {
   readonly next: Map<string, State>;
@@ -28,7 +29,7 @@ export class Stretches {
   }
 }
 
-/** State of the whole text extended by one term. */
+/** State of the whole text after one more term is appended. */
 function after(last: State, term: string): State {
   const whole: State = { next: new Map(), length: last.length + 1, link: null };
   let from: State | null = last;

@@ -5,9 +5,11 @@
 
 export interface FilterLiteral {
   readonly text: string;
-  /** Written in backticks (or given natively): never read as a range or a comparison. */
+  /**
+   * True if written in backticks or given natively. Such a value is never parsed as a range or a comparison.
+   */
   readonly quoted: boolean;
-  /** A native number that may have been rounded when parsed; integer fields refuse it. */
+  /** True for a native number that may have been rounded when parsed. Integer fields refuse it. */
   readonly rounded?: true;
   readonly at: number;
 }
@@ -19,7 +21,7 @@ export type FilterValue =
   | { readonly kind: "range"; readonly low: FilterLiteral; readonly high: FilterLiteral }
   | { readonly kind: "comparison"; readonly comparison: Comparison; readonly literal: FilterLiteral };
 
-/** `:` contains the words or equals the number, `:=` equals, `:!=` is the complement of `:=`. */
+/** `:` contains the words or equals the number, `:=` equals the value, `:!=` is the complement of `:=`. */
 export type FilterOperator = ":" | ":=" | ":!=";
 
 export interface FilterClause {

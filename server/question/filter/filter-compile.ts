@@ -1,6 +1,6 @@
-// Compiles a filter tree under a schema to postfix operations of the engine. The only place that knows the
-// meaning of a value's text for each field type. Knows nothing about queries, because exports and deletions
-// by filter use it as well.
+// Compiles a filter tree under a schema to postfix operations of the engine. This is the only place that
+// interprets a value's text according to the field type. Independent of queries, because exports and
+// deletions by filter use it as well.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -14,13 +14,13 @@ import { readBounds, readDouble, readInteger } from "./numbers.js";
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** Operations without operands of their own. */
+/** Operations that take no operands from the filter. */
 const ALL: FilterOp = { op: "all" };
 const NOT: FilterOp = { op: "not" };
 const AND: FilterOp = { op: "and" };
 const OR: FilterOp = { op: "or" };
 
-/** Operations compiled without a pause. */
+/** Compilation yields after about this many operations. */
 const OPERATIONS_A_STEP = 100;
 
 /** Compiles a filter; an empty list means "no filter". Throws SkeinError SK-SE-400. */
@@ -46,8 +46,8 @@ export function* compilingOfFilter(
 }
 
 /**
- * Compiles the conditions of a group in its own loop, because a generator for each of thousands would be
- * garbage.
+ * Compiles the conditions of a group in its own loop, because one generator per condition would create
+ * garbage by the thousands.
  */
 function* compileNode(
   node: FilterNode,
@@ -176,7 +176,7 @@ function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): 
   out.push({ op: "intRange", slot: field.slot, low: from, high: to });
 }
 
-/** Both bounds are inclusive, and outside int64 if the value is. */
+/** Both bounds are inclusive. If the value is outside int64, so are the bounds. */
 function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);

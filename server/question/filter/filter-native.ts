@@ -1,5 +1,6 @@
-// Reads the native `filters` object into the same tree as the legacy string. All keys must match; a scalar
-// means equality, an array any of its values. Values are literals, so operators in them have no meaning.
+// Converts the native `filters` object to the same tree as the legacy string. All keys must match; a scalar
+// means equality, an array means any of its values. Values are literals, so operators in them have no
+// meaning.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";

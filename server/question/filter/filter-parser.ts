@@ -2,8 +2,8 @@
 //   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
-//   quoted: two backticks inside stand for one
-// Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
+//   quoted: two backticks inside represent one
+// Independent of the schema. Recursion is bounded by the nesting limit, time is linear in the text.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -15,12 +15,12 @@ export interface FilterLimits {
   readonly filterClausesMax: number;
 }
 
-/** UTF-16 code units of a filter that an error message shows. */
+/** Maximum number of UTF-16 code units of a filter shown in an error message. */
 const SHOWN_MAX = 40;
 
 /**
  * Returns a 400 error with the 0-based position (UTF-16 code units) and what was expected there. A negative
- * position stands for an error in `filters`, which has no positions.
+ * position means that the error is in `filters`, which has no positions.
  */
 export function filterError(problem: string, position: number, expected?: string): SkeinError {
   const where = position < 0 ? "" : ` at position ${position}`;
@@ -32,7 +32,7 @@ export function filterError(problem: string, position: number, expected?: string
   return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
 }
 
-/** Conditions and values parsed between two pauses. */
+/** Parsing yields after about this many conditions and values. */
 const CLAUSES_A_STEP = 100;
 
 const BRACKET_OPEN = 0x5b;
@@ -244,7 +244,7 @@ class FilterParser {
     return { kind: "comparison", comparison, literal };
   }
 
-  /** A value in backticks; two backticks inside stand for one. */
+  /** A value in backticks; two backticks inside represent one. */
   private quoted(): FilterLiteral {
     const at = this.pos;
     let text = "";
@@ -273,7 +273,7 @@ class FilterParser {
     return this.literal(at);
   }
 
-  /** The text up to `&&`, `||`, the closing `)` of a group, or the end. Brackets inside must balance. */
+  /** The text up to `&&`, `||`, the closing `)` of a group, or the end. Brackets in the text must balance. */
   private plainText(): FilterLiteral {
     const at = this.pos;
     const open: number[] = [];

@@ -1,16 +1,16 @@
 // Reads numeric literals of filters exactly: int64 values beyond 2^53, and decimals compared with integer
-// fields, must not pass through a float. Knows only text and numbers.
+// fields, must not be converted to a float. Handles only text and numbers.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused. No number in the service needs them, and BigInt parsing is not linear. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
-/** A larger exponent is outside int64 for any digits of a literal of that length. */
+/** With a larger exponent, no literal of at most that length is within int64. */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
 /**
- * The integer that a decimal literal denotes, however written (`10`, `10.0`, `1e1`). Null if it is not an
+ * The integer that a decimal literal denotes, in any notation (`10`, `10.0`, `1e1`). Null if it is not an
  * integer.
  */
 export function readInteger(text: string): bigint | null {
@@ -18,7 +18,7 @@ export function readInteger(text: string): bigint | null {
   return bounds === null || bounds.floor !== bounds.ceil ? null : bounds.floor;
 }
 
-/** The finite double of a decimal literal, otherwise null. */
+/** The value of a decimal literal if it is a finite double, otherwise null. */
 export function readDouble(text: string): number | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const value = Number(text);

@@ -1,5 +1,5 @@
 // The members of a query's body that identify the user and control logging. They do not affect the answer, so
-// they are removed before the body is compared with those of cached answers.
+// they are removed before the body is looked up in the answer cache.
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";
@@ -16,7 +16,7 @@ const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
 
-/** Substrings of the member names, and `\u`, with which JSON may escape any of their letters. */
+/** Substrings of the member names. `\u` is included because JSON may escape any letter of a name with it. */
 const TRACES = ["_id", "analytics", "\\u"];
 
 /** Returns whether the JSON may contain one of the members. */

@@ -1,14 +1,14 @@
-// Shared by the readers of queries: refusals and comma-separated lists.
+// Shared by the readers of queries: errors and comma-separated lists.
 import { SkeinError } from "../../ground/errors.js";
 import type { InputRules } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
 
-/** Rules with the error code of searches. */
+/** Input rules with the error code of searches. */
 export function queryRules(limits: Limits): InputRules {
   return { limits, code: "SK-SE-400" };
 }
 
-/** `sentence` names the parameter. */
+/** `sentence` is the error message and names the parameter. */
 export function invalid(sentence: string): SkeinError {
   return new SkeinError("SK-SE-400", sentence);
 }

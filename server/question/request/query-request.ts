@@ -1,7 +1,7 @@
 // Converts the body of a query to a QueryRequest: every parameter is checked, clamped and resolved against
-// the index. A wrong type is refused by name, a number out of range is clamped, an unknown parameter is
-// ignored. A legacy parameter (filter_by, facet_by, sort_by) wins over its native counterpart. Does no
-// matching or ranking.
+// the index. A value of the wrong type is refused with the parameter's name, a number out of range is
+// clamped, an unknown parameter is ignored. A legacy parameter (filter_by, facet_by, sort_by) wins over its
+// native counterpart. Does no matching or ranking.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -68,14 +68,14 @@ export interface QueryRequest {
   readonly searchMode: AskedMode;
   /** The query's own vector, normalised to length 1. Null if it has none. */
   readonly vector: Float32Array | null;
-  /** Words and phrases that query understanding found unwanted. Documents with them rank lower. */
+  /** Words and phrases that query understanding found to be unwanted. Documents with them rank lower. */
   readonly avoided: readonly string[];
   /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
   /** May be empty only if the query browses an index without searchable fields. */
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
-  /** The documents that the requester may see; `filter` includes this condition. Null means all documents. */
+  /** The documents that the caller may see; `filter` includes this condition. Null means all documents. */
   readonly within: Within | null;
   /** Fields with facet: true, in request order, without duplicates. */
   readonly facets: readonly ViewField[];
@@ -90,9 +90,9 @@ export interface QueryRequest {
   readonly highlight: readonly ViewField[];
   readonly keepFields: readonly string[] | null;
   readonly dropFields: readonly string[] | null;
-  /** Whether to explain the position of every hit. */
+  /** True to explain the rank of every hit. */
   readonly explain: boolean;
-  /** Whether query understanding may change the query. */
+  /** True if query understanding may change the query. */
   readonly ai: boolean;
 }
 
@@ -102,7 +102,7 @@ function isBrowse(q: string): boolean {
   return text === "" || text === "*";
 }
 
-/** Throws SK-SE-400 with a sentence that names the parameter. */
+/** Throws SK-SE-400; the message names the parameter. */
 export function readQueryRequest(
   body: unknown,
   record: IndexRecord,

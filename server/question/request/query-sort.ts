@@ -1,15 +1,15 @@
-// Parses the sort expression `field:asc|desc, ...` to sort keys, validated against the schema.
+// Parses the sort expression `field:asc|desc, ...` into sort keys, validated against the schema.
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
 import type { SkeinError } from "../../ground/errors.js";
 import { invalid } from "./query-lists.js";
 
 export interface SortRequest {
-  /** null: the text match (`_text_match`). */
+  /** Null for the text match (`_text_match`). */
   readonly field: ViewField | null;
   readonly descending: boolean;
 }
 
-/** `parameter` is the name used in errors. Throws SkeinError SK-SE-400. */
+/** `parameter` is the name shown in errors. Throws SkeinError SK-SE-400. */
 export function parseSort(parameter: string, items: readonly string[], view: IndexView): SortRequest[] {
   const keys = items.map((item) => parseKey(parameter, item, view));
   const fields = keys.map((key) => key.field);

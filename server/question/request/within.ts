@@ -1,6 +1,6 @@
-// The documents visible to the holder of a search token. The token's filter is added to that of every search.
-// Everything else that answers reveal about an index (its size, other spellings, values that queries may
-// name) is restricted to these documents too.
+// The documents visible to the holder of a search token. The token's filter is added to the filter of every
+// search. Everything else that answers reveal about an index (its size, other spellings, values that queries
+// may name) is restricted to these documents too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -19,7 +19,7 @@ export interface Within {
 
 /**
  * Null for an empty filter, which allows every document. Throws SK-SE-400 for a filter that does not fit the
- * index; the holder then finds nothing.
+ * index; the holder of such a token then finds nothing.
  */
 export function readWithin(
   text: string,

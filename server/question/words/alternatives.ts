@@ -1,5 +1,5 @@
-// Decides in which ways each query word may match, with their weights, and whether a word looks misspelt,
-// from the words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
+// Decides how each query word may match and with which weights, and whether a word looks misspelt, from the
+// words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
 import {
   ALT_EXACT,
   ALT_PREFIX,
@@ -21,38 +21,38 @@ import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 /**
- * Weight of a longer word that begins with the word, and of one longer by a letter if no document has the
- * word itself.
+ * Weight of a longer word that begins with the query word. Also the weight of a term one letter longer if no
+ * document has the query word itself.
  */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
 /**
- * Near terms with equally many typos are divided into this many groups. The last one holds all but the
- * likeliest.
+ * Near terms with equally many typos are divided into this many groups. The last group contains all terms
+ * that are not among the likeliest.
  */
 const TYPO_GROUPS_MAX = 4;
 /**
- * Number of ways to cut a word that are searched. More for a part number, which may be cut anywhere and whose
- * parts are rare.
+ * Number of splits of a word that are searched. More are searched for a part number, which may be split
+ * anywhere and whose parts are rare.
  */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that some document may have, with an upper bound on their number. */
+/** A variant that may occur in documents, with an upper bound on the number of these documents. */
 export interface FoundVariant {
   readonly variant: Variant;
   readonly frequency: number;
 }
 
-/** What the dictionary has for one word. Frequencies are the largest count of one field. */
+/** What the dictionary has for one word. Each frequency is the largest document count of any single field. */
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
-  /** Number of documents with the word or one that starts with it. */
+  /** Number of documents with the word or with one that starts with it. */
   readonly literal: number;
   /** Near terms that may have been meant, as selected and ordered by noisy-channel.ts. */
   readonly typos: readonly LikelyTypo[];
-  /** Longer terms that contain the word, in fields where these are searched. */
+  /** Longer terms that contain the word, in fields with infix search. */
   readonly infixes: readonly InfixExpansion[];
 }
 
@@ -64,7 +64,8 @@ interface TypoGroup {
 }
 
 /**
- * Number of documents with the word in a form as good as the word, which decides whether it looks misspelt.
+ * Number of documents that contain the word in a form as good as the word itself. Determines whether the word
+ * looks misspelt.
  */
 export function knownFrequency(
   i: number,
@@ -77,7 +78,7 @@ export function knownFrequency(
   return most;
 }
 
-/** True if a document with the variant has the word in a form as good as the word. */
+/** True if a document that contains the variant contains the word in a form as good as the word itself. */
 export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
   return !sequence && covers.includes(i);
 }
@@ -87,10 +88,10 @@ export function isMissing(frequency: number): boolean {
 }
 
 /**
- * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling
- * gains nothing from its rarity. If a variant covers several words, its weight is divided among them, so that
- * a document with both the joined and the separate form gets no more than one with the separate form. A word
- * without anything in the dictionary has no alternatives and matches nothing.
+ * The words of the search program. An alternative never weighs more than the word itself, so a rare
+ * misspelling gains nothing from its rarity. If a variant covers several words, its weight is divided among
+ * them, so that a document with both the joined and the separate form gets no more than one with the separate
+ * form. A word that the dictionary has in no form gets no alternatives and matches nothing.
  */
 export function searchWords(
   words: readonly QueryWord[],
@@ -113,14 +114,14 @@ export function searchWords(
   });
 }
 
-/** A repeated word counts more. */
+/** Increases the weight of a word that occurs several times in the query. */
 function repeated(alternatives: SearchAlternative[], count: number): SearchAlternative[] {
   return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
 }
 
 /**
- * The weight of all forms of the word together if known, else of the word as written, else of its
- * substitutes.
+ * The weight of all forms of the word together, if that is known. Otherwise the weight of the word as
+ * written; if that does not occur, the weight of its substitutes.
  */
 function wordWeight(
   i: number,
@@ -229,11 +230,12 @@ function typoAlternatives(
   const likelier: LikelyTypo[] = [];
   return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
     likelier.push(...members);
-    // Documents of all likelier groups are included, so that rarity does not promote a less likely group.
+    // Counts the documents of all likelier groups as well, so that rarity does not promote a less likely
+    // group.
     const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
     const whole = members.filter(({ isPrefix }) => !isPrefix);
-    // Stems are kept apart from the words, because a document with a word also has its stem and would count
-    // it twice.
+    // Words and stems are separate alternatives, because a document that has a word also has its stem and
+    // would be counted twice.
     const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
     return forms
       .filter((terms) => terms.length > 0)
@@ -249,7 +251,7 @@ function typoAlternatives(
   });
 }
 
-/** Keeps only the ways to cut a word whose parts are most frequent. */
+/** Keeps only the splits of a word whose parts are most frequent. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
   const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
   if (all.length <= SPLITS_MAX) return variants; // this many are kept per word
@@ -272,7 +274,10 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** Groups terms with equally many typos by cost, up to the last group. Keeps the order of likelyTypos. */
+/**
+ * Divides terms with equally many typos into groups by cost. The last group takes all remaining terms. Keeps
+ * the order of likelyTypos.
+ */
 function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];
   let ranked = 0;

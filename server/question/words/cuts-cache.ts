@@ -1,23 +1,23 @@
-// Caches the ways to cut a word that occur in some document, for one index and one generation. There are ten
-// ways to cut a word, and most occur nowhere: a cached word needs neither cutting nor lookups of its pieces.
-// Has two halves with LRU eviction, like the cache of expansions.
+// Caches the splits of a word that occur in some document, for one index and one generation. A word can be
+// split in about ten ways, most of which occur nowhere. A cached word needs neither splitting nor lookups of
+// its parts. Consists of two halves with LRU eviction, like the cache of expansions.
 
-/** Terms that some document may have side by side. */
+/** Terms that may occur side by side in some document. */
 export interface FoundCut {
   readonly terms: readonly string[];
-  /** Upper bound on the number of documents with them. */
+  /** Upper bound on the number of documents that have the terms. */
   readonly frequency: number;
 }
 
 const WORDS_MAX = 8_000;
-/** Most words have none. */
+/** Shared by all words without splits, which are the majority. */
 const NO_CUTS: readonly FoundCut[] = [];
 
 export class CutsCache {
   #young = new Map<string, readonly FoundCut[]>();
   #old = new Map<string, readonly FoundCut[]>();
 
-  /** Null if not cached. `slots`: those of the queried fields. */
+  /** Null if not cached. `slots` are those of the queried fields. */
   get(slots: readonly number[], term: string): readonly FoundCut[] | null {
     const key = keyOf(slots, term);
     const young = this.#young.get(key);

@@ -1,5 +1,5 @@
-// The answers of all shards' dictionaries about words, combined into those of one dictionary of the whole
-// index. Adds the answers up, ranks the typos, and reuses what is cached for a generation.
+// Combines the answers of all shards' dictionaries about words into the answer of one dictionary for the
+// whole index. Adds up the answers, ranks the typos, and reuses what is cached for a generation.
 import type { CompanyProgram } from "../../../engine-wasm/host/programs/company-program.js";
 import type { CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/programs/expand-program.js";
@@ -11,10 +11,10 @@ import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
 import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./typos/ranked-typos.js";
 
-/** The shards' dictionaries at one generation. */
+/** The shards' dictionaries as of one generation. */
 export interface DictionaryShards {
   readonly generation: number;
-  /** The cache of answers. Null: ask the shards for everything. */
+  /** The cache of answers. Null means that everything is asked from the shards. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
   /** One answer per shard. */
@@ -27,15 +27,15 @@ export class Dictionaries {
   readonly #shards: DictionaryShards;
   readonly #typosMax: number;
 
-  /** `typosMax`: typos kept per word. Must be the same for all queries of an index. */
+  /** `typosMax` is the number of typos kept per word. It must be the same for all queries of an index. */
   constructor(shards: DictionaryShards, typosMax: number) {
     this.#shards = shards;
     this.#typosMax = typosMax;
   }
 
   /**
-   * The answers for the program's words. `suspects` is called only if a shard must be asked. The shards'
-   * answers about suspects are cached, not returned.
+   * The answers for the program's words. `suspects` is called only if the shards must be asked. Their answers
+   * about suspects are cached, not returned.
    */
   async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const { generation, expansions, trace } = this.#shards;
@@ -50,13 +50,15 @@ export class Dictionaries {
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
   }
 
-  /** The cache of cut words; null if nothing is cached, as before the first lookup of a generation. */
+  /**
+   * The cache of split words. Null if nothing is cached, for example before the first lookup of a generation.
+   */
   get cuts(): CutsCache | null {
     const { generation, expansions } = this.#shards;
     return expansions?.cuts(generation) ?? null;
   }
 
-  /** Numbers of documents in which words occur together. Not cached. */
+  /** For each pair of words, the number of documents in which both occur. Not cached. */
   async company(program: CompanyProgram): Promise<CompanyResult> {
     this.#shards.trace?.enter("expand");
     return sumCompany(await this.#shards.company(program));

@@ -19,20 +19,20 @@ import {
 
 /**
  * Maximum number of words. A query of three words looks up about fifty, because it also looks up each way to
- * cut them.
+ * split them.
  */
 const WORDS_MAX = 24_000;
 /** Maximum number of sets of queried fields. Most indexes are queried with one or two. */
 const SLOT_LISTS_MAX = 32;
-/** Maximum number of listed terms in all answers. A term takes some 200 bytes. */
+/** Maximum number of listed terms in all answers together. A term takes about 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
-/** Answers for one set of fields other than words. */
+/** The parts of an answer that depend on the set of fields but not on the words. */
 type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new Map<string, Statistics>();
-  /** By number of fields: the shared answer for all words that no field has. */
+  /** By number of fields, the shared answer for all words that no field has. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
@@ -48,8 +48,8 @@ export class ExpansionCache {
   }
 
   /**
-   * The cached part of the answer. Words to look up are null, and so may be the statistics. `suspects` is
-   * called only if something is missing.
+   * The cached part of the answer. Words that must be looked up are null, and the statistics may be null as
+   * well. `suspects` is called only if something is missing.
    */
   get(
     generation: number,
@@ -69,7 +69,7 @@ export class ExpansionCache {
     return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
   }
 
-  /** The cuts of words at a generation; null if another generation is cached. */
+  /** The cached splits of words at a generation. Null if another generation is cached. */
   cuts(generation: number): CutsCache | null {
     return generation === this.#generation ? this.#cuts : null;
   }
@@ -100,7 +100,7 @@ export class ExpansionCache {
     });
   }
 
-  /** True if nothing more can be learned in advance: the word is not a suspect, or its typos are cached. */
+  /** True if there is nothing to look up in advance: the word is not a suspect, or its typos are cached. */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
     return (
@@ -151,7 +151,7 @@ export class ExpansionCache {
 }
 
 /**
- * Answers by queried fields, then by kind of question, then by word. One combined key would be more expensive
+ * Answers by queried fields, then by kind of lookup, then by word. One combined key would be more expensive
  * to build.
  */
 type Half = Map<string, Map<string, KnownWord>[]>;
@@ -164,7 +164,7 @@ export interface KnownExpansions {
   readonly missing: ExpandProgram;
 }
 
-/** The words that are not cached, and the suspects, with their witnesses that are not cached. */
+/** The words that are not cached, and the suspects with their witnesses that are not cached. */
 function missingOf(
   { slots, words, suspects = [] }: ExpandProgram,
   known: readonly (KnownWord | null)[],
@@ -186,7 +186,7 @@ function documentsOf({ exact, prefix }: KnownWord): number {
   return Math.max(largest(exact ?? []), largest(prefix?.frequencies ?? []));
 }
 
-/** The kind of question about a word, as a small number. */
+/** The kind of lookup for a word, as a small number. */
 function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): number {
   const inside = infix === undefined ? 0 : infix === "anywhere" ? 8 : 16;
   return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + inside + 24 * maxTypos;
@@ -197,8 +197,8 @@ function termsOf({ typos, prefix, infixes }: KnownWord): number {
 }
 
 /**
- * True if the word was looked up as a whole and no document has it. Frequent, because most ways to cut a word
- * yield no words.
+ * True if the word was looked up as a whole and no document has it. This is frequent, because most splits of
+ * a word yield parts that do not exist.
  */
 function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {
   const onlyExact = exact !== null && prefix === null && typos === null && infixes === null;

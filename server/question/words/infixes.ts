@@ -1,5 +1,5 @@
-// Words found inside longer ones, in fields with `infix`: which query words are searched in this way, and
-// what they match. Pure functions; docs/ranking.md has the reasons.
+// Words found inside longer words, in fields with `infix`: decides which query words are searched in this
+// way, and what they match. Pure functions; docs/ranking.md has the reasons.
 import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
@@ -9,14 +9,18 @@ import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 
 /** Shorter words are not searched inside others, because too many contain them. */
 const INFIX_LETTERS_MIN = 3;
-/** An infix is worth less than the beginning of a longer word, and more than a misspelling. */
+/**
+ * An infix match is worth less than a match at the beginning of a longer word, and more than a misspelling.
+ */
 const INFIX_FACTOR = 0.7;
-/** An infix counts as distant from the word as a term with one typo. */
+/** An infix match counts as equally distant from the word as a term with one typo. */
 const INFIX_TYPOS = 1;
-/** With more terms, proximity ignores them, because reading their positions would be too expensive. */
+/**
+ * If an infix has more terms, proximity ignores them, because reading their positions would be too expensive.
+ */
 const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 
-/** The question to the dictionaries about a word; null if it is not searched inside others. */
+/** The dictionary lookup for a word. Null if the word is not searched inside others. */
 export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
   const [term, more] = terms as [string, string?];
   if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
@@ -25,13 +29,14 @@ export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord 
   return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
 }
 
-/** Upper bound on the number of documents with one of the terms: the largest sum of one field. */
+/** Upper bound on the number of documents with one of the terms: the largest sum in any single field. */
 export function infixFrequency(infixes: readonly InfixExpansion[]): number {
   return largest(sumLists(infixes.map(({ frequencies }) => frequencies)));
 }
 
 /**
- * One alternative, or none without infixes. `weight` is that of the word, `idf` that of the terms together.
+ * One alternative, or none if there are no infixes. `weight` is the word's weight, `idf` the inverse
+ * frequency of the terms together.
  */
 export function infixAlternatives(
   infixes: readonly InfixExpansion[],

@@ -6,10 +6,10 @@
 export interface QueryPart {
   readonly quoted: boolean;
   readonly excluded: boolean;
-  /** Including minus and quotes. */
+  /** Includes the minus sign and the quotes. */
   readonly start: number;
   readonly end: number;
-  /** Excluding them. */
+  /** Excludes the minus sign and the quotes. */
   readonly textStart: number;
   readonly textEnd: number;
 }

@@ -1,6 +1,6 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
-// query-parts.ts separates them. Emoji and other symbols are ignored next to words; alone they are words that
-// no document has, because the index does not contain them. All text goes through the engine's analyser.
+// query-parts.ts separates them. Emoji and other symbols are ignored next to words; alone they count as words
+// that no document has, because symbols are not indexed. All text goes through the engine's analyser.
 // word-cuts.ts splits text in scripts without spaces into words.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -9,31 +9,31 @@ import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {
-  /** One term, or the characters of a word in a script without spaces, which must be adjacent. */
+  /** One term, or the adjacent characters of a word in a script without spaces. */
   readonly terms: readonly string[];
-  /** Terms that start with the word match as well. Only for words of one term. */
+  /** True if terms that start with the word match as well. Only for words with a single term. */
   readonly prefix: boolean;
-  /** Allowed typos, 0..4. */
+  /** Number of typos allowed, 0 to 4. */
   readonly typosMax: number;
-  /** Allowed typos if the word is not found in any form. At least `typosMax`. */
+  /** Number of typos allowed if the word is not found in any form. At least `typosMax`. */
   readonly typosAtLast: number;
-  /** The word occurs only in quotes, so it is matched literally. */
+  /** True if the word occurs only in quotes, so that it is matched literally. */
   readonly quoted: boolean;
-  /** Occurrences in the query. A repeated word counts more. */
+  /** Number of times that the word occurs in the query. A repeated word counts more. */
   readonly count: number;
 }
 
 /** A plain token of the query, as typed. */
 export interface QueryToken {
   readonly term: string;
-  /** Number of its word; -1 for a stop word that was dropped. */
+  /** Index of its word in `words`; -1 for a stop word that was dropped. */
   readonly word: number;
 }
 
-/** Parts typed as one word with hyphens, dots or slashes between them, and the joined term. */
+/** Parts typed as one word, joined by hyphens, dots or slashes, and the term without these separators. */
 export interface Compound {
   readonly term: string;
-  /** Numbers of the parts' words. */
+  /** Indexes of the parts in `words`. */
   readonly covers: readonly number[];
   readonly prefix: boolean;
 }
@@ -55,7 +55,7 @@ export interface QueryTextRules {
   readonly typos: TypoRule;
   /** Folded stop words. They are dropped unless the query has no other words. */
   readonly stopWords: ReadonlySet<string>;
-  /** Later words are ignored. */
+  /** Maximum number of words; later ones are ignored. */
   readonly wordsMax: number;
 }
 
@@ -126,7 +126,7 @@ function analysedParts(q: string, analyser: TextAnalyser): Part[] {
 }
 
 /**
- * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither
+ * The first symbol of each part that consists of symbols. The analyser makes no term from a symbol, neither
  * here nor in a document, so nothing is found. That is intended: a person who types an emoji does not ask for
  * the whole catalogue.
  */
@@ -159,7 +159,7 @@ function addPlainPart(
     }
     draft.entries.push({
       terms,
-      // Korean particles follow their noun without a space, so the noun is a prefix of the written word.
+      // Korean particles follow their noun without a space, so the noun is only a prefix of the written word.
       prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
       typosMax: single ? typosAllowed(term, rules.typos) : 0,
       typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
@@ -179,8 +179,8 @@ function addPlainPart(
 }
 
 /**
- * Turns entries into words. Drops stop words unless nothing else remains. A repeated word is kept once, at
- * its first position, with the most tolerant of its readings.
+ * Converts entries to words. Drops stop words unless nothing else remains. A repeated word is kept once, at
+ * its first position, with the most tolerant of its occurrences.
  */
 function eachOnce(
   entries: readonly Entry[],

@@ -1,5 +1,5 @@
 // Terms of the texts of ranking rules and synonym groups. A catalog record never changes, so its texts are
-// analysed once, and again only if the index splits text differently.
+// analysed once, and again only if the index's text analysis changes.
 
 import type { RankingRule } from "../../catalog/records/rule.js";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";

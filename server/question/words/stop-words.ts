@@ -1,8 +1,8 @@
-// Stop words of the languages with a stemmer. The only file that knows the library of lists (Orama's).
+// Stop words of the languages that have a stemmer. The only file that uses the library of lists (Orama's).
 import { createRequire } from "node:module";
 import type { stopwords } from "@orama/stopwords/english";
 
-/** The library's name of each language, by ISO 639-1 code. */
+/** The library's name for each language, by ISO 639-1 code. */
 const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ["ar", "arabic"],
   ["bg", "bulgarian"],

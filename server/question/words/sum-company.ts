@@ -1,4 +1,4 @@
-// Adds up the counts of all shards for a company program into those of one shard with all documents.
+// Adds up all shards' co-occurrence counts, as if one shard had all documents.
 import type { CandidateCompany, CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import { addAll } from "./sum-expansions.js";
 

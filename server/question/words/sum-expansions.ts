@@ -1,4 +1,4 @@
-// Combines the dictionary answers of all shards into the answer of one shard with all documents.
+// Combines the dictionary answers of all shards into the answer that one shard with all documents would give.
 import { INFIX_TERMS_LISTED, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
@@ -27,7 +27,8 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
 }
 
 /**
- * A sum only if all shards looked up near terms with the same maximum of typos; otherwise there is no answer.
+ * Sums the answers only if all shards looked up near terms with the same maximum of typos. Otherwise returns
+ * an empty answer.
  */
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
@@ -59,8 +60,8 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
 }
 
 /**
- * The shortest terms of all shards. Such a term is among the shortest of every shard that has it, so every
- * such shard has sent its documents.
+ * The shortest terms over all shards. A term among them is also among the shortest of every shard that has
+ * it, so every one of these shards has sent its count.
  */
 function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
   return sumTerms(lists)

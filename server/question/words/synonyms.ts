@@ -1,12 +1,12 @@
-// The synonym groups of an index as queries use them: maps a sequence of query terms to the entries that may
-// replace it. Entries run through the same analyser as the query. Built once per set of groups.
+// The synonym groups of an index in the form that queries use: maps a sequence of query terms to the entries
+// that may replace it. Entries go through the same analyser as the query. Built once per set of groups.
 
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { recordTerms } from "./record-terms.js";
 
 /**
- * Terms [first, first + count) of the query are an entry. `others` are the terms of the entries that may
+ * The query's terms in [first, first + count) are an entry. `others` are the terms of the entries that may
  * replace it.
  */
 export interface SynonymMatch {
@@ -15,24 +15,27 @@ export interface SynonymMatch {
   readonly others: readonly (readonly string[])[];
 }
 
-/** Maximum number of replacements per sequence of a query. */
+/** Maximum number of replacements for each sequence of terms in a query. */
 const OTHERS_MAX = 200;
 /**
- * Maximum number of distinct sequences of a query that are replaced. Together with OTHERS_MAX it stays within
- * the capacity of a search program.
+ * Maximum number of distinct sequences replaced in a query. Together with OTHERS_MAX it stays within the
+ * capacity of a search program.
  */
 const STRETCHES_MAX = 100;
 
-/** Terms of an entry, and a key built from them. */
+/** Terms of an entry, and a key that identifies them. */
 interface Entry {
   readonly key: string;
   readonly terms: readonly string[];
 }
 
 export class SynonymMap {
-  /** By entry key: the groups whose other entries it finds. They are combined on demand. */
+  /**
+   * For each entry key, the groups that contain the entry, each as a list of the group's other entries. They
+   * are combined on demand.
+   */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
-  /** Possible numbers of terms in an entry. */
+  /** The lengths of all entries, in terms. */
   readonly #lengths = new Set<number>();
 
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
@@ -54,8 +57,8 @@ export class SynonymMap {
   }
 
   /**
-   * All sequences of the terms that are entries, including shorter ones inside longer ones. A repeated
-   * sequence is returned each time.
+   * All sequences of the terms that are entries, including shorter ones inside longer ones. A sequence that
+   * occurs several times is returned each time.
    */
   matches(terms: readonly string[]): SynonymMatch[] {
     const matches: SynonymMatch[] = [];

@@ -17,12 +17,12 @@ export interface Variant {
   /** Numbers of the words that the variant matches. Never empty. */
   readonly covers: readonly number[];
   readonly kind: AlternativeKind;
-  /** A document needs any of these terms, or all of them side by side if `sequence` is set. */
+  /** A document needs any one of these terms or, if `sequence` is set, all of them side by side. */
   readonly terms: readonly string[];
   readonly sequence: boolean;
-  /** Its single term stands for all terms that start with it. */
+  /** True if its single term stands for all terms that start with it. */
   readonly prefix: boolean;
-  /** A match of the variant ranks like a match of the word as written. */
+  /** True if a match of the variant ranks like a match of the word as written. */
   readonly exact: boolean;
   readonly factor: number;
 }
@@ -30,12 +30,12 @@ export interface Variant {
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
-/** Weight of a match of only the beginning of a part number. */
+/** Weight of a match at the beginning of a part number only. */
 const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;
 const SPLIT_LETTERS_MIN = 4;
-/** Longer words with digits are cut only between letters and digits. */
+/** Longer words with digits are split only between letters and digits. */
 const NUMBER_SPLIT_LETTERS_MAX = 12;
 const NUMBER_PIECES_MAX = 4;
 const CODE_LETTERS_MAX = 4;
@@ -49,7 +49,7 @@ const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
 /**
- * The variants of a query, except cuts of its words. `languages` are the numbers of the stemmers of the
+ * The variants of a query, except splits of its words. `languages` are the numbers of the stemmers of the
  * queried fields.
  */
 export function variantsOf(
@@ -66,7 +66,7 @@ export function variantsOf(
   ];
 }
 
-/** The dictionary's entries for all forms of a term, one per language. None for a term with digits. */
+/** The dictionary's stem entries for a term, one per language. None for a term with digits. */
 export function stemTerms(term: string, languages: readonly number[]): string[] {
   if (DIGIT.test(term)) return [];
   return languages.map((language) => stemTerm(language, stem(language, term)));
@@ -94,7 +94,7 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
       ];
 }
 
-/** `wi-fi` typed as one word, and neighbours that may be one word in the documents: `wi fi`, `AB 123 4`. */
+/** `wi-fi` as one word, and neighbouring words that may be one word in the documents: `wi fi`, `AB 123 4`. */
 function joinedVariants(text: QueryText): Variant[] {
   const all = text.compounds
     .filter(({ covers }) => !covers.includes(-1))
@@ -111,7 +111,7 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** Removes duplicate joined words, which would match nothing more and double the cost. */
+/** Removes duplicates of joined words, which would match nothing more and double the cost. */
 function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   if (joined.length < 2) return joined;
   return [
@@ -119,7 +119,7 @@ function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   ];
 }
 
-/** A number may be cut elsewhere in the documents: `ab 1234` for AB 123 4. */
+/** Splits a joined number elsewhere, as documents may write it: `ab 1234` for AB 123 4. */
 function cutAnew({ covers, terms: [joined] }: Variant): Variant[] {
   return DIGIT.test(joined as string)
     ? splits(joined as string).map((terms) => splitVariant(covers, terms))
@@ -140,7 +140,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
 
-/** The joined word, which is as good as its parts, and with `prefix` the words that start with it. */
+/** The joined word, which ranks like its parts, and with `prefix` also the words that start with it. */
 function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
   const whole: Variant = {
     covers,
@@ -220,7 +220,7 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
 }
 
 /**
- * The ways to cut a word that documents may have as several words: `wi fi` for `wifi`, `iphone 15` for
+ * The ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
  * `iphone15`.
  */
 export function cutsOf(word: QueryWord): string[][] {
@@ -231,7 +231,7 @@ export function isCuttable({ terms, quoted }: QueryWord): boolean {
   return terms.length === 1 && !quoted;
 }
 
-/** The terms side by side instead of the words. */
+/** A variant that matches the terms side by side instead of the words. */
 export function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
   return {
     covers,
@@ -245,8 +245,8 @@ export function splitVariant(covers: readonly number[], terms: readonly string[]
 }
 
 /**
- * True if each cut lies between a digit and a letter. Then the parts mean the word: `256 gb` is 256gb, but
- * `car pet` is not carpet.
+ * True if each split lies between a digit and a letter. The parts then mean the same as the word: `256 gb` is
+ * 256gb, but `car pet` is not carpet.
  */
 function isCutAtNumbers(terms: readonly string[]): boolean {
   return terms.slice(1).every((right, i) => LAST_DIGIT.test(terms[i] as string) !== FIRST_DIGIT.test(right));
@@ -272,8 +272,9 @@ function splits(term: string): string[][] {
 }
 
 /**
- * `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group the digits of a part number differently.
- * Two-digit numbers, and numbers next to whole words, are quantities and are not cut: `bottle 15` is not 1.5.
+ * Splits the digits as well: `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group the digits of
+ * a part number differently. Two-digit numbers, and numbers next to whole words, are quantities and are not
+ * split: `bottle 15` is not 1.5.
  */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
   if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];
@@ -292,7 +293,7 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 }
 
 /**
- * Every way to cut a word with digits into two or three parts. Used only for a word that no document has as
+ * Every way to split a word with digits into two or three parts. Used only for a word that no document has as
  * written.
  */
 export function looseSplits(word: QueryWord, i: number): Variant[] {

@@ -1,6 +1,6 @@
 // Splits text in scripts without spaces (Chinese, Japanese, Thai ...) into words. The index contains single
-// characters with their positions, so it does not depend on word boundaries; only the query is split, with
-// the dictionaries of Node's ICU (Unicode Standard Annex 29, with its dictionary-based breaks).
+// characters with their positions, so it does not depend on word boundaries. Only the query is split, using
+// the dictionaries of Node's ICU (dictionary-based breaks of Unicode Standard Annex 29).
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 
 /** Created on first use, because ICU takes 11 ms to open its dictionaries. It retains no text. */

@@ -34,8 +34,8 @@ export interface JudgedWord extends Omit<ContextWord, "terms"> {
 }
 
 /**
- * JUDGED_MAX is the maximum number of words judged by co-occurrence, CONTEXT_MAX the maximum number of words
- * to judge them by. The rarest words are used. All other words are judged by their frequency.
+ * JUDGED_MAX is the maximum number of words judged by co-occurrence; all others are judged by their
+ * frequency. CONTEXT_MAX is the maximum number of words to judge them by; the rarest are used.
  */
 const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;

@@ -12,7 +12,7 @@ import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./fac
 
 /** Maximum number of facet values cached, total over all indexes. */
 const VALUES_MAX = 200_000;
-/** Age after which the facts of a large index are renewed. */
+/** Age (ms) at which the facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
 
 /** Counts the most frequent facet values over all documents visible in a snapshot. */
@@ -39,7 +39,7 @@ export interface FactsQuestion<V extends StandingSnapshot> {
 
 export interface KnownFacts {
   readonly facts: IndexFacts;
-  /** True if the facts belong to the query's snapshot. */
+  /** True if the facts are of the same generation as the query's snapshot. */
   readonly current: boolean;
 }
 
@@ -58,10 +58,10 @@ interface Entry {
 const SMALL_MAX = 50_000;
 /** Facts older than this many times FACTS_MS are no longer used. */
 const TOO_OLD = 12;
-/** Number of characters that take about as much memory as a value with its keys. */
+/** Number of characters that take about as much memory as one value with its keys. */
 const CHARACTERS_PER_VALUE = 64;
 
-/** Memory of an entry, in values. */
+/** Memory use of an entry, in values. */
 function weightOf({ size, within }: Entry): number {
   return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
 }
@@ -78,7 +78,7 @@ export class FactsMemory {
     this.#valuesMax = valuesMax;
   }
 
-  /** Words by which queries may name fields of the index. */
+  /** Words that queries may use to name fields of the index. */
   names(record: IndexRecord, view: IndexView): ReadonlySet<string> {
     let names = this.#names.get(view);
     if (names === undefined) {
@@ -116,7 +116,7 @@ export class FactsMemory {
     }
   }
 
-  /** Runs only one renewal per entry at a time. */
+  /** Renews an entry's facts. At most one renewal per entry runs at a time. */
   async #renew<V extends StandingSnapshot>(
     key: string,
     known: Entry,
@@ -133,7 +133,8 @@ export class FactsMemory {
         this.#shrink();
       });
     } catch {
-      // Later queries try again. Once the facts are too old, a query waits for new ones and gets the error.
+      // After a failure, later queries try again. Once the facts are too old, a query waits for new ones and
+      // gets the error.
     } finally {
       known.isRenewed = false;
     }

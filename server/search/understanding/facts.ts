@@ -1,5 +1,5 @@
 // Facts about an index that readings need: the price field, the units of fields, and facet values. A function
-// of the schema and of facet counts; makes no requests. A reading can name nothing that is not in here.
+// of the schema and of facet counts; makes no requests. A reading can name only what is listed here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -8,30 +8,30 @@ import type { Language, Role } from "./languages/language.js";
 import { valueKeys } from "./tokens.js";
 import { type Unit, unitNamed } from "./units.js";
 
-/** The subject of a text facet, which decides how its values are recognised. */
+/** The subject of a text facet. It determines how the facet's values are recognised. */
 export type FacetSubject = "brand" | "colour" | "category" | "other";
 
 /** A value that a query may name. */
 export interface NamedValue {
   readonly field: ViewField;
   readonly subject: FacetSubject;
-  /** All spellings of the value in the index, all of which a filter includes. */
+  /** All spellings of the value in the index. A filter for the value includes them all. */
   readonly spellings: readonly string[];
   readonly keys: readonly string[];
   readonly documents: number;
 }
 
-/** Frequency of a value. */
+/** A facet value with its frequency. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
 }
 
-/** Values with more words are titles and texts, which nobody names in passing. */
+/** Values with more words are titles and running text, which nobody types as part of a query. */
 const VALUE_WORDS_MAX = 5;
 const COLOUR_WORDS_MAX = 2;
 const FIELDS_TOLD_MAX = 50;
-/** Maximum spellings of a value in a filter. */
+/** Maximum number of spellings of one value in a filter. */
 const SPELLINGS_MAX = 50;
 
 const NO_VALUES: readonly NamedValue[] = [];
@@ -39,18 +39,21 @@ const NO_VALUES: readonly NamedValue[] = [];
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
-  /** Null: the index has no such field, or several equally likely ones. */
+  /** Null if the index has no such field, or several equally likely ones. */
   readonly roles: Readonly<Record<Role, ViewField | null>>;
-  /** Number fields with the unit in their name. */
+  /** Number fields whose name contains a unit. */
   readonly measured: readonly { readonly field: ViewField; readonly unit: Unit }[];
-  /** Facet values by these keys: exact, and with plurals turned into singulars. */
+  /**
+   * Facet values by their keys: `#values` by the exact keys, `#singular` by keys with the last one turned
+   * into a singular.
+   */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
-  /** Single words that may be misspelt, by length and first letter. */
+  /** Facet values of a single word that a query may misspell, by length and first letter. */
   readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
   readonly #named = new Map<string, ViewField[]>();
   readonly #fields: ReadonlyMap<string, ViewField>;
-  /** Length of the longest value, in keys. */
+  /** Number of keys in the longest value. */
   readonly wordsMax: number;
   /** Number of values. */
   readonly size: number;
@@ -96,7 +99,7 @@ export class IndexFacts {
     this.size = size;
   }
 
-  /** The values written with these keys, or with singulars and plurals exchanged. */
+  /** The values written with these keys; if there are none, those that differ only in singular and plural. */
   values(keys: readonly string[]): readonly NamedValue[] {
     const exact = this.#values.get(keys.join(" "));
     if (exact !== undefined) return exact;
@@ -109,7 +112,9 @@ export class IndexFacts {
     return this.#fields.get(name) ?? null;
   }
 
-  /** The fields with what a model may know: type, and the most frequent values of facets. */
+  /**
+   * The fields with everything that a model is told about them: type, and the most frequent values of facets.
+   */
   told(valuesMax: number): { name: string; type: string; values?: string[] }[] {
     const values = new Map<ViewField, string[]>();
     for (const list of this.#values.values())
@@ -120,12 +125,14 @@ export class IndexFacts {
     });
   }
 
-  /** Brands, colours and categories of a single word with this length and first letter. */
+  /** Brands, colours and categories that consist of a single word with this length and first letter. */
   valuesLike(length: number, first: string): readonly NamedValue[] {
     return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
   }
 
-  /** The only field that a word names: `brand`, `size`, `farbe`. Null if it names none or several. */
+  /**
+   * The only field that a word such as `brand`, `size` or `farbe` names. Null if it names none or several.
+   */
   fieldNamed(key: string): ViewField | null {
     const fields = this.#named.get(key);
     return fields?.length === 1 ? (fields[0] as ViewField) : null;
@@ -141,13 +148,13 @@ export class IndexFacts {
   }
 }
 
-/** The words by which queries may name a field. */
+/** The words that queries may use to name a field. */
 export function namesOfFields(record: IndexRecord, view: IndexView): ReadonlySet<string> {
   const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
   return new Set(fields.flatMap((field) => [...namesOf(field)]));
 }
 
-/** The counts of one facet. */
+/** The value counts of one facet. */
 export interface FieldValues {
   readonly field: ViewField;
   readonly values: readonly ValueCount[];
@@ -161,12 +168,12 @@ export function facetsToKnow(record: IndexRecord, view: IndexView, fieldsMax: nu
     .slice(0, fieldsMax);
 }
 
-/** True if a filter can name the field; `id` means something else there. */
+/** True if a filter can name the field. `id` has another meaning in filters. */
 function isNameable({ index, name }: ViewField): boolean {
   return index && name !== "id" && name === name.trim() && !/[:()[\]`&|]/.test(name);
 }
 
-/** One value for all spellings with the same keys. */
+/** Merges all spellings with the same keys into one value. */
 function grouped(field: ViewField, subject: FacetSubject, values: readonly ValueCount[]): NamedValue[] {
   const byKeys = new Map<string, { keys: string[]; spellings: string[]; documents: number }>();
   for (const { value, count } of values) {
@@ -190,7 +197,7 @@ function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
   return namedFor(field, "category") ? "category" : "other";
 }
 
-/** The field of a role: the only one named after it, or the one whose whole name is the role's word. */
+/** The field of a role: the only field named after it, or the one whose whole name is the role's word. */
 function fieldOf(role: Role, fields: readonly ViewField[]): ViewField | null {
   const candidates = fields.filter((field) => namedFor(field, role));
   if (candidates.length < 2) return candidates[0] ?? null;
@@ -203,7 +210,8 @@ function namedFor(field: ViewField, name: NameOf): boolean {
 }
 
 /**
- * The words by which a query can name the field: its own name, and the names of such fields in the languages.
+ * The words that a query can use to name the field: its own name, and the names for such a field in each
+ * language.
  */
 function namesOf(field: ViewField): Set<string> {
   const words = wordsOf(field);
@@ -232,7 +240,10 @@ function singularKey(keys: readonly string[]): string {
   return keys.map((key, i) => (i === keys.length - 1 ? singular(key) : key)).join(" ");
 }
 
-/** A common form for singular and plural of most English, French and Spanish nouns. Not always a word. */
+/**
+ * A common form for the singular and plural of most English, French and Spanish nouns. Not always a real
+ * word.
+ */
 function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;
   if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;

@@ -1,7 +1,7 @@
 // Decides what a query means. Every reading is tried on the index before it is used. It is rejected if its
 // filter finds nothing, if documents contain its words literally, or if it is a value that most documents
-// with its words do not have. A query without readings runs once, as typed. Searching and counting are passed
-// in, so this can be tested without an index.
+// containing its words do not have. A query without readings runs once, as typed. Searching and counting are
+// passed in, so this can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
@@ -17,7 +17,8 @@ import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./r
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
   /**
-   * Number of documents that an attempt finds. Includes those with only some of the words if few have all.
+   * Number of documents that an attempt finds. If few have all of the words, includes those with only some of
+   * them.
    */
   found(attempt: A): Promise<number>;
   /** Number of documents with all words. */
@@ -38,7 +39,7 @@ export interface MeaningLimits extends FilterLimits {
 
 /** A query with fewer full matches than this may mean something other than its words. */
 const FEW_MATCHES = 3;
-/** A value is accepted if at least this share of the documents with its words passes its filter. */
+/** A value is accepted if its filter keeps at least this share of the documents that contain its words. */
 const SHARE_MIN = 0.5;
 
 /** True if there are so few full matches that guessing is justified. */
@@ -113,7 +114,7 @@ export class Meaning<A> {
   }
 
   /**
-   * The named readings that documents do not contradict by containing the words literally. Leaves out
+   * The named readings that are not contradicted by documents containing their words literally. Leaves out
    * readings with the doubt "share".
    */
   async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
@@ -134,7 +135,9 @@ export class Meaning<A> {
     return (await this.#asking.count({ ...request, q: `${rest} "${words}"`.trim(), browse: false })) > 0;
   }
 
-  /** `base`, plus each candidate whose filter passes most of the documents with the candidate's words. */
+  /**
+   * `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's words.
+   */
   async #shared(
     request: QueryRequest,
     read: ReadText,
@@ -155,7 +158,7 @@ export class Meaning<A> {
     return kept;
   }
 
-  /** True if no document has the word as typed, so it is likely misspelt. */
+  /** True if no document contains the word as typed, so it is probably misspelt. */
   async #isUnknown(request: QueryRequest, read: ReadText, { from, to }: Reading): Promise<boolean> {
     if (this.#spent()) return false;
     const q = spanText(read.text, read.tokens, from, to);
@@ -182,8 +185,8 @@ export class Meaning<A> {
     const asTyped = await this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
-    // Sorting documents with only some of the words by price would list anything cheap, so the sort applies
-    // only to documents with all words.
+    // If the sort applied to documents with only some of the words, sorting by price would list anything
+    // cheap. It therefore applies only to documents with all words.
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
@@ -250,7 +253,7 @@ function requestOf(
     browse: text === "*",
     filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
     sort: request.sort ?? (sort === null ? null : [sort]),
-    // If the last word typed was consumed by a reading, the last remaining word is complete.
+    // If a reading used up the word still being typed, the last remaining word is complete.
     prefix: request.prefix && !isLastRead,
   };
 }

@@ -1,5 +1,5 @@
-// Describes how a query was understood: the member `ai_context` of a response. Knows readings, but not how
-// they were tried.
+// Describes how a query was understood: the member `ai_context` of a response. Depends on readings, but not
+// on how they were tried.
 import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
 import { filled, keptText, type Reading, type Rewritten } from "./reading.js";
@@ -34,7 +34,7 @@ export function contextOf(meant: Rewritten, told: Told): AiContext {
   };
 }
 
-/** The intent of the query, by its strongest part. */
+/** The intent of the query, determined by its most significant part. */
 function intentOf({ text, filterBy, sort, avoided }: Rewritten): string {
   if (sort !== null) return "sort";
   if (filterBy !== null) return text === "*" ? "browse" : "filter";
@@ -50,7 +50,7 @@ function messageOf(meant: Rewritten, { sentences }: Language): string {
   return said.length === 0 ? head : `${head} · ${said.join(" · ")}`;
 }
 
-/** False for a sort in the text if the request has its own. */
+/** False for a sort in the text if the request has its own sort. */
 function isUsed(reading: Reading, { sort }: Rewritten): boolean {
   return reading.kind !== "sort" || sort !== null;
 }

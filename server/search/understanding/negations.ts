@@ -5,13 +5,13 @@ import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
-/** More words than this are a sentence rather than a thing. */
+/** Maximum number of words in a negation. More are a sentence rather than a thing. */
 const WORDS_MAX = 2;
 const FOLLOWED_BY_NOUN = new Set(["no", "kein", "keine", "keinen", "not", "nicht", "pas"]);
 
 /**
- * The negation that begins at a token. `isCue`: another reading begins at a position, which ends the
- * negation.
+ * The negation that begins at a token. `isCue` returns true if another reading begins at a position, which
+ * ends the negation.
  */
 export function negationAt(
   text: string,
@@ -29,7 +29,8 @@ export function negationAt(
     const denied = deniedAt(tokens, at + phrase.keys.length, language, isCue);
     if (denied === null) continue;
     const isDeterminer = FOLLOWED_BY_NOUN.has(phrase.keys[0] as string);
-    // In `no show socks`, the sock has no show. Such a word negates only the end of a query.
+    // `no show socks` does not exclude `show socks`. A determiner like `no` therefore negates only at the end
+    // of a query.
     if (isDeterminer && (denied.to < tokens.length || denied.words.length > 1)) continue;
     const avoided = denied.words.map(({ from, to }) => spanText(text, tokens, from, to));
     return {
@@ -50,7 +51,10 @@ interface Denied {
   readonly to: number;
 }
 
-/** One word, two words as a phrase, or single words joined by `and`. Null if the end is unclear. */
+/**
+ * The negated words: one word, two words as a phrase, or single words joined by `and`. Null if it is unclear
+ * where they end.
+ */
 function deniedAt(
   tokens: readonly TextPiece[],
   start: number,
@@ -85,7 +89,7 @@ function isJoining(key: string, { and }: Language): boolean {
   return and.has(key) || POSSESSIVES.has(key);
 }
 
-/** They continue a sentence. */
+/** Words that continue a sentence rather than name a thing. */
 const POSSESSIVES: ReadonlySet<string> = new Set(
   "your my our his her their its you me us them it this these those dein mein sein ihr unser ton mon son tu mi su be been".split(
     " ",

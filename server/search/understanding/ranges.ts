@@ -13,7 +13,7 @@ import { converted, isCurrency, isStars, type Unit, unitNamed } from "./units.js
 
 interface Amount {
   readonly value: number;
-  /** Unit of the number. "plus" precedes the unit: 4+ stars. */
+  /** Unit of the number. "plus" marks a plus sign before the unit: 4+ stars. */
   readonly of: "money" | "stars" | Unit | null;
   readonly plus: boolean;
   readonly to: number;
@@ -22,7 +22,7 @@ interface Amount {
 interface Lead {
   readonly to: number;
   readonly field: ViewField | null;
-  /** The field is named explicitly. */
+  /** True if the query names the field. */
   readonly said: boolean;
 }
 
@@ -48,7 +48,7 @@ export function rangeAt(
   return best;
 }
 
-/** True if a bare number may end at a position, because nothing that it could count follows. */
+/** Returns true if a bare number may end at a position, because nothing that it could count follows. */
 export type EndsAt = (place: number) => boolean;
 
 const ABOUT_SHARE = 0.2;
@@ -68,7 +68,7 @@ class RangeReader {
   }
 
   read(): Reading | null {
-    // The longest lead followed by a number.
+    // Tries the longest lead first.
     for (const { to, field, said } of this.#leads(this.at).reverse()) {
       const reading = this.#number(to, field, said);
       if (reading !== null) return reading;
@@ -76,7 +76,9 @@ class RangeReader {
     return null;
   }
 
-  /** Numbers of words before the number that may belong to it: `with`, `priced at`, `rating`. */
+  /**
+   * The possible leads: words before the number that may belong to it, such as `with`, `priced at`, `rating`.
+   */
   #leads(from: number): Lead[] {
     const leads: Lead[] = [{ to: from, field: null, said: false }];
     for (let to = from; leads.length <= LEAD_WORDS_MAX; to++) {
@@ -159,7 +161,9 @@ class RangeReader {
     return this.#reading(amount, { ...range, lowOpen: false, highOpen: false }, named);
   }
 
-  /** `55 inch`, `size 42`. Nobody asks for one exact price or rating in this way. */
+  /**
+   * `55 inch`, `size 42`. A price or a rating is never read this way, because nobody asks for an exact one.
+   */
   #equal(at: number, named: ViewField | null, said: boolean): Reading | null {
     const amount = this.#amount(at);
     if (amount === null || amount.plus || amount.of === "money" || amount.of === "stars") return null;
@@ -263,7 +267,7 @@ class RangeReader {
       place++;
       of = meant;
     } else if (unit !== undefined && (isGluedWord(unit) || (of === "money" && isCurrency(unit.key)))) {
-      // Unknown letters touch the number; a currency may be named twice ($50 usd).
+      // Unknown letters touch the number, so it is not an amount. A currency may be given twice ($50 usd).
       if (isGluedWord(unit)) return null;
       place++;
     }
@@ -277,7 +281,7 @@ function unitOf(token: TextPiece): Amount["of"] {
   return unitNamed(token.key) ?? null;
 }
 
-/** Null for a range that is impossible for a field of whole numbers. */
+/** The range as a filter. Null if it is a single fractional number and the field has whole numbers. */
 function filterOf({ name, kind }: ViewField, { low, high, lowOpen, highOpen }: Range): string | null {
   if (low !== null && high !== null && low === high) {
     return kind === "int" && !Number.isInteger(low) ? null : `${name}:=${low}`;

@@ -1,6 +1,6 @@
-// Reads a query: which of its words name a range, a sort, something to leave out, a facet value, or nothing
-// at all. Pure: the same text and facts give the same readings. meaning.ts, which can query the index,
-// decides whether they are used.
+// Reads a query: finds the words that name a range, a sort, something to leave out or a facet value, and the
+// words that mean nothing. Pure: the same text and facts give the same readings. meaning.ts, which can query
+// the index, decides which readings are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";
@@ -18,13 +18,13 @@ export interface ReadText {
   readonly named: readonly Reading[];
   /** Facet values mentioned in the text, in words not used by named readings. */
   readonly values: readonly Reading[];
-  /** Polite and interrogative words without meaning. */
+  /** Polite and interrogative words that carry no meaning. */
   readonly fillers: readonly Reading[];
   /** The language of the named readings, or English. */
   readonly language: Language;
 }
 
-/** Null for a text with more tokens than `tokensMax`: nobody typed it as a query. */
+/** Null for a text with more than `tokensMax` tokens, which nobody would type as a query. */
 export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
   const tokens = tokensOf(text);
   if (tokens.length === 0 || tokens.length > tokensMax) return null;
@@ -37,15 +37,15 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
 }
 
 /**
- * True if a text may name anything: a quick check of its words, without the facts of the index. Most queries
- * end here. `names` are the words by which a field can be named.
+ * True if a text may name anything. A quick check of its words, without the facts of the index; most queries
+ * need no more. `names` are the words that can name a field.
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
   return tokens.length >= 2 && mayNameAny(tokens, (key) => names.has(key));
 }
 
-/** True if a reading of a range, a sort, a negation or a named value can begin at any of the tokens. */
+/** True if a range, a sort, a negation or a named value may begin at any of the tokens. */
 function mayNameAny(tokens: readonly TextPiece[], isName: (key: string) => boolean): boolean {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   return tokens.some(
@@ -93,7 +93,7 @@ function namedReadings(
   return withArticles(tokens, clear(tokens, found, fillers), fillers);
 }
 
-/** True if another reading may begin here, which ends the one before. */
+/** True if another reading may begin here, which ends the previous one. */
 function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
   const keyAt = (at: number): string | undefined => tokens[at]?.key;
   const key = keyAt(place) ?? "";
@@ -108,8 +108,8 @@ function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFact
 }
 
 /**
- * The readings without contradictions: one range per field, one sort, and a sort only at the start or end of
- * the query. A negation needs something else to search for.
+ * The readings without contradictions: one range per field, and one sort, which must be at the start or end
+ * of the query. A negation counts only if there is something else to search for.
  */
 function clear(
   tokens: readonly TextPiece[],
@@ -154,7 +154,7 @@ function overlap(a: Reading, b: Reading): boolean {
   return a.from < b.to && b.from < a.to;
 }
 
-/** Interrogative words at the beginning, with a following article, and thanks at the end. */
+/** Interrogative words at the beginning with the articles that follow them, and thanks at the end. */
 function fillersOf(tokens: readonly TextPiece[]): Reading[] {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const at = (place: number): Reading | null => {
@@ -208,7 +208,7 @@ function valueReadings(
       if (misspelt !== null) found.push(misspelt);
     }
   };
-  // From the end, so that a category followed only by values is recognised as the last.
+  // Starts at the end, so that a category followed only by values is recognised as the last word.
   for (let at = tokens.length - 1; at >= 0; at--) {
     if (!isFree(at)) continue;
     add(at, longestFrom(tokens, at, facts, isLast, language, isFree));
@@ -239,7 +239,7 @@ function longestFrom(
   return null;
 }
 
-/** Two brands in a query are a choice or a comparison, not a filter. */
+/** If a query names two brands, the shopper wants a choice or a comparison, not a filter. */
 function oneForEachField(readings: readonly Reading[]): Reading[] {
   const fieldOf = ({ filter }: Reading): string => filter?.split(":")[0] ?? "";
   return readings.filter(

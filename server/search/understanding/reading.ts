@@ -13,14 +13,14 @@ export interface Reading {
   /** A condition in the language of filter_by. */
   readonly filter?: string;
   readonly sort?: SortRequest;
-  /** Unwanted words, or sequences of words: documents with them come last. */
+  /** Unwanted words or sequences of words. Documents that contain them come last. */
   readonly avoided?: readonly string[];
   /** Explanation in plain words. */
   readonly said: string;
   /**
-   * Alternative interpretation. "words": the words themselves, if a document has them in this order in
-   * addition to the rest of the query. "all": the same, if a document has all words of the query. "share":
-   * the words, unless most documents with them pass the filter. null: none.
+   * When the words mean something else instead. "words": if a document has these words in this order as well
+   * as the rest of the query. "all": if a document has all words of the query. "share": unless the filter
+   * keeps most of the documents that contain the words. null: never.
    */
   readonly doubt: "words" | "all" | "share" | null;
   /** The indexed value, if it differs from what was typed. */
@@ -30,7 +30,7 @@ export interface Reading {
 
 /** The interpretation of a query. */
 export interface Rewritten {
-  /** Text to search for, `*` if nothing is left. */
+  /** Text to search for; `*` if nothing is left. */
   readonly text: string;
   /** The filter in the language of filter_by, or null. */
   readonly filterBy: string | null;
@@ -54,14 +54,14 @@ export function rewritten(
   };
 }
 
-/** The text without the readings, and without punctuation between two of them. */
+/** The text without the readings, and without the punctuation between adjacent readings. */
 export function keptText(text: string, tokens: readonly TextPiece[], readings: readonly Reading[]): string {
   const parts: string[] = [];
   let at = 0;
   for (const { from, to } of [...readings].sort((a, b) => a.from - b.from)) {
     parts.push(text.slice(at, tokens[from]!.start));
     at = tokens[to - 1]!.end;
-    while (text[at] === '"') at++; // it closes nothing, but could open a phrase once no word precedes it
+    while (text[at] === '"') at++; // it closes no phrase, but could open one if no word precedes it
   }
   parts.push(text.slice(at));
   return parts
@@ -78,15 +78,15 @@ export function spanText(text: string, tokens: readonly TextPiece[], from: numbe
 }
 
 /**
- * A filter on one of these values of a text field: the whole value, or with `words` the words within a longer
- * one.
+ * A filter for a text field that matches any of the `spellings`: as the whole value or, with `words`, as
+ * words within a longer value.
  */
 export function valueFilter(field: ViewField, spellings: readonly string[], words: boolean): string {
   const quoted = spellings.map((value) => `\`${value.replaceAll("`", "``")}\``);
   return `${field.name}${words ? ":" : ":="}${quoted.length === 1 ? quoted[0] : `[${quoted.join(",")}]`}`;
 }
 
-/** A field's name for people. */
+/** A field's name in a form suitable for people. */
 export function labelOf({ name }: ViewField): string {
   return name.replace(/[_.]+/g, " ");
 }

@@ -1,7 +1,7 @@
 // Splits a query into tokens with known positions, so that readings can be cut out of it. Numbers are
 // separated from units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in
-// them is read. Not the engine's analyser, which has neither currency signs nor decimal points. Knows no
-// language and no index.
+// them is read. The engine's analyser is not used, because it drops currency signs and decimal points.
+// Independent of languages and indexes.
 
 import { queryParts } from "../../question/words/query-parts.js";
 
@@ -10,16 +10,16 @@ export interface TextPiece {
   /** The text without case and accents. Empty for a sealed token, which equals no word. */
   readonly key: string;
   /**
-   * Value of a number that is alone or before a unit. Null in a part number such as TN-2110, in 1/2, and for
-   * other tokens.
+   * Value of a number that is separate or followed by a unit. Null for other tokens, and for numbers in a
+   * part number such as TN-2110 or in 1/2.
    */
   readonly value: number | null;
   /** Position in the text, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
-  /** Directly adjacent to the previous token. */
+  /** True if the token directly follows the previous one, without a space. */
   readonly touches: boolean;
-  /** It is a whole word of the text, not part of a code such as MH01-XS-Black. */
+  /** True if the token is a whole word of the text, not part of a code such as MH01-XS-Black. */
   readonly opens: boolean;
   readonly closes: boolean;
 }
@@ -29,7 +29,7 @@ const PIECE =
 const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
 const APOSTROPHES = /['’]/g;
-/** Most parts of queries and most values match this, so their keys need no character-wise processing. */
+/** Matches most parts of queries and most values. Their keys need no character-by-character processing. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
 const PLAIN_WORDS = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -43,7 +43,7 @@ export function tokensOf(text: string): TextPiece[] {
   return tokens;
 }
 
-/** Keys of a phrase or a value, as opposed to a query. */
+/** Keys of a phrase or a value; nothing in it is sealed. */
 export function keysOf(text: string): string[] {
   const tokens: TextPiece[] = [];
   addPieces(tokens, text, 0, text.length);
@@ -73,7 +73,7 @@ function fold(text: string): string {
     .replaceAll("ø", "o");
 }
 
-/** A part without spaces. */
+/** Adds the tokens of a part of the text without spaces. */
 function addPart(tokens: TextPiece[], text: string, start: number, end: number): void {
   const part = text.slice(start, end);
   if (!PLAIN_WORD.test(part)) addPieces(tokens, text, start, end);
@@ -90,7 +90,7 @@ function addPieces(tokens: TextPiece[], text: string, from: number, to: number):
     const [piece] = match;
     const { number, symbol } = match.groups as { number?: string; symbol?: string };
     const at = match.index;
-    // The pattern of words would take a number and the following word as one.
+    // The word pattern would otherwise join a number and the word after it.
     const kind = number !== undefined ? "number" : symbol !== undefined ? "symbol" : "word";
     tokens.push({
       kind,
@@ -119,7 +119,7 @@ function isFraction(part: string, start: number): boolean {
 }
 
 /**
- * 1,299.99 and 1.299,99 are the same number, and so are 1,299 and 1.299, because prices do not have three
+ * 1,299.99 and 1.299,99 are the same number. So are 1,299 and 1.299, because prices do not have three
  * decimals.
  */
 function numberOf(text: string): number | null {

@@ -1,5 +1,5 @@
 // Understands queries over an index: gathers its facts, tries readings on it, and falls back to the query as
-// typed. Most queries need only a look at their words and run once.
+// typed. For most queries a look at the words suffices, and they run once.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -59,7 +59,7 @@ export class QueryUnderstanding implements Understanding {
     return { attempt, context: null, lasting: known?.current ?? true };
   }
 
-  /** Does not ask the model about queries of one or two words, which simply name the product. */
+  /** Asks the model, unless the query has only one or two words, which simply name the product. */
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
@@ -121,7 +121,7 @@ async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
 }
 
 /**
- * Returns null on a 400 error: a reading together with the query's own filter may exceed a limit of the
+ * Returns null on a 400 error: a reading combined with the query's own filter may exceed a limit of the
  * index.
  */
 async function orNothing<T>(work: Promise<T>): Promise<T | null> {

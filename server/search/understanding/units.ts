@@ -14,7 +14,9 @@ export interface Unit {
   readonly dimension: Dimension;
   /** Size in base units of the dimension. */
   readonly factor: number;
-  /** Inches and metres measure different things in a shop: a screen and its cable. */
+  /**
+   * True for imperial units. Inches and metres measure different things in a shop: a screen and its cable.
+   */
   readonly imperial: boolean;
 }
 

@@ -1,6 +1,6 @@
-// Reads facet values in a query: a brand, colour or category, with its field's name (`brand adidas`) or
-// without, in the plural, as a colour in another language, or misspelt. Without the field's name, a value is
-// read only if exactly one field has it.
+// Reads facet values in a query: a brand, colour or category, with the field's name (`brand adidas`) or
+// without it. A value may be in the plural, a colour in another language, or misspelt. Without the field's
+// name, a value is read only if exactly one field has it.
 
 import { editsWithin } from "../../question/words/typos/edits-within.js";
 import type { IndexFacts, NamedValue } from "./facts.js";
@@ -26,8 +26,8 @@ export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: In
 }
 
 /**
- * Returns the value that begins at a token. `isLast(place)` is true if all tokens from `place` on belong to
- * readings.
+ * Returns the value that begins at a token. `isLast(place)` is true if all tokens starting at `place` belong
+ * to readings.
  */
 export function valueAt(
   tokens: readonly TextPiece[],
@@ -136,8 +136,8 @@ function colourAt(
 }
 
 /**
- * True if people would name the value in a query: it has enough letters, or letters and digits, and is not a
- * single function word.
+ * True if people would name the value in a query: it has enough letters, or both letters and digits, and is
+ * not a single function word.
  */
 function isSaid({ keys, subject }: NamedValue): boolean {
   const letters = keys.join("").replace(/[^\p{L}]/gu, "").length;

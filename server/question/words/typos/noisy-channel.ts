@@ -6,28 +6,28 @@
 import type { CandidateCompany } from "../../../../engine-wasm/host/programs/company-result.js";
 import type { RankedTypo } from "./ranked-typos.js";
 
-/** A cost larger by this is half as likely. */
+/** If a cost is larger by this amount, the term is half as likely. */
 const HALF = 5;
-/** Cost of having typed a correct word that no document has. */
+/** Cost of the assumption that a word that no document has was typed correctly. */
 export const UNKNOWN_WORD = 145;
-/** Share of a word's probability that the query's other words do not affect. */
+/** The part of a word's probability that does not depend on the query's other words. */
 const ALONE = 0.1;
-/** Added to the documents of a word, so that a word without documents is not impossible. */
+/** Added to the number of documents with a word, so that a word without documents is not impossible. */
 const UNSEEN = 0.5;
 const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
-/** The odds that a term was meant double when it is cheaper by this. */
+/** If a term is cheaper by this amount, the odds that it was meant double. */
 const CONFIDENCE_STEP = 10;
-/** Maximum near terms of a word that are searched. */
+/** Maximum number of near terms searched per word. */
 const LIKELY_MAX = 16;
-/** Maximum popular searches that count. */
+/** More searches for a term than this have no further effect. */
 const SEARCHES_MAX = 256;
 
 /** A near term with its probability. */
 export interface LikelyTypo extends RankedTypo {
-  /** Cost of the edits and of the term itself. */
+  /** Cost of the edits plus cost of the term itself. */
   readonly cost: number;
-  /** Confidence that the term was meant, 0.2 to 0.9. */
+  /** Confidence that the term was meant, from 0.2 to 0.9. */
   readonly confidence: number;
 }
 
@@ -37,7 +37,7 @@ export interface Context {
   readonly words: readonly ContextCount[];
 }
 
-/** Number of documents with a word, and its weight as evidence. */
+/** Number of documents with a context word, and its weight as evidence. */
 export interface ContextCount {
   readonly documents: number;
   readonly weight: number;
@@ -45,16 +45,16 @@ export interface ContextCount {
 
 /** A typed word, compared with its near terms. */
 export interface TypedWord {
-  /** Cost of the hypothesis that this word was meant. */
+  /** Cost of the assumption that this word was meant. */
   readonly cost: number;
-  /** Maximum additional cost of terms that are considered. */
+  /** Terms that cost more than this in addition to the word's own cost are not considered. */
   readonly doubt: number;
 }
 
 /**
- * Cost of a word given the query's other words: its share of their documents, weighted towards rare ones,
- * mixed with its share of all documents (Jelinek and Mercer 1980). `together` is in the order of the
- * context's words. The index must have a document.
+ * Cost of a word given the query's other words: the word's share of the documents with each other word,
+ * weighted towards rare ones, mixed with its share of all documents (Jelinek and Mercer 1980). `together` is
+ * in the order of the context's words. The index must not be empty.
  */
 export function costOfWord({ documents, together }: CandidateCompany, { liveRows, words }: Context): number {
   const alone = (documents + UNSEEN) / liveRows;
@@ -71,7 +71,7 @@ export function costOfWord({ documents, together }: CandidateCompany, { liveRows
 
 /**
  * The near terms of a word that may have been meant: fewest typos first, then the likeliest. `costs` are the
- * terms' own; `searchesOf` is the number of recent searches for a term.
+ * costs of the terms themselves; `searchesOf` returns the number of recent searches for a term.
  */
 export function likelyTypos(
   typos: readonly RankedTypo[],

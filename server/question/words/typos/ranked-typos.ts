@@ -14,26 +14,26 @@ import { TypoCosts } from "./typo-cost.js";
 /** The cost that counts as one typo. The most expensive single edit is still one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
-/** Twice the documents make a term as much likelier as a cost lower by this. */
+/** Twice as many documents have the same effect as a cost lower by this amount. */
 const FREQUENCY_DISCOUNT = 5;
-/** Number of nearest terms that are priced. */
+/** Number of nearest terms whose edit cost is computed. */
 const PRICED_MAX = 500;
 
 /** A typo with its cost. */
 export interface RankedTypo extends TypoExpansion {
-  /** 1 to 4, derived from the cost of the edits (typo-cost.ts). */
+  /** 1 to 4, derived from `edits`. */
   readonly typos: number;
-  /** Cost of the edits. */
+  /** Cost of the edits (typo-cost.ts). */
   readonly edits: number;
 }
 
 /** What all shards' dictionaries have for one word. */
 export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
-  /** The best near terms by `limitTypos`. Empty only if no term is near. */
+  /** The best near terms, as chosen by `limitTypos`. Empty only if there is no near term. */
   readonly typos: readonly RankedTypo[] | null;
 }
 
-/** The terms near a suspect. `maxTypos` is 0 unless all shards looked them up in the same way. */
+/** The near terms of a suspect. `maxTypos` is 0 unless all shards looked them up in the same way. */
 export interface KnownSuspect {
   readonly maxTypos: number;
   readonly typos: readonly RankedTypo[];
@@ -44,12 +44,12 @@ export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
   readonly words: readonly KnownWord[];
 }
 
-/** The answers, and those about suspects in the order of the program. */
+/** The answers for the words, and the answers for the suspects in the order of the program. */
 export interface ToldWords extends KnownWords {
   readonly suspects: readonly KnownSuspect[];
 }
 
-/** An answer with at most `max` typos per word. */
+/** Ranks the typos in a result and keeps at most `max` per word. */
 export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
   const words = result.words.map(({ exact, prefix, typos, infixes }, i): KnownWord => {
     const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
@@ -67,7 +67,7 @@ export function rankTypos(result: ExpandResult, program: ExpandProgram, max: num
   return { liveRows: result.liveRows, slots: result.slots, words, suspects };
 }
 
-/** A candidate with its sort number. */
+/** A near term with its sort key. */
 interface Candidate {
   readonly typo: TypoExpansion;
   readonly frequency: number;
@@ -76,7 +76,7 @@ interface Candidate {
   cost: number;
 }
 
-/** The typos worth searching: fewest first, then the likeliest, frequent before rare. */
+/** The near terms worth searching: fewest typos first, then the likeliest, frequent before rare. */
 export function limitTypos(
   word: string,
   unfinished: boolean,
@@ -105,7 +105,9 @@ export function limitTypos(
   }));
 }
 
-/** The nearest terms by number of edits, as counted by the dictionary. Only these are priced. */
+/**
+ * The nearest terms by number of edits, as counted by the dictionary. Edit costs are computed only for these.
+ */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({
     typo,
@@ -146,7 +148,9 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Rank of a UTF-16 unit. Surrogates come last because they stand for code points beyond all other units. */
+/**
+ * Sort rank of a UTF-16 unit. Surrogates come last because they encode code points above all single units.
+ */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,14 +1,14 @@
 // How unlikely it is that a person who meant a term typed a word: the cost of the cheapest optimal string
-// alignment (insertion, deletion, substitution, swap of neighbours), in which every edit has its own price.
-// 100 is about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
+// alignment (insertion, deletion, substitution, swap of neighbours), where every edit has its own price. 100
+// is about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
 //
-// Frequent human errors are cheap. They are known from Kernighan, Church and Gale 1990 ("A Spelling
+// Frequent human errors are cheap. They are taken from Kernighan, Church and Gale 1990 ("A Spelling
 // Correction Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on
-// the letter before), Brill and Moore 2000 ("An Improved Error Model for Noisy Channel Spelling Correction":
-// edits of several letters, the position in the word), Mitton 1996 ("English Spelling and the Computer":
-// omissions and doublings are the most common errors, vowels and endings the weakest places, the first letter
-// is nearly always right). The prices are round numbers, chosen on every other pair of three lists of
-// misspellings and measured on the others.
+// the previous letter), Brill and Moore 2000 ("An Improved Error Model for Noisy Channel Spelling
+// Correction": edits of several letters, the position in the word), Mitton 1996 ("English Spelling and the
+// Computer": omissions and doublings are the most common errors, vowels and endings the weakest places, the
+// first letter is nearly always right). The prices are round numbers, chosen on every other pair of three
+// lists of misspellings and measured on the remaining pairs.
 
 const EXTRA = 105;
 const EXTRA_LAST = 100;
@@ -32,14 +32,14 @@ const SWAP_IE = 50;
 const F_FOR_PH = 75;
 const FIRST_LETTER = 70;
 const FIRST_SWAP = 20;
-/** Price of a term if the word, with typos, is only its beginning. */
+/** Price of a term of which the word, possibly with typos, is only the beginning. */
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 
 /** Consonants with the same or nearly the same sound. */
 const SAME_SOUND = ["ck", "cs", "ks", "sz", "cz", "kq", "cq", "gj", "fv", "dt", "bp"];
 const KEY_ROWS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/** Letters that are hardly heard after one of these ... */
+/** Letters that are hardly heard after one of these letters ... */
 const SILENT_AFTER: Readonly<Record<string, string>> = {
   h: "cgkprstwx",
   u: "gq",
@@ -49,7 +49,7 @@ const SILENT_AFTER: Readonly<Record<string, string>> = {
   n: "m",
   l: "a",
 };
-/** ... or before one of these. A final e is as silent. */
+/** ... or before one of these letters. A final e counts as silent, too. */
 const SILENT_BEFORE: Readonly<Record<string, string>> = {
   k: "n",
   g: "n",
@@ -88,7 +88,7 @@ const [A, B, C, E, F, H, I, L, N, O, P, R, S, T, U, Y] = Array.from("abcefhilnop
 const LETTER_PAIRS = pairPrices();
 const SILENT_PAIRS = { after: pairFlags(SILENT_AFTER), before: pairFlags(SILENT_BEFORE) };
 
-// Scratch arrays of one comparison. One set per thread suffices, because nothing interrupts a comparison.
+// Scratch arrays for one comparison. One set per thread suffices, because nothing interrupts a comparison.
 // They grow with the longest word seen; a term has at most 120 letters.
 let typed = new Uint32Array(128);
 let term = new Uint32Array(128);
@@ -101,14 +101,14 @@ let rows = [new Int32Array(129), new Int32Array(129), new Int32Array(129)] as [
 ];
 
 /**
- * Prices of turning one typed word into terms. Only one object may be in use at a time, because all share
- * their scratch arrays.
+ * Prices of turning one typed word into terms. Only one instance may be in use at a time, because all
+ * instances share their scratch arrays.
  */
 export class TypoCosts {
   readonly #length: number;
   readonly #unfinished: boolean;
 
-  /** With `unfinished`, the word may also be the beginning of a term. */
+  /** If `unfinished`, the word may also be the beginning of a term. */
   constructor(word: string, unfinished: boolean) {
     reserve(word.length);
     this.#length = points(word, typed);
@@ -138,7 +138,7 @@ export class TypoCosts {
   }
 }
 
-/** Row i of the alignment: the first i letters of the word against every prefix of the term. */
+/** Row i of the alignment: the first i letters of the word compared with every prefix of the term. */
 function fillRow(i: number, width: number, before: Int32Array, above: Int32Array, row: Int32Array): void {
   const a = typed[i - 1] as number;
   const left = i > 1 ? (typed[i - 2] as number) : 0;
@@ -171,7 +171,7 @@ function swapPrice(a: number, b: number): number {
   return (a === I && b === E) || (a === E && b === I) ? SWAP_IE : SWAP;
 }
 
-/** Price of typing `a` for `b`, the j-th letter of the term. */
+/** Price of typing `a` instead of `b`, the j-th letter of the term. */
 function letterPrice(a: number, b: number, j: number, width: number): number {
   const x = a - LETTER_A;
   const y = b - LETTER_A;
@@ -180,8 +180,8 @@ function letterPrice(a: number, b: number, j: number, width: number): number {
 }
 
 /**
- * True if the letters differ within an ending: -able and -ible, -ant and -ent, -ance and -ence, -ar, -er and
- * -or, -tion, -sion and -cion.
+ * True if the two letters differ within an ending: -able and -ible, -ant and -ent, -ance and -ence, -ar, -er
+ * and -or, -tion, -sion and -cion.
  */
 function isEnding(a: number, b: number, j: number, width: number): boolean {
   const next = j < width ? term[j] : 0;

@@ -1,4 +1,4 @@
-// The format of a language's table: the words with which a shopper names ranges, sorts and negations, and the
+// The format of a language's table: the words that shoppers use for ranges, sorts and negations, and the
 // sentences that describe the interpretation. Phrases are written naturally; compileLanguage folds them into
 // keys of tokens.
 import type { Comparison } from "../../../question/filter/filter-ast.js";
@@ -10,36 +10,39 @@ export type Role = "price" | "rating" | "date" | "popularity";
 /** One language in source form. `|` separates phrases. */
 export interface LanguageTable {
   readonly code: string;
-  /** Before a number: `under 50`. */
+  /** Precedes a number: `under 50`. */
   readonly before: Readonly<Record<Comparison, string>>;
-  /** Also before a number, but only with a currency or a unit: `iPhone Pro Max 256` is not a price. */
+  /** Also precedes a number, but only one with a currency or a unit: `iPhone Pro Max 256` is not a price. */
   readonly beforeUnit: Readonly<Record<Comparison, string>>;
-  /** After a number with a unit: `4 stars and up`. */
+  /** Follows a number with a unit: `4 stars and up`. */
   readonly after: Readonly<Record<"<=" | ">=", string>>;
-  /** Pairs, `between ... and`. */
+  /** Pairs such as `between ... and`. */
   readonly between: readonly (readonly [string, string])[];
-  /** Between two numbers, the second of which has a unit: `20 to 40 euro`. */
+  /** Stands between two numbers, the second of which has a unit: `20 to 40 euro`. */
   readonly to: string;
   readonly about: string;
   readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
   readonly without: string;
-  /** Negations with many other uses: believed only if no document has all of the query's words. */
+  /**
+   * Negations that also have many other uses. They are accepted only if no document has all of the query's
+   * words.
+   */
   readonly not: string;
   /** Phrases that look like negations but are not: `sans fil` means wireless. */
   readonly setPhrases: string;
-  /** Ends the words of a negation, or joins them. */
+  /** Ends the negated words, or joins them. */
   readonly and: string;
   readonly fillers: string;
   readonly articles: string;
-  /** Connectives before a reading, meaningless without it: `with at least 4 stars`, `in red`. */
+  /** Connectives that precede a reading and are meaningless without it: `with at least 4 stars`, `in red`. */
   readonly connectives: string;
-  /** Introduces what the product is made for, as opposed to the product: `case for samsung`. */
+  /** Introduces what the product is for: `case for samsung` names a case. */
   readonly goesWith: string;
-  /** Names of fields. A field whose name contains one of these has this subject. */
+  /** Names of fields, by subject. A field whose name contains one of them has that subject. */
   readonly names: Readonly<Record<Role | "brand" | "colour" | "category" | "size", string>>;
-  /** In the order of COLOURS. */
+  /** Names of the colours, in the order of COLOURS. */
   readonly colours: string;
-  /** The product comes first, its attributes afterwards: `chaussures rouges`. */
+  /** True if the product comes first and its attributes follow: `chaussures rouges`. */
   readonly headFirst: boolean;
   readonly sentences: Sentences;
 }
@@ -63,7 +66,7 @@ export interface Phrase<T> {
   readonly means: T;
 }
 
-/** Phrases by their first key, longest first. */
+/** Phrases by their first key. Phrases with the same first key are sorted longest first. */
 export type Phrases<T> = ReadonlyMap<string, readonly Phrase<T>[]>;
 
 export interface BeforeNumber {
@@ -87,7 +90,7 @@ export interface Language {
   readonly connectives: ReadonlySet<string>;
   readonly goesWith: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, Role | "brand" | "colour" | "category" | "size">;
-  /** Number of the colour, by word. */
+  /** The number of each colour, by word. */
   readonly colours: ReadonlyMap<string, number>;
   readonly headFirst: boolean;
   readonly sentences: Sentences;
@@ -138,8 +141,8 @@ export function compileLanguage(table: LanguageTable): Language {
 }
 
 /**
- * The longest phrase that begins at a position; `keyAt` returns the key at each position, and undefined after
- * the last.
+ * The longest phrase that begins at a position. `keyAt` returns the key at a position, or undefined after the
+ * last one.
  */
 export function phraseAt<T>(
   table: Phrases<T>,
