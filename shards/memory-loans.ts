@@ -8,8 +8,8 @@ import type { MemoryNotice, MemoryRequest } from "./protocol/memory-loans.js";
 /** An index whose memory can be lent. */
 export interface Lender {
   /**
-   * Returns null if enough threads already have it. `onEnd` is called once, when the index moves out of that
-   * memory.
+   * Returns null if the maximum number of threads already has the memory. `onEnd` is called once, when the
+   * index moves out of that memory.
    */
   lend(onEnd: () => void): LentMemory | null;
   /** The current model for vectors, with its number on the board. Null if there is none. */
@@ -28,7 +28,7 @@ export class MemoryLoans {
   readonly #loans = new Map<number, Loan>();
   #lastLoan = 0;
 
-  /** `lenderOf` throws if the index cannot be read now. */
+  /** `lenderOf` throws if the index cannot be read at the moment. */
   constructor(port: MessagePort, lenderOf: (uid: number) => Lender) {
     this.#port = port;
     this.#lenderOf = lenderOf;
@@ -60,7 +60,7 @@ export class MemoryLoans {
       const model = await this.#loans.get(loan)?.lender.lendModel();
       if (model !== null && model !== undefined) this.#send({ kind: "model", uid, loan, ...model });
     } catch {
-      // Until the next model, readers ask the shard for the vectors of queries.
+      // Until the next model is set, readers ask the shard for query vectors.
     }
   }
 

@@ -1,6 +1,6 @@
-// Builds segments from new documents in slices between requests, like merges. A build needs exclusive use of
-// an engine instance from its first step to its last, so the thread's builds run one after the other in a
-// workbench of their own; reads use another.
+// Builds segments from new documents in slices between requests, as merges do. A build needs exclusive use of
+// an engine instance from its first step to its last, so all builds of the thread run one after another in a
+// dedicated workbench; reads use a different one.
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../../engine-wasm/host/runtime/lane.js";

@@ -41,13 +41,13 @@ export interface IndexOptions {
   home: IndexHome;
   /** A fresh instance that no one else uses. */
   engine: Engine;
-  /** True if the index was created earlier; if the database then lacks it, it is not created again. */
+  /** True if the index was created earlier. If the database then lacks the index, it is not created again. */
   made: boolean;
-  /** Where its vectors come from. */
+  /** Source of the index's vectors. */
   vectors: VectorPolicy;
   slices: Slices;
   large: LargeWork;
-  /** Called when a background job failed; it will be retried unless the index is closed. */
+  /** Called when a background job fails. The job is retried unless the index is closed. */
   onFault(error: unknown): void;
 }
 
@@ -80,7 +80,7 @@ export class IndexShard {
     return index;
   }
 
-  /** Counters with which the owner continues, such as the largest sequence number. */
+  /** Counters that the owner continues from, such as the largest sequence number. */
   get status(): OpenReply {
     const { liveDocs, maxSeq, generation } = this.#state;
     return { liveDocs, maxSeq, generation, staleSegments: this.#staleSegments };
@@ -159,7 +159,7 @@ export class IndexShard {
     return this.#writer.deleteUnseen(request);
   }
 
-  /** Number of documents that the deletion would delete now. */
+  /** Number of documents that the deletion would delete if it ran now. */
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#writer.countUnseen(request);
   }
@@ -171,13 +171,13 @@ export class IndexShard {
     this.#maintenance.written();
   }
 
-  /** Sets a newer schema: new writes use it at once, older segments follow in the background. */
+  /** Sets a newer schema. New writes use it at once; older segments are re-indexed in the background. */
   async changeSchema(schema: ShardSchema): Promise<void> {
     await this.#lane.run(() => changeSchema(this.#state, schema));
     this.#maintenance.wake();
   }
 
-  /** Sets the source of vectors; the vectors of documents follow in the background. */
+  /** Sets the source of vectors. The documents' vectors are updated in the background. */
   async setVectors(policy: VectorPolicy): Promise<void> {
     await this.#lane.run(async () => this.#state.vectors.setPolicy(policy));
     this.#maintenance.wake();
@@ -228,7 +228,7 @@ export class IndexShard {
     return pendingDocuments(this.#state, request);
   }
 
-  /** Stores vectors made by an endpoint. Returns the number of documents that still wait. */
+  /** Stores vectors made by an endpoint. Returns the number of documents still waiting for a vector. */
   async putVectors(request: PutVectorsRequest): Promise<number> {
     const pending = await this.#lane.run(() => putVectors(this.#state, request));
     this.#maintenance.written();
@@ -303,7 +303,10 @@ export class IndexShard {
     discardMemory(this.memoryBytes);
   }
 
-  /** No read uses a generation below this one, so data visible only to older generations is released. */
+  /**
+   * Called when no read uses a generation below `oldestGeneration` any longer. Releases data visible only to
+   * older generations.
+   */
   seen(oldestGeneration: number): void {
     if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();
     this.#maintenance.seen(oldestGeneration);

@@ -1,11 +1,11 @@
-// Limits how many shards do memory-hungry work at a time: large merges, and renewals. If all shards did
-// theirs at once, the server would need twice the memory of its indexes.
+// Limits the number of shards that do memory-hungry work (large merges and renewals) at the same time. If all
+// shards did it at once, the server would need twice the memory of its indexes.
 
-/** One in this many shards may work at a time. */
+/** One in this many shards may do large work at a time. */
 const SHARDS_A_WORKER = 4;
 /** Interval at which a waiting shard checks whether it may start. */
 export const LARGE_LOOK_MS = 50;
-/** Time until the garbage of finished work is collected, see discardMemory. */
+/** Delay until the garbage of finished work is collected; see discardMemory. */
 const COLLECTED_AFTER_MS = 300;
 
 export class LargeWork {
@@ -14,7 +14,8 @@ export class LargeWork {
   #notBeforeMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `working`: one shared number per shard, 1 while it works. A thread that died may have left its own set.
+   * `working`: a shared array with one number per shard, 1 while that shard does large work. A thread that
+   * died may have left its own number set.
    */
   constructor(working: Int32Array, shard: number) {
     this.#working = working;
@@ -32,7 +33,7 @@ export class LargeWork {
     return false;
   }
 
-  /** Lets the other shards start soon, and this one after they had time to. */
+  /** Lets waiting shards start soon, and this shard only after the others have had time to start. */
   end(): void {
     this.#notBeforeMs = performance.now() + COLLECTED_AFTER_MS + 2 * LARGE_LOOK_MS;
     setTimeout(() => Atomics.store(this.#working, this.#shard, 0), COLLECTED_AFTER_MS).unref();

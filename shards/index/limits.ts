@@ -1,37 +1,38 @@
-// Limits of one index in a shard, units last.
+// Limits of one index in a shard. Each name ends with its unit.
 
 /**
- * JSON input of one built segment: 40 to 60 ms of work. The larger it is, the less often its documents are
- * merged.
+ * Maximum JSON input of one built segment: 40 to 60 ms of work. The larger the segment, the less often its
+ * documents are merged.
  */
 export const BUILD_INPUT_BYTES = 2 * 1024 * 1024;
-/** JSON input of queued writes that share one commit. */
+/** Maximum JSON input of the queued writes that share one commit. */
 export const COMMIT_INPUT_BYTES = 2 * 1024 * 1024;
-/** JSON input of one slice of re-indexing. */
+/** Maximum JSON input of one slice of re-indexing. */
 export const REINDEX_INPUT_BYTES = 256 * 1024;
 /** Number of segments above which writes wait for merges. */
 export const SEGMENTS_MAX = 64;
-/** Number of segments from which merging takes precedence over re-indexing. */
+/** Number of segments at which merging starts to take precedence over re-indexing. */
 export const SEGMENTS_MANY = 24;
-/** When to merge neighbours while writes arrive. */
+/** When to merge neighbouring segments while writes arrive. */
 export const MERGE_BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
-/** When to merge neighbours once the index is quiet. */
+/** When to merge neighbouring segments once the index is quiet. */
 export const MERGE_IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
 /**
- * An index is quiet when it was neither read nor written for this long. A large one waits longer, until all
- * threads have collected their garbage and released their write buffers (discards.ts), because its merges and
- * renewals temporarily take much memory.
+ * An index is quiet when it has been neither read nor written for this long. A large index waits longer,
+ * until all threads have collected their garbage and released their write buffers (discards.ts), because its
+ * merges and renewals temporarily take much memory.
  */
 export const IDLE_MS = 2000;
 export const LARGE_IDLE_MS = 6000;
-/** An index under continuous reads is quiet when it was not written for this long. */
+/** An index under continuous reads is quiet when it has not been written for this long. */
 export const QUIET_WAIT_MS = 30_000;
-/** Memory that an engine may waste before it is renewed, in bytes and as a share of its used memory. */
+/**
+ * Memory that an engine may waste before it is renewed, in bytes and as a share of the memory that it uses.
+ */
 export const WASTED_BYTES_MAX = 8 * 1024 * 1024;
 export const WASTED_SHARE_MAX = 1;
 /**
- * From this size on, an index is large, and its merges and renewals are large work, at which shards take
- * turns.
+ * An index of at least this size is large. Its merges and renewals are large work, which shards do in turns.
  */
 export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /**
@@ -44,8 +45,8 @@ export const WASTED_IDLE_SHARE_MAX = 0.05;
  */
 export const RENEW_PAUSE_MS = 2000;
 /**
- * Disk space that replaced segments may take when there are no writes, in bytes and as a share of the
- * segments.
+ * Disk space that replaced segments may take while there are no writes, in bytes and as a share of the live
+ * segments' size.
  */
 export const GARBAGE_BYTES_MAX = 4 * 1024 * 1024;
 export const GARBAGE_SHARE_MAX = 0.1;
@@ -58,8 +59,8 @@ export const WRITE_RESULT_BYTES_MAX = 256 * 1024 * 1024;
 export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Scratch of a reader in another thread for intermediate results, plus a part per document. The shard answers
- * queries that need more. Unused scratch takes no physical memory.
+ * Scratch memory for intermediate results of a reader in another thread, excluding a further amount per
+ * document. Queries that need more are answered by the shard. Unused scratch takes no physical memory.
  */
 export const READER_SCRATCH_BYTES = 256 * 1024;
 export const READER_SCRATCH_DOCUMENT_BYTES = 128;

@@ -28,14 +28,16 @@ import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
 /**
- * From this many bytes of segments on, this many documents are read after loading; turnToDocuments says why.
+ * If an index has at least this many bytes of segments, documents are read after loading; see
+ * turnToDocuments.
  */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
 /**
- * The index as last committed, or a new one with this schema unless it was `made` before. The newer of the
- * stored and the given schema applies. Throws the envelope's errors and EngineError("damaged").
+ * Returns the index as last committed, or a new one with `schema` if there is none and it was not `made`
+ * before. The newer of the stored and the given schema applies. Throws the envelope's errors and
+ * EngineError("damaged").
  */
 export async function openIndex(
   { home, engine, made }: { home: IndexHome; engine: Engine; made: boolean },
@@ -132,8 +134,8 @@ async function create(
 }
 
 /**
- * Detects that the database has lost the newest manifest and shows an older one: it then holds documents or
- * segments that the manifest cannot know.
+ * Detects that the database has lost the newest manifest and returns an older one. The database then contains
+ * documents or segments newer than that manifest.
  */
 async function checkNewest(store: Store, uid: number, { maxSeq, nextSegment }: Manifest): Promise<void> {
   for (const range of [documentsAfter(uid, maxSeq), piecesFrom(uid, nextSegment)]) {
@@ -169,7 +171,7 @@ async function turnToDocuments(store: Store, uid: number, { segments }: Manifest
   );
 }
 
-/** Reads a segment straight into the engine's memory, which nothing else uses yet. */
+/** Reads a segment straight into the memory of the engine, which nothing else uses yet. */
 async function load(store: Store, engine: Engine, record: SegmentRecord, uid: number): Promise<OpenSegment> {
   const what = `index ${uid}, segment ${record.id}`;
   const address = engine.reserveSegment(record.bytes);

@@ -1,5 +1,5 @@
-// Replaces neighbouring segments with new ones, at the end of a merge or re-index. Rows deleted since the job
-// began are located by their seq and deleted in the new segments too. Results do not change.
+// Replaces neighbouring segments with new ones at the end of a merge or re-index. Rows deleted since the job
+// began are located by their seq and deleted in the new segments too. Search results do not change.
 import { shardFault } from "../fault.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import {
@@ -45,7 +45,7 @@ export interface Replacement {
   ops: Iterable<StoreOp>;
 }
 
-/** If the new segment is large, writes its pieces ahead of the switch. */
+/** Prepares a segment for the switch. If the segment is large, its pieces are written in advance. */
 export async function prepareReplacement(state: ShardIndexState, segment: OpenSegment): Promise<Replacement> {
   const { id, bytes } = segment.record;
   const view = (): Uint8Array => state.engine.segmentView(segment.address);
@@ -57,8 +57,9 @@ export async function prepareReplacement(state: ShardIndexState, segment: OpenSe
 }
 
 /**
- * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` hold the
- * rows that were live when the watch started (empty if there were none). Runs in the index's lane.
+ * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` contain
+ * the rows of `replaced` that were live when the watch started (empty if none were). Runs in the index's
+ * lane.
  */
 export async function switchSegments(
   state: ShardIndexState,

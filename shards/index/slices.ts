@@ -1,7 +1,7 @@
-// Slices of long work between requests: one slice per turn of the event loop for the whole shard, so a
-// request waits for at most one slice, however many indexes have work to do. Slices are delayed while queries
-// run in any thread, even if none of their requests is in this shard, because this thread would compete with
-// them for cores.
+// Runs long work in slices between requests: one slice per event-loop turn for the whole shard, so a request
+// waits for at most one slice, regardless of how many indexes have work to do. Slices are delayed while
+// queries run in any thread, even if none of their requests is in this shard, because this thread would
+// compete with them for cores.
 
 /** Maximum time a slice waits for queries, so that work progresses even under constant load. */
 const PATIENCE_MS = 8;
@@ -15,8 +15,8 @@ export class Slices {
   #begunMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `sliceMs`: target duration of a slice. `queries`: a single number, the count of running queries, updated
-   * by other threads.
+   * `sliceMs`: target duration of a slice. `queries`: one shared number, the count of running queries,
+   * updated by other threads.
    */
   constructor(sliceMs: number, queries: Int32Array) {
     this.#sliceMs = sliceMs;

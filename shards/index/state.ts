@@ -67,7 +67,7 @@ export class ShardIndexState {
   readonly snapshots: Snapshots;
   readonly dead: DeadDocuments;
   readonly vectors: IndexVectors;
-  /** Called with the rows that a committed write deleted from older segments, by seq. */
+  /** Called with the segment and seq of each row of an older segment that a committed write deleted. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
   /** Called with vectors from outside that were stored for rows of a segment. */
   onGiven: (segment: OpenSegment, row: number, vector: Uint8Array) => void = () => undefined;
@@ -76,7 +76,7 @@ export class ShardIndexState {
   maxSeq: number;
   deleted: Map<number, DeletedRows>;
   closed = false;
-  /** The store refused a write and has accepted no segment since: free space first. */
+  /** True if the store refused a write and has accepted no segment since. Disk space must be freed first. */
   short = false;
   #nextSegment: number;
 
@@ -95,7 +95,7 @@ export class ShardIndexState {
     this.vectors.onSpace = () => this.showCodes();
   }
 
-  /** To be called when the codes of segments have changed. */
+  /** Must be called when the codes of segments have changed. */
   showCodes(): void {
     mustSucceed(() => this.snapshots.showCodes());
   }
@@ -134,9 +134,9 @@ export class ShardIndexState {
   }
 
   /**
-   * Writes the operations and the manifest of `next` as one batch. When it returns, they are durable; with
-   * `sync`, regardless of the server's durability setting. On an error (SHARD_STORAGE) nothing has changed.
-   * The caller then updates this state.
+   * Writes the operations and the manifest of `next` as one batch. When the promise resolves, they are
+   * durable; if `sync` is true, regardless of the server's durability setting. On an error (SHARD_STORAGE)
+   * nothing has changed. The caller then updates this state.
    */
   async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();
@@ -174,7 +174,7 @@ export class ShardIndexState {
   }
 }
 
-/** Puts for the deleted-rows records of these segments. */
+/** Returns put operations for the deleted-rows records of these segments. */
 export function putDeletedRows(
   uid: number,
   deleted: Iterable<[segment: number, rows: DeletedRows]>,

@@ -1,12 +1,12 @@
-// Finds the live document that holds an id. Segments know only 64-bit hashes of ids; the stored document
-// tells whether the id is the same, so a hash collision never replaces another document.
+// Finds the live document with a given id. Segments contain only 64-bit hashes of ids, so the id in the
+// stored document is compared too: a hash collision never replaces a different document.
 import { type DocumentRecord, decodeDocument } from "../segments/document-record.js";
 import type { Snapshot } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey, documentKey } from "../storage/keyspace.js";
 import type { ShardIndexState } from "./state.js";
 
-/** The live document that holds an id in the newest snapshot. */
+/** The live document with a given id in the newest snapshot. */
 export interface StoredVersion {
   entry: number;
   row: number;
@@ -25,7 +25,7 @@ function hashBytes(wanted: readonly WantedId[]): Uint8Array {
   return new Uint8Array(hashes.buffer);
 }
 
-/** Live versions in the newest snapshot, by id. Ids may repeat. */
+/** Returns the live versions in the newest snapshot, by id. The requested ids may repeat. */
 export async function findVersions(
   state: ShardIndexState,
   wanted: readonly WantedId[],
@@ -64,9 +64,9 @@ export function readVersion(
 }
 
 /**
- * Throws DamagedBytesError if a document without a stored value is live. Otherwise it has died since the
- * reader's snapshot, which a restart of the shard may have discarded. Throws SHARD_UNAVAILABLE if the index
- * was closed since the reader started: it may have been dropped with all its documents.
+ * Throws DamagedBytesError if a document without a stored value is still live. Otherwise the document has
+ * died since the reader's snapshot was taken. Throws SHARD_UNAVAILABLE if the index was closed since the
+ * reader started: it may have been dropped with all its documents.
  */
 export function checkGone(state: ShardIndexState, seq: number): void {
   state.checkOpen();

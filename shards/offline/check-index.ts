@@ -1,4 +1,4 @@
-// Checks the parts of one index against each other: every live row has its document, every document its row,
+// Checks that the parts of one index are consistent: every live row has its document, every document its row,
 // ids and sequence numbers are unique, nothing is left over. Works on the output of index-contents.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { OfflineIndex } from "../protocol/offline.js";
@@ -7,8 +7,8 @@ import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
 /**
- * The inconsistencies, one sentence each, and the live documents by seq. Empty for an absent index. `index`:
- * its catalog record, if it has one.
+ * Returns the inconsistencies, one sentence each, and the live documents by seq. Both are empty if the index
+ * is absent. `index`: its catalog record, if there is one.
  */
 export function checkContents(
   contents: StoredIndex,
@@ -78,7 +78,7 @@ function checkRows(
   }
 }
 
-/** A vector dies with its document, whose bytes may outlive it for a while. */
+/** A vector dies with its document. Its bytes may stay in the database for a while after that. */
 function checkVectors({ uid, vectors, documents, unreadable }: StoredIndex, problems: string[]): void {
   const broken = new Set(unreadable.map(({ seq }) => seq));
   for (const seq of vectors) {

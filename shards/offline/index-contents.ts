@@ -38,18 +38,21 @@ export interface StoredIndex {
   uid: number;
   /** Unreadable records, one sentence each. */
   problems: string[];
-  /** Some record was written by another version, so this one must not touch the index. */
+  /**
+   * True if a record was written by another version of Skein, in which case this version must not touch the
+   * index.
+   */
   foreign: boolean;
-  /** A drop was interrupted; the server's next start finishes it. */
+  /** True if a drop was interrupted. The next start of the server finishes it. */
   dropping: boolean;
   manifest: Manifest | null;
   schema: ShardSchema | null;
-  /** Segments in the manifest. */
+  /** The segments listed in the manifest. */
   segments: StoredSegment[];
-  /** Ids of readable documents by seq. */
+  /** Ids of the readable documents, by seq. */
   documents: Map<number, string>;
   unreadable: LostDocument[];
-  /** Documents without a checksum. */
+  /** Number of documents without a checksum. */
   unchecked: number;
   /** Seqs in the readable lists of dead documents. */
   dead: Set<number>;
@@ -58,7 +61,7 @@ export interface StoredIndex {
   generationMax: number;
   seqMax: number;
   segmentMax: number;
-  /** Segments with pieces, marks or deleted rows. */
+  /** Ids of segments that have pieces, marks or deleted rows. */
   pieceSegments: Set<number>;
   unfinished: Set<number>;
   /** Record of the active embedded model. */
@@ -173,7 +176,7 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
   }
 }
 
-/** True if a value can be decoded; otherwise records its key as unusable. */
+/** Returns true if a value can be decoded; otherwise records its key as unusable. */
 function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): boolean {
   if (attempt(contents, decode) !== null) return true;
   contents.unusable.push(Uint8Array.from(key));
@@ -237,7 +240,7 @@ function readDeleted(stored: Uint8Array | undefined, record: SegmentRecord, uid:
   return deleted;
 }
 
-/** The rows of a segment that the engine accepts. */
+/** Reads the rows of a segment that the engine accepts. */
 function readRows(
   bytes: Uint8Array,
   record: SegmentRecord,
@@ -269,7 +272,7 @@ function readRows(
   return found;
 }
 
-/** Describes the key of a document in words. */
+/** Describes a document's key in words. */
 export function documentName(uid: number, seq: number): string {
   return describeKey(documentKey(uid, seq));
 }

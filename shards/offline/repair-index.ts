@@ -22,7 +22,7 @@ import {
 import type { Store, StoreOp } from "../storage/store.js";
 import type { StoredIndex } from "./index-contents.js";
 
-/** JSON per built segment. Large, because nobody waits for it; the server merges further. */
+/** JSON per built segment. Large, because nothing waits for the build; the server merges further. */
 const BUILD_BYTES = 4 * BATCH_SEGMENT_BYTES;
 
 interface Verdict {
@@ -40,7 +40,8 @@ function judge(contents: StoredIndex): Verdict {
     const state = rowState.get(seq);
     if (state !== undefined) return state !== "deleted";
     if (manifest === null || seq > manifest.maxSeq) return true;
-    // A document without a row was deleted and merged away, unless its segment is unreadable.
+    // A document without a row was deleted and its row merged away, unless the document's segment is
+    // unreadable.
     return segments.some(
       ({ record, rows }) => rows === null && record.firstSeq <= seq && seq <= record.lastSeq,
     );
@@ -131,7 +132,7 @@ async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promis
   return [...ops, ...Array.from(unfinished, (segment) => finishedOp(uid, segment))];
 }
 
-/** Live documents ascending by seq. Those without a checksum get one (`rewritten`). */
+/** Yields live documents ascending by seq. Documents without a checksum get one (`rewritten`). */
 async function* slices(
   store: Store,
   { uid, seqMax }: StoredIndex,
@@ -158,7 +159,7 @@ async function* slices(
   if (slice.length > 0) yield slice;
 }
 
-/** Everything to delete when the new segments become active. */
+/** Returns the operations that delete everything obsolete when the new segments become active. */
 async function switchOps(
   store: Store,
   { uid, unusable, model }: StoredIndex,
@@ -175,7 +176,7 @@ async function switchOps(
     if (kind === "manifest" || kind === "schema") continue;
     if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
     if (kind === "document" && live.has(numberOfKey(key))) continue;
-    // Vectors cost time or money to create; codes are derived from them.
+    // Vectors are kept, because they cost time or money to create. Codes are derived from them.
     const isWhole = !broken.has(Buffer.from(key).toString("hex"));
     if (kind === "vector" && live.has(numberOfKey(key)) && isWhole) continue;
     if (kind === "model" && isModelWhole) continue;

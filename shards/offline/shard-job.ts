@@ -1,4 +1,5 @@
-// Checks or repairs one shard's database of a stopped server: its files, then each index in it.
+// Checks or repairs one shard's database while the server is stopped: first the files, then each index in the
+// database.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
@@ -21,13 +22,13 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     filesRepaired: false,
     indexes: [],
   };
-  // Opening would create a new one.
+  // Opening a missing database would create a new one.
   if (!hasDatabase(location)) {
     report.problems.push("the database is missing; restore it from a backup");
     return report;
   }
   if (report.problems.length > 0) {
-    // Opening would let LevelDB rewrite damaged blocks as good ones.
+    // If the database were opened, LevelDB would rewrite damaged blocks as good ones.
     if (!repairing) return report;
     await LevelStore.repair(location);
     report.filesRepaired = true;
@@ -43,9 +44,9 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     store = await LevelStore.open(location);
   }
   try {
-    // LevelDB keeps tables with damaged blocks that it can still read; their values have checksums of our
-    // own.
-    if (report.filesRepaired) await store.compact(EVERY_KEY); // blocks with right checksums
+    // LevelDB keeps tables with damaged blocks that it can still read. Skein's own checksums cover the values
+    // in them.
+    if (report.filesRepaired) await store.compact(EVERY_KEY); // rewrites the blocks with right checksums
     for (const uid of await uidsOf(store, job))
       report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));
   } catch (error) {
@@ -56,7 +57,7 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
   return report;
 }
 
-/** Indexes of the catalog, and those that only the database knows. */
+/** Returns the uids of the catalog's indexes, and of indexes that only the database contains. */
 async function uidsOf(store: Store, { indexes, only, dropping }: OfflineJob): Promise<number[]> {
   const uids = new Set(indexes.map(({ uid }) => uid));
   for (let uid = 0; ; uid++) {

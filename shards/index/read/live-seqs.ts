@@ -1,10 +1,13 @@
-// Lists the live documents of a snapshot by number from the segments, which is what searches find. A stored
-// document that was lost is therefore noticed when it is fetched, rather than left out.
+// Lists the sequence numbers of a snapshot's live documents. The list comes from the segments, as search
+// results do, so a lost stored document is noticed when it is fetched rather than silently left out.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
 
-/** Ascending seqs above `afterSeq`, at most `limit`. Holds addresses, so it must not be interrupted. */
+/**
+ * Returns at most `limit` seqs above `afterSeq`, ascending. Holds raw engine addresses, so it must not be
+ * interrupted.
+ */
 export function liveSeqs(
   engine: Engine,
   entries: readonly LiveSegment[],
@@ -29,8 +32,8 @@ export function liveSeqs(
 }
 
 /**
- * The live documents with the smallest id hashes, at most `limit`, ascending. Holds addresses, so it must not
- * be interrupted.
+ * Returns at most `limit` live documents, those with the smallest id hashes, ascending by hash. Holds raw
+ * engine addresses, so it must not be interrupted.
  */
 export function leastIdHashes(
   engine: Engine,

@@ -73,7 +73,7 @@ export class Reader {
     return leastIdHashes(engine, snapshots.at(generation).entries, limit);
   }
 
-  /** Includes as many of the documents as fit. */
+  /** Returns the search result together with as many of the page's documents as fit. */
   searchPage(request: PageRequest): PageReply | Promise<PageReply> {
     const result = this.search(request);
     const seqs = Array.from(seqsOfResult(result, request.offset, request.count));
@@ -84,8 +84,8 @@ export class Reader {
   }
 
   /**
-   * Documents in the order of the seqs; one that is not stored is empty. Synchronous for a few documents.
-   * Throws SHARD_TOO_LARGE if they do not fit, without reading all of them.
+   * Returns the documents in the order of `seqs`. A document that is not stored is returned empty.
+   * Synchronous for a few documents. Throws SHARD_TOO_LARGE if they do not fit, without reading all of them.
    */
   fetch(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const all = (documents: FetchedDocument[]): FetchedDocument[] => {
@@ -99,7 +99,7 @@ export class Reader {
     return documents instanceof Promise ? documents.then(all) : all(documents);
   }
 
-  /** The first documents, as shown, up to the one that does not fit. */
+  /** Returns documents in the form in which they are shown, up to the first one that does not fit. */
   #fitting(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const show = shower(options, this.#state.schema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
@@ -135,7 +135,8 @@ export class Reader {
   }
 
   /**
-   * NDJSON of the stored documents. If they are large, it covers only the first `count` seqs, at least one.
+   * Returns the stored documents as NDJSON. If they are large, only the first `count` seqs (at least one) are
+   * included.
    */
   async exportLines(seqs: readonly number[]): Promise<ExportLines> {
     const parts: Uint8Array[] = [];
@@ -163,7 +164,8 @@ export class Reader {
   }
 
   /**
-   * In the order of the seqs; null for a document that has died. Throws for one that is damaged or missing.
+   * Reads stored documents in the order of `seqs`; null for a document that has died. Throws if a document is
+   * damaged or missing.
    */
   async #stored(seqs: readonly number[]): Promise<(DocumentRecord | null)[]> {
     const { uid, home } = this.#state;
@@ -172,7 +174,7 @@ export class Reader {
     return values.map((value, i) => this.#decoded(seqs[i]!, keys[i]!, value));
   }
 
-  /** One of a few documents, which are likely to be shown again. */
+  /** Reads one document of a small request through the cache, since it is likely to be shown again. */
   #shown(seq: number): DocumentRecord | null {
     const { uid, home } = this.#state;
     const known = home.documents.get(uid, seq);
@@ -190,7 +192,7 @@ export class Reader {
   }
 }
 
-/** Replaces line breaks in JSON by spaces: they can only occur between tokens. */
+/** Replaces line breaks in JSON with spaces. Line breaks can only occur between tokens. */
 function oneLine(document: Uint8Array): Uint8Array {
   return document.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
 }

@@ -17,12 +17,12 @@ import { decodeVector } from "../../vectors/vector-record.js";
 
 type Report = (message: string, error: unknown) => void;
 
-/** Documents whose vectors are read together. */
+/** Number of documents whose vectors are read together. */
 const VECTORS_AT_ONCE = 64;
 
 /**
- * The index must not be written to. A damaged vector is reported and counts as none. Throws the envelope's
- * errors.
+ * The index must not be written to while this runs. A damaged vector is reported and treated as missing.
+ * Throws the envelope's errors.
  */
 export async function storedDocuments(
   store: Store,

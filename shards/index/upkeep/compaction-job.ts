@@ -32,7 +32,7 @@ export async function compactionJob(context: JobContext): Promise<void> {
   if (isMuch(garbage, bytes - garbage)) await compactDocuments(context, documents);
 }
 
-/** Ranges whose contents can be estimated. */
+/** Ranges whose reclaimable space can be estimated. */
 function knownRanges({
   uid,
   entries,
@@ -50,7 +50,7 @@ function knownRanges({
   ];
 }
 
-/** Compacts the whole index: everything counts when disk space is short. */
+/** Compacts the whole index, because every byte counts when disk space is short. */
 export async function wholeCompactionJob(context: JobContext): Promise<void> {
   await compactDocuments(context, indexRange(context.state.uid));
 }

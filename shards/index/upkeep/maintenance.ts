@@ -49,7 +49,7 @@ export class Maintenance {
   /** Bytes that the last renewal could not free. */
   #keptBytes = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
-  /** Engine.lentReads as of the last look for work. */
+  /** Engine.lentReads at the last check for work. */
   #lentReads = 0;
   /**
    * True if segments were replaced or documents deleted since the last compaction. True after opening, since
@@ -62,8 +62,8 @@ export class Maintenance {
   #memoryBytes = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
   /**
-   * The last job, if it runs in the shard's turn at large work. The turn lasts until a renewal has freed the
-   * memory.
+   * The last job, if it occupies the shard's slot for large work. The slot is kept until a renewal has freed
+   * the memory.
    */
   #large: Job | null = null;
 
@@ -76,12 +76,12 @@ export class Maintenance {
     return this.#running;
   }
 
-  /** True if a timer will start the next look for work, such as once the index is quiet. */
+  /** True if a timer is set for the next check for work, such as once the index is quiet. */
   get due(): boolean {
     return this.#timers.size > 0;
   }
 
-  /** A write was committed: looks for work now and again after writes have stopped. */
+  /** Called when a write was committed. Checks for work now, and again after writes have stopped. */
   written(): void {
     this.#lastWriteMs = performance.now();
     this.#wakeAfter("idle", IDLE_MS);
@@ -95,7 +95,7 @@ export class Maintenance {
     if (this.#context.state.dead.releasable(oldestGeneration).length > 0) this.wake();
   }
 
-  /** A read was answered, which may have grown the engine's memory. */
+  /** Called when a read was answered, since the read may have grown the engine's memory. */
   answered(): void {
     this.#lastReadMs = performance.now();
     const bytes = this.#context.state.engine.memoryBytes();
@@ -103,7 +103,7 @@ export class Maintenance {
     this.#memoryBytes = bytes;
   }
 
-  /** There may be memory to free: schedules a look soon. */
+  /** Called when there may be memory to free. Schedules a check soon. */
   released(): void {
     if (!this.#stopped && !this.#timers.has("memory")) this.#wakeAfter("memory", RENEW_PAUSE_MS);
   }
@@ -115,7 +115,7 @@ export class Maintenance {
     this.#ended = this.#run();
   }
 
-  /** Resolves once another segment may be added: at once, unless merging has fallen far behind. */
+  /** Resolves once another segment may be added. Resolves at once unless merging has fallen far behind. */
   async room(): Promise<void> {
     while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -186,7 +186,7 @@ export class Maintenance {
     }
   }
 
-  /** Other threads may have read without sending messages. */
+  /** Detects reads by other threads, which send no messages. */
   #noteLentReads(): void {
     const { lentReads } = this.#context.state.engine;
     if (lentReads === this.#lentReads) return;
@@ -211,7 +211,7 @@ export class Maintenance {
     if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
-      // A merge that writes are about to wait for skips the turn.
+      // A merge does not wait for the large-work slot if writes are about to wait for the merge.
       const job = candidates.length >= SEGMENTS_MANY ? merging : this.#inTurn(mergeBytes, merging);
       if (job !== null) return job;
     }
@@ -247,13 +247,16 @@ export class Maintenance {
     return Number.isFinite(this.#lastWriteMs) ? chooseMerge(candidates, MERGE_BUSY) : null;
   }
 
-  /** True if writes will soon wait for a merge: vector work, which may take minutes, must not delay it. */
+  /**
+   * True if writes will soon wait for a merge. Vector work, which may take minutes, must not delay that
+   * merge.
+   */
   #mergeIsUrgent(): boolean {
     const { length } = this.#context.state.entries;
     return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
-  /** The job, which temporarily needs `bytes` more memory. Null while other shards do such work. */
+  /** Returns `job`, which temporarily needs `bytes` more memory, or null while other shards do large work. */
   #inTurn(bytes: number, job: Job): Job | null {
     if (bytes < LARGE_WORK_BYTES) return job;
     if (this.#large === null && !this.#context.large.begin()) {
@@ -285,8 +288,8 @@ export class Maintenance {
   }
 
   /**
-   * The renewal that is due, or null. A renewal too soon after the last one is postponed. `mergesFirst`:
-   * small merges, which leave less to copy, run before a renewal that can wait.
+   * Returns the renewal that is due, or null. A renewal too soon after the last one is postponed. If
+   * `mergesFirst` is true, a renewal that can wait runs after small merges, which leave less to copy.
    */
   #renewal(stopped: () => boolean, mergesFirst: boolean): Job | null {
     const need = renewalNeed(this.#context.state, this.#keptBytes);

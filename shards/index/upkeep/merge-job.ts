@@ -6,7 +6,7 @@ import { KillWatch, prepareReplacement, switchSegments } from "../segment-switch
 import type { JobContext } from "./job-context.js";
 import { mergeSlices } from "./merge-slices.js";
 
-/** Returns when the merged segment is in place. Has no effect if `stopped` becomes true before that. */
+/** Resolves when the merged segment is in place. Has no effect if `stopped` returns true before that. */
 export async function mergeJob(
   { state, lane, slices }: JobContext,
   choice: MergeChoice,

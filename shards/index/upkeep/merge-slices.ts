@@ -3,13 +3,16 @@ import { engineEntries, type LiveSegment } from "../../segments/open-segment.js"
 import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 
-/** Estimated work per step, after which the clock is checked. The engine can only estimate its time. */
+/**
+ * Estimated duration of a step; the clock is checked after each step. The engine can only estimate how long
+ * it runs.
+ */
 const STEP_MICROSECONDS = 200;
 
 /**
  * Merges the live rows of neighbouring segments into one attached segment and returns its address, or null if
- * `stopped` became true. The caller keeps the entries alive until the promise settles; at least one row must
- * be live.
+ * `stopped` returned true. The caller keeps the entries alive until the promise settles. At least one row
+ * must be live.
  */
 export async function mergeSlices(
   { engine }: ShardIndexState,

@@ -1,6 +1,7 @@
 // Rebuilds a segment of an older schema from the stored documents: same documents, same seqs, new columns and
-// terms. Reads use the old segment until the new ones are switched in. A stored document can no longer be
-// refused: a value that does not fit the new schema is left out of the index but stays in the document.
+// terms. Reads use the old segment until the new ones are switched in. A document that is already stored
+// cannot be refused, so a value that does not fit the new schema is left out of the index but stays in the
+// document.
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
 import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -28,7 +29,7 @@ export interface StoredDocument {
   raw: Uint8Array;
 }
 
-/** Returns when the new segments are in place. Has no effect if `stopped` becomes true before that. */
+/** Resolves when the new segments are in place. Has no effect if `stopped` returns true before that. */
 export async function reindexJob(
   context: JobContext,
   stale: LiveSegment,
@@ -135,7 +136,7 @@ export function buildTolerant(
   throw new Error("a stored document cannot be indexed even without its fields");
 }
 
-/** The document without the named member, or with nothing but its id if the failing member is unknown. */
+/** Returns the document without the named member. If the failing member is unknown, only the id remains. */
 function leaveOut(raw: Uint8Array, name: string | undefined, workbench: Workbench): Uint8Array {
   if (name !== undefined) return withoutMembers(raw, new Set([name]), workbench);
   const others = workbench.topLevel(raw).map((member) => member.name);

@@ -22,9 +22,9 @@ export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalN
 }
 
 /**
- * Moves the index to a fresh engine. Runs in the lane and as the only job, so that no segment is added and
- * only the snapshots hold segments; these are copied between reads. Resolves with the bytes still wasted
- * afterwards. Has no effect if `stopped` becomes true before the move.
+ * Moves the index to a fresh engine. Runs in the lane and as the only job, so no segment is added meanwhile
+ * and only the snapshots hold segments, which are copied between reads. Resolves with the number of bytes
+ * still wasted afterwards. Has no effect if `stopped` returns true before the move.
  */
 export function renewalJob({ state, lane, slices }: JobContext, stopped: () => boolean): Promise<number> {
   return lane.run(async () => {

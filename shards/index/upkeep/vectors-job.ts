@@ -37,7 +37,7 @@ export function nextToStore({ vectors, entries }: ShardIndexState): LiveSegment 
     : entries.find(({ segment: { codes } }) => codes !== null && !codes.stored);
 }
 
-/** A job that brings the codes of one segment in line with the stored vectors. */
+/** A job that makes the codes of one segment match its stored vectors. */
 interface Work extends JobContext {
   segment: OpenSegment;
   seqs: Float64Array;
@@ -51,8 +51,8 @@ interface Work extends JobContext {
 }
 
 /**
- * Returns with settled codes of the current origin. If `stopped` ends it early, the vectors made so far stay
- * stored and the codes stay as they were.
+ * Resolves when the segment has settled codes of the current origin. If `stopped` ends the job early, the
+ * vectors made so far stay stored and the codes are unchanged.
  */
 export async function vectorsJob(
   context: JobContext,
@@ -105,8 +105,8 @@ async function bring(work: Work): Promise<void> {
 }
 
 /**
- * Rows that have neither a code nor a stored record of having no vector. Fills the codes of rows with a
- * stored vector.
+ * Returns the rows that have neither a code nor a record saying that they have no vector. Fills the codes of
+ * rows with a stored vector.
  */
 async function unknownWithoutCode(work: Work): Promise<number[]> {
   const { state, slices, seqs, codes, isOver } = work;
@@ -125,7 +125,7 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
   return unknown;
 }
 
-/** Does the same for new codes that have no rows yet, by reading the stored vectors in order. */
+/** Like unknownWithoutCode, for new codes that have no rows yet: reads the stored vectors in order. */
 async function unknownRows(work: Work): Promise<number[]> {
   const { state, slices, segment, seqs, codes, isOver } = work;
   const unknown: number[] = [];
@@ -167,8 +167,7 @@ interface MadeVector {
 }
 
 /**
- * Makes the vectors of the missing rows one after the other, with pauses. Ends early if the model is gone or
- * fails.
+ * Makes the vectors of the missing rows one at a time, with pauses. Ends early if the model is gone or fails.
  */
 async function* madeVectors(
   { state, slices, segment, seqs, codes }: Work,
@@ -236,7 +235,7 @@ function settle(work: Work, missing: readonly number[]): Promise<void> {
 }
 
 /**
- * Deletes stored vectors that reads found damaged, and the stored codes that refer to them, so that they are
+ * Deletes stored vectors that reads found damaged, and the stored codes that refer to them. Both are then
  * made again.
  */
 export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
@@ -261,7 +260,7 @@ export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   });
 }
 
-/** Frees leftover vectors of an index that should have none. */
+/** Deletes leftover vectors of an index that should have none. */
 export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     for (const { segment } of state.entries) segment.replaceCodes(null);

@@ -1,6 +1,6 @@
-// Adds documents from other shards under their existing sequence numbers. They were accepted earlier, so
-// nothing is looked up and nothing can be refused. Only for documents that nothing reads or writes in this
-// shard yet.
+// Adds documents from other shards under their existing sequence numbers. The documents were accepted
+// earlier, so nothing is looked up and nothing can be refused. Only for documents that are neither read nor
+// written in this shard yet.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
@@ -13,8 +13,8 @@ import { buildTolerant } from "../upkeep/reindex-job.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 
 /**
- * Adds them as one segment in one commit, which is always synced because the originals are about to be
- * dropped. Runs in the index's lane.
+ * Adds the documents as one segment in one commit. The commit is always synced, because the originals are
+ * about to be dropped. Runs in the index's lane.
  */
 export async function adoptDocuments(
   state: ShardIndexState,
@@ -44,8 +44,8 @@ export async function adoptDocuments(
 }
 
 /**
- * Keeps vectors that came with the documents, since those of an endpoint cost money, and makes only missing
- * ones.
+ * Keeps the vectors that came with the documents, since an endpoint's vectors cost money, and makes only the
+ * missing ones.
  */
 async function movedVectors(
   state: ShardIndexState,

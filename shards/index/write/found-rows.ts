@@ -1,5 +1,5 @@
-// Finds the live rows of a delete in the newest snapshot. Called in the index's lane, so that no write
-// intervenes.
+// Finds the live rows in the newest snapshot that a delete applies to. Called in the index's lane, so no
+// write can intervene.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ProgramRequest } from "../../protocol/program.js";
@@ -9,7 +9,7 @@ import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 import type { DyingRow } from "./write-plan.js";
 
-/** Rows checked per slice; takes less than a millisecond. */
+/** Number of rows checked per slice, which takes less than a millisecond. */
 const SLICE_ROWS = 10_000;
 
 /** The rows that match a search program. */
@@ -18,7 +18,7 @@ export function matchingRows(state: ShardIndexState, { program, generation }: Pr
   return located(state, seqs, generation);
 }
 
-/** The rows before `beforeSeq` that are not in `kept`. Runs in time slices. */
+/** Returns the rows with a seq below `beforeSeq` that are not in `kept`. Runs in time slices. */
 export async function unseenRows(
   state: ShardIndexState,
   { generation, beforeSeq, kept }: UnseenRequest,

@@ -8,7 +8,7 @@ import { StoreWriteError } from "../../storage/store.js";
 import { vectorPuts } from "../../vectors/vector-record.js";
 import type { ShardIndexState } from "../state.js";
 
-/** The first documents waiting for a vector. */
+/** Returns the first documents that wait for a vector. */
 export async function pendingDocuments(
   state: ShardIndexState,
   { limit, bytesMax }: PendingRequest,
@@ -19,7 +19,7 @@ export async function pendingDocuments(
     if (bytes >= bytesMax) break;
     const key = documentKey(state.uid, seq);
     const value = await state.home.store.get(key);
-    if (value === undefined) continue; // it has died
+    if (value === undefined) continue; // the document has died
     const { raw } = decodeDocument(key, value);
     bytes += raw.length;
     documents.push({ seq, raw });
@@ -50,8 +50,8 @@ interface GivenVector {
 }
 
 /**
- * Stores vectors for live documents that have none. Returns the number of documents still waiting. Also
- * stores vectors of a segment that has no codes yet. Must run in the index's lane.
+ * Stores vectors for live documents that have none, even if their segment has no codes yet. Returns the
+ * number of documents still waiting. Must run in the index's lane.
  */
 export async function putVectors(state: ShardIndexState, request: PutVectorsRequest): Promise<number> {
   const { origin } = request;

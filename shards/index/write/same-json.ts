@@ -1,5 +1,5 @@
-// Tells whether two documents are the same JSON value, ignoring white space and the order of members. Numbers
-// are compared by their digits, because doubles would equate different ones. Knows nothing about operations.
+// Compares two documents as JSON values, ignoring white space and the order of members. Numbers are compared
+// by their digits, because different numbers may be equal as doubles. Independent of write operations.
 import { isUtf8 } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
@@ -8,7 +8,7 @@ import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js"
 /** A string or number in JSON text. */
 const SCALARS = /"(?:[^"\\]+|\\.)*"|-?[0-9][0-9.eE+-]*/g;
 
-/** `known` is a JSON object. False if `given` is not a well-formed one. */
+/** `known` is a JSON object. Returns false if `given` is not a well-formed object. */
 export function sameDocument(known: Uint8Array, given: Uint8Array, workbench: Workbench): boolean {
   if (Buffer.compare(known, given) === 0) return true;
   if (!isUtf8(given)) return false;
@@ -22,7 +22,7 @@ export function sameDocument(known: Uint8Array, given: Uint8Array, workbench: Wo
   return true;
 }
 
-/** The bytes of the members' values, or null if it is not a well-formed object. */
+/** Returns the bytes of each member's value, or null if `raw` is not a well-formed object. */
 function valuesByName(raw: Uint8Array, workbench: Workbench): Map<string, Uint8Array> | null {
   try {
     const members = workbench.topLevel(raw);
@@ -40,8 +40,8 @@ function sameValue(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * The value of well-formed JSON with numbers as strings of their digits. A prefix letter distinguishes
- * scalars.
+ * Parses well-formed JSON, returning each number as a string of its digits. A prefix letter distinguishes
+ * numbers from strings.
  */
 function parseExactly(json: Uint8Array): unknown {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();

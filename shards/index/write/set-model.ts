@@ -1,6 +1,6 @@
-// Activates another embedded model. A shard without a model has no vectors of one either: model numbers
-// restart after the last model is lost, and a vector of a lost model must not be mistaken for one of a new
-// model with the same number.
+// Activates another embedded model. A shard without a model must have no model vectors either: model numbers
+// restart after the last model is lost, so a vector of a lost model could otherwise be mistaken for a vector
+// of a new model with the same number.
 import type { NumberedModel } from "../../protocol/vectors.js";
 import type { ShardIndexState } from "../state.js";
 

@@ -1,5 +1,5 @@
 // Turns operations into segments: plans them, builds in parts of bounded size, and plans again if other
-// operations depended on a bad document. Changes no index.
+// operations depended on a bad document. Does not change the index.
 import type { BuildDocument } from "../../../engine-wasm/host/instance/build.js";
 import type { ShardSchema } from "../../protocol/control.js";
 import { NO_SLOT } from "../../protocol/ops.js";
@@ -27,9 +27,9 @@ export interface BuiltSegment {
 export interface BuiltWrite {
   /** Ascending by seq. */
   segments: BuiltSegment[];
-  /** By operation. */
+  /** By index of the operation. */
   failures: Map<number, OpFailure>;
-  /** Operations that change nothing. */
+  /** Indexes of operations that change nothing. */
   left: Set<number>;
 }
 
@@ -66,9 +66,9 @@ export async function buildWrite(
 }
 
 /**
- * Finds exactly which operations on these ids produce bad documents: builds each one alone, on top of the
- * result of the good ones before it. Records the verdicts in `refused`, so that the next plan for these ids
- * is final.
+ * Finds exactly which operations on these ids produce bad documents: builds each document alone, on top of
+ * the result of the good operations before it. Records the bad ones in `refused`, so that the next plan for
+ * these ids is final.
  */
 async function judgeInTurn(
   ids: ReadonlySet<string>,
@@ -113,7 +113,10 @@ function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
   return parts;
 }
 
-/** Builds one segment from the good documents, null if there are none. Bad ones go to `bad`. */
+/**
+ * Builds one segment from the good documents, or returns null if there are none. Bad documents are added to
+ * `bad`.
+ */
 async function buildPart(
   part: readonly PlannedRow[],
   ops: readonly WriteOp[],

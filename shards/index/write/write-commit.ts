@@ -19,20 +19,20 @@ import type { DyingRow, NewRow } from "./write-plan.js";
 export interface NewSegment {
   bytes: Uint8Array;
   rows: NewRow[];
-  /** Null if its vectors are made later. */
+  /** Null if the vectors are made later. */
   vectors: NewVectors | null;
 }
 
 export interface WriteChange {
   /**
    * Ascending; the last becomes the index's generation. `maxSeq`: largest seq assigned by any write so far,
-   * whether or not a document has it.
+   * even if no document was stored under it.
    */
   generations: { generation: number; maxSeq: number }[];
   oldestGeneration: number;
   segments: NewSegment[];
   dying: DyingRow[];
-  /** Puts of the documents that are visible in at least one generation. */
+  /** Put operations for the documents that are visible in at least one generation. */
   documents: Iterable<StoreOp>;
   dead: DeadList[];
   /** Syncs the commit regardless of the server's durability setting. */
@@ -95,7 +95,7 @@ export async function commitWrite(
   }
 }
 
-/** Deleted rows of the segments that the change affects, as of its last generation. */
+/** Returns the deleted rows of each segment that the change affects, as of the change's last generation. */
 function deletedAfter(
   state: ShardIndexState,
   before: readonly LiveSegment[],

@@ -1,4 +1,4 @@
-// Write requests waiting for their commit: decides which may share one, and answers them together.
+// Write requests waiting for their commit: decides which of them may share one, and answers those together.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
@@ -24,7 +24,7 @@ interface DeleteRequest {
   oldestGeneration: number;
 }
 
-/** Runs the work of these requests. A failure fails those that are not settled yet. */
+/** Runs the shared work of the requests. If it fails, every request that is not settled yet fails too. */
 export async function settle(
   group: readonly { reject(error: unknown): void }[],
   work: () => Promise<void>,
@@ -37,7 +37,7 @@ export async function settle(
 }
 
 /**
- * Reads the requests and refuses those that are malformed or whose generation or seqs do not continue the
+ * Decodes the requests. Refuses a request if it is malformed or if its generation or seqs do not continue the
  * committed ones. The rest may share a commit.
  */
 export function admit(

@@ -57,7 +57,7 @@ export interface WritePlan {
   /** Ascending by operation, hence by seq. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
-  /** Operations that change nothing: unchanged documents and marks. */
+  /** Operations that change nothing: unchanged documents and SYNC marks. */
   left: Set<number>;
 }
 
@@ -113,8 +113,8 @@ export async function planRows(
 }
 
 /**
- * The document after the operation (null: none), `before` itself if it is unchanged, or the reason for
- * failure. A null `before` means that the id is free.
+ * Returns the document after the operation (null if there is none), `before` itself if it is unchanged, or
+ * the reason for failure. If `before` is null, the id is free.
  */
 export function applyOp(
   op: WriteOp,
@@ -145,7 +145,10 @@ function isSame(before: Uint8Array | null, raw: Uint8Array, rules: PlanRules): b
   return before !== null && sameDocument(before, raw, rules.workbench);
 }
 
-/** A document that is already too long may still be changed if it does not grow. */
+/**
+ * Applies a patch to a document. A document that is already too long may still be changed if it does not
+ * grow.
+ */
 function patched(before: Uint8Array, patch: Uint8Array, rules: PlanRules): Uint8Array | OpFailure {
   try {
     const after = spliceMembers(before, patch, rules.workbench);
@@ -161,7 +164,7 @@ function failure(code: number): OpFailure {
   return { code, slot: NO_SLOT, at: 0 };
 }
 
-/** By id: the last operation whose outcome depends on earlier operations on the same id. */
+/** For each id, the last operation whose outcome depends on earlier operations on the same id. */
 export function lastDependents(ops: readonly WriteOp[]): Map<string, number> {
   const last = new Map<string, number>();
   for (const [i, { id, action }] of ops.entries()) {
@@ -186,8 +189,8 @@ export interface DyingRow {
 }
 
 /**
- * Computes when rows are born and die, given the operations that failed, and for each SYNC operation that
- * changes nothing the seq of the version it keeps. `born` and `kept` are keyed by operation.
+ * Computes when rows are born and die, given the operations that failed. Also finds, for each SYNC operation
+ * that changes nothing, the seq of the version that it keeps. `born` and `kept` are keyed by operation.
  */
 export function resolveDeaths(
   ops: readonly WriteOp[],

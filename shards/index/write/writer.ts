@@ -70,19 +70,19 @@ export class Writer {
     });
   }
 
-  /** Deletes the program's matches, after all writes queued before. */
+  /** Deletes the rows that the program matches, after all previously queued writes. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.program.length, () => matchingRows(this.#state, request));
   }
 
-  /** Deletes the documents that a feed did not contain, after all writes queued before. */
+  /** Deletes the documents that a feed did not contain, after all previously queued writes. */
   deleteUnseen(request: UnseenRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.kept.bytes, () =>
       unseenRows(this.#state, request, this.#context.slices),
     );
   }
 
-  /** Number of documents that `deleteUnseen` would delete now. */
+  /** Number of documents that `deleteUnseen` would delete if it ran now. */
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
@@ -210,7 +210,7 @@ export class Writer {
     return { stored, built: await buildWrite(ops, stored, schema, rules, home.builder) };
   }
 
-  /** The documents of new segments that are visible in at least one generation. */
+  /** Returns the documents of new segments that are visible in at least one generation. */
   async #shownDocuments(
     segments: readonly BuiltSegment[],
     ops: readonly WriteOp[],
@@ -276,8 +276,8 @@ function opsOf({ action, generation, documents }: WriteRequest): WriteOp[] {
 }
 
 /**
- * Stored documents that die, by generation: older ones, and those replaced by another write in the same
- * commit.
+ * Returns the stored documents that die, by generation: older documents, and documents replaced by another
+ * write in the same commit.
  */
 function deadLists(
   ops: readonly WriteOp[],
