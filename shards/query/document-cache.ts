@@ -1,7 +1,7 @@
 // Recently shown documents of all indexes of a shard. Reading one from the database costs more than all other
 // work needed to show it. A cached document is never stale, because the value stored under a uid and a
-// sequence number never changes. The cache has two halves: a used document moves to the young half, and when
-// the young half is full, the old one is dropped. So the least recently used documents go first.
+// sequence number never changes.
+import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { DocumentRecord } from "../segments/document-record.js";
 
 /** The cached form of a document. */
@@ -13,51 +13,40 @@ const RECORD_BYTES = 400;
 /** Longer documents are not cached, because they would displace too many others. */
 const DOCUMENT_BYTES_MAX = 64 * 1024;
 
+interface Shown<R> {
+  readonly uid: number;
+  readonly seq: number;
+  readonly record: R;
+}
+
 export class DocumentCache<R extends ShownRecord = ShownRecord> {
-  readonly #halfBytes: number;
-  #young: Half<R> = new Map();
-  #old: Half<R> = new Map();
-  #youngBytes = 0;
+  readonly #shown: ClockCache<number, Shown<R>>;
 
   constructor(bytesMax = BYTES_MAX) {
-    this.#halfBytes = bytesMax / 2;
+    this.#shown = new ClockCache(bytesMax);
   }
 
   get(uid: number, seq: number): R | undefined {
-    const record = this.#young.get(uid)?.get(seq);
-    if (record !== undefined) return record;
-    const older = this.#old.get(uid)?.get(seq);
-    if (older !== undefined) this.#put(uid, seq, older);
-    return older;
+    const shown = this.#shown.get(keyOf(uid, seq));
+    return shown?.uid === uid && shown.seq === seq ? shown.record : undefined;
   }
 
   put(uid: number, seq: number, record: R): void {
-    if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(uid, seq, record);
+    const { length } = record.raw;
+    if (length <= DOCUMENT_BYTES_MAX)
+      this.#shown.set(keyOf(uid, seq), { uid, seq, record }, length + RECORD_BYTES);
   }
 
   /** Discards the documents of all indexes. Called when an index was dropped, which is rare. */
   clear(): void {
-    this.#young = new Map();
-    this.#old = new Map();
-    this.#youngBytes = 0;
-  }
-
-  #put(uid: number, seq: number, record: R): void {
-    const bytes = record.raw.length + RECORD_BYTES;
-    if (this.#youngBytes + bytes > this.#halfBytes) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#youngBytes = 0;
-    }
-    let ofIndex = this.#young.get(uid);
-    if (ofIndex === undefined) {
-      ofIndex = new Map();
-      this.#young.set(uid, ofIndex);
-    }
-    ofIndex.set(seq, record);
-    this.#youngBytes += bytes;
+    this.#shown.clear();
   }
 }
 
-/** By index, then by sequence number: a combined key would allocate a string per lookup. */
-type Half<R> = Map<number, Map<number, R>>;
+/**
+ * One number, because a string per lookup would cost more than the lookup. It differs for the first 2^33
+ * documents of 2^20 indexes; documents that share a number displace each other.
+ */
+function keyOf(uid: number, seq: number): number {
+  return (uid % 2 ** 20) * 2 ** 33 + seq;
+}

@@ -1,6 +1,7 @@
 // Identifies the caller: finds the key in the Authorization header, or the key that signed a search token,
 // and returns its rights. Compares hashes, so that the duration of a comparison reveals nothing about a key.
 import { timingSafeEqual } from "node:crypto";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { KeyValue } from "../../catalog/lookups.js";
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
@@ -50,7 +51,7 @@ export class Doorkeeper {
    * takes effect at once. The Map hashes its keys with a random seed, so lookup times reveal nothing about
    * similar keys. Values are only in memory, where they also are during a request.
    */
-  readonly #hashes = new Map<string, string>();
+  readonly #hashes = new ClockCache<string, string>(KNOWN_VALUES_MAX);
   readonly #limits: Limits;
 
   constructor(adminKey: string, limits: Limits) {
@@ -83,9 +84,7 @@ export class Doorkeeper {
   }
 
   #keepHash(value: string, hash: string): void {
-    if (this.#hashes.has(value)) return;
-    if (this.#hashes.size >= KNOWN_VALUES_MAX) this.#hashes.clear();
-    this.#hashes.set(value, hash);
+    if (this.#hashes.get(value) === undefined) this.#hashes.set(value, hash);
   }
 
   #bootstrap(tenantHeader: string, state: CatalogState): Principal {

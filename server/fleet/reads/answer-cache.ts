@@ -1,12 +1,13 @@
-// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes;
-// the least recently used go first. An answer is kept when its question comes a second time: most questions
-// never do, and are not worth the copy.
+// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes.
+// An answer is kept when its question comes a second time: most questions never do, and are not worth the
+// copy.
 //
 // Why no answer is ever out of date: an answer is that of one generation of the index and of one state of its
 // record, rules and synonyms, and follows from these and the body of the query, which is compared byte by
 // byte. A write makes a new generation, a merge changes no answer. What else changes answers makes the index
 // a new owner here (see IndexState): another schema with its re-indexing, unloading, and the restart of a
 // shard, which then has its newest state only. Refused and late searches are errors, not answers.
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 
 /**
@@ -43,21 +44,20 @@ export interface RememberedAnswer {
 interface Entry extends Question, RememberedAnswer {
   readonly owner: IndexAnswers;
   readonly generation: number;
-  readonly bytes: number;
 }
 
 export class AnswerCache {
-  readonly #bytesMax: number;
+  readonly #entryBytesMax: number;
   readonly #meter: CacheMeter;
-  /** By hash, the least recently used first. */
-  readonly #entries = new Map<number, Entry>();
+  /** By hash. */
+  readonly #entries: ClockCache<number, Entry>;
   /** Hashes by their last bits: what was asked since then in the same place is forgotten. */
   readonly #seenOnce = new Int32Array(SEEN_ONCE);
-  #bytes = 0;
   #owners = 0;
 
   constructor(bytesMax: number, meter: CacheMeter) {
-    this.#bytesMax = bytesMax;
+    this.#entries = new ClockCache(bytesMax);
+    this.#entryBytesMax = bytesMax * PART_MAX;
     this.#meter = meter;
   }
 
@@ -85,8 +85,6 @@ export class AnswerCache {
       return null;
     }
     this.#meter.hits++;
-    this.#entries.delete(hash);
-    this.#entries.set(hash, entry);
     return entry;
   }
 
@@ -106,23 +104,12 @@ export class AnswerCache {
       this.#seenOnce[place] = hash;
       return;
     }
-    this.#drop(hash);
     const copies = { body: new Uint8Array(question.body), content: new Uint8Array(content), answered };
-    this.#entries.set(hash, { ...question, ...copies, owner, generation, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#drop(oldest);
-    }
+    this.#entries.set(hash, { ...question, ...copies, owner, generation }, bytes);
   }
 
   #keeps(bytes: number): boolean {
-    return bytes <= this.#bytesMax * PART_MAX;
-  }
-
-  #drop(hash: number): void {
-    this.#bytes -= this.#entries.get(hash)?.bytes ?? 0;
-    this.#entries.delete(hash);
+    return bytes <= this.#entryBytesMax;
   }
 }
 

@@ -1,6 +1,7 @@
 // Stand-ins for users and sessions in the query log: keyed hashes of 48 bits. They cannot be traced back
 // without the key in the data directory, and the same name has different hashes for different tenants.
 import { createHmac } from "node:crypto";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type Asker, NOBODY, type Person } from "../rows/journal.js";
 
 /** Maximum cached hashes. */
@@ -23,7 +24,7 @@ export interface NamedPerson {
 
 export class People {
   readonly #key: Uint8Array;
-  #known = new Map<string, Person>();
+  readonly #known = new ClockCache<string, Person>(KNOWN_MAX);
 
   constructor(key: Uint8Array) {
     this.#key = key;
@@ -47,7 +48,6 @@ export class People {
     if (known !== undefined) return known;
     const digest = createHmac("sha256", this.#key).update(name).digest();
     const person = digest.readUIntLE(0, HASH_BYTES) || NOBODY + 1;
-    if (this.#known.size >= KNOWN_MAX) this.#known = new Map();
     this.#known.set(name, person);
     return person;
   }

@@ -1,5 +1,6 @@
 // Popular searches of each index, for ranking and suggestions. Nobody waits for them: callers get what is
 // cached, and stale entries are refreshed from the query log in the background.
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { AnalyticsPool } from "../analytics/analytics-pool.js";
@@ -14,7 +15,7 @@ const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
 /** Maximum share of the log thread's time spent on refreshes. */
 const READ_SHARE = 1 / 500;
-/** Maximum cached indexes; the oldest entry is evicted. */
+/** Maximum cached indexes. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -32,7 +33,7 @@ interface PopularLogsOptions {
 export class PopularLogs {
   readonly #options: PopularLogsOptions;
   /** By log. */
-  readonly #known = new Map<number, Known>();
+  readonly #known = new ClockCache<number, Known>(INDEXES_MAX);
 
   constructor(options: PopularLogsOptions) {
     this.#options = options;
@@ -48,10 +49,6 @@ export class PopularLogs {
   }
 
   #add(log: number): Known {
-    if (this.#known.size >= INDEXES_MAX) {
-      const [oldest] = this.#known.keys();
-      this.#known.delete(oldest as number);
-    }
     const known = { popular: NOTHING_POPULAR, readAgainMs: 0, ageMs: AGE_MS_MIN, isReading: false };
     this.#known.set(log, known);
     return known;

@@ -1,5 +1,6 @@
 // Recently read blocks of searches, with their marks. Changed marks stay in memory until a checkpoint stores
 // them.
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import {
   DamagedBytesError,
   ENVELOPE_LOG_EVENTS,
@@ -69,12 +70,11 @@ export class MarkedBlock {
 
 export class Blocks {
   readonly #store: Store;
-  /** Least recently used first. */
-  readonly #known = new Map<string, MarkedBlock>();
-  #rows = 0;
-  /** Least recently used first. */
-  readonly #filters = new Map<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>();
-  #filterBytes = 0;
+  /** By name, like the others. */
+  readonly #known = new ClockCache<string, MarkedBlock>(ROWS_MAX);
+  readonly #filters = new ClockCache<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>(
+    FILTER_BYTES_MAX,
+  );
   /** Marks not yet stored by a checkpoint. */
   readonly #changed = new Map<string, MarkedBlock>();
 
@@ -85,36 +85,25 @@ export class Blocks {
   /** Throws BlockGoneError, DamagedBytesError. */
   searches(place: BlockPlace): MarkedBlock {
     const name = nameOf(place);
-    const known = this.#changed.get(name) ?? this.#known.get(name) ?? this.#read(place);
-    this.add(known);
-    return known;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const block = this.#changed.get(name) ?? this.#read(place);
+    this.add(block);
+    return block;
   }
 
   /** Adds a block that has been stored. */
   add(block: MarkedBlock): void {
-    const name = nameOf(block.place);
-    if (this.#known.delete(name)) this.#rows -= block.searches.rows;
-    this.#known.set(name, block);
-    this.#rows += block.searches.rows;
-    for (const [oldest, { searches }] of this.#known) {
-      if (this.#rows <= ROWS_MAX || oldest === name) break;
-      this.#known.delete(oldest);
-      this.#rows -= searches.rows;
-    }
+    this.#known.set(nameOf(block.place), block, block.searches.rows);
   }
 
   /** False if neither the user nor the session searched for the text in the block. Throws like `searches`. */
   mayHold(place: BlockPlace, asker: Asker, text: number): boolean {
     const name = nameOf(place);
-    const filter = this.#filters.get(name)?.filter ?? new AskedFilter(this.searches(place).searches);
-    if (this.#filters.delete(name)) this.#filterBytes -= filter.bytes;
-    this.#filters.set(name, { place, filter });
-    this.#filterBytes += filter.bytes;
-    for (const [oldest, { filter: other }] of this.#filters) {
-      if (this.#filterBytes <= FILTER_BYTES_MAX || oldest === name) break;
-      this.#filters.delete(oldest);
-      this.#filterBytes -= other.bytes;
-    }
+    const known = this.#filters.get(name);
+    if (known !== undefined) return known.filter.mayHold(asker, text);
+    const filter = new AskedFilter(this.searches(place).searches);
+    this.#filters.set(name, { place, filter }, filter.bytes);
     return filter.mayHold(asker, text);
   }
 
@@ -124,7 +113,9 @@ export class Blocks {
   }
 
   changed(block: MarkedBlock): void {
-    this.#changed.set(nameOf(block.place), block);
+    const name = nameOf(block.place);
+    this.#changed.set(name, block);
+    if (this.#known.get(name) !== block) this.add(block);
   }
 
   /** Blocks of the log whose marks no checkpoint has stored yet. */
@@ -140,10 +131,8 @@ export class Blocks {
   /** Invalidates the blocks of a log, or of one of its hours. */
   forget(log: number, hour?: number): void {
     for (const blocks of [this.#known, this.#changed, this.#filters])
-      for (const [name, { place }] of blocks)
+      for (const [name, { place }] of blocks.entries())
         if (place.log === log && (hour === undefined || place.hour === hour)) blocks.delete(name);
-    this.#rows = [...this.#known.values()].reduce((sum, { searches }) => sum + searches.rows, 0);
-    this.#filterBytes = [...this.#filters.values()].reduce((sum, { filter }) => sum + filter.bytes, 0);
   }
 
   #read(place: BlockPlace): MarkedBlock {

@@ -2,6 +2,7 @@
 // rollups contain small numbers. New entries are kept in memory until the next checkpoint stores them.
 
 import { crc32 } from "node:zlib";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { kindRange, type LogKeyKind, LogKind, numberKey, wordKey, wordOfKey } from "../rows/keys.js";
@@ -24,7 +25,7 @@ export class Dictionary {
   readonly #numberKind: LogKeyKind;
   /** Numbers start at 1. */
   #next: number;
-  #known = new Map<string, number>();
+  readonly #known = new ClockCache<string, number>(KNOWN_MAX);
   /** Entries not stored yet; the first has the number `#storedNext`. */
   #pending: string[] = [];
   readonly #pendingNumbers = new Map<string, number>();
@@ -58,7 +59,7 @@ export class Dictionary {
     const value = this.#store.getSync(wordKey(this.#log, this.#numberKind, word));
     if (value === undefined) return 0;
     const number = numberIn(value);
-    this.#remember(word, number);
+    this.#known.set(word, number);
     return number;
   }
 
@@ -106,14 +107,9 @@ export class Dictionary {
   }
 
   stored(): void {
-    for (const [word, number] of this.#pendingNumbers) this.#remember(word, number);
+    for (const [word, number] of this.#pendingNumbers) this.#known.set(word, number);
     this.#pending = [];
     this.#pendingNumbers.clear();
-  }
-
-  #remember(word: string, number: number): void {
-    if (this.#known.size >= KNOWN_MAX) this.#known = new Map();
-    this.#known.set(word, number);
   }
 }
 

@@ -2,6 +2,7 @@
 // decides which search a new one supersedes, and to which search an event belongs. Knows no clock and no
 // thread: the same rows give the same state.
 import { hash } from "node:crypto";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
 import {
@@ -79,7 +80,7 @@ export class LogState {
   readonly #store: Store;
   readonly #blocks: Blocks;
   /** By their journal form. */
-  readonly #answers = new Map<string, Asked>();
+  readonly #answers = new ClockCache<string, Asked>(ANSWERS_MAX);
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
     this.log = log;
@@ -186,7 +187,6 @@ export class LogState {
       mode: SEARCH_MODES.indexOf(mode),
       hits: documents.map((id) => this.documents.numberOf(id)),
     };
-    if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
     this.#answers.set(answered, asked);
     return asked;
   }

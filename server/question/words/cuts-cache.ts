@@ -1,6 +1,7 @@
 // Caches the splits of a word that occur in some document, for one index and one generation. A word can be
 // split in about ten ways, most of which occur nowhere. A cached word needs neither splitting nor lookups of
-// its parts. Consists of two halves with LRU eviction, like the cache of expansions.
+// its parts.
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 
 /** Terms that may occur side by side in some document. */
 export interface FoundCut {
@@ -14,34 +15,19 @@ const WORDS_MAX = 8_000;
 const NO_CUTS: readonly FoundCut[] = [];
 
 export class CutsCache {
-  #young = new Map<string, readonly FoundCut[]>();
-  #old = new Map<string, readonly FoundCut[]>();
+  readonly #cuts = new ClockCache<string, readonly FoundCut[]>(WORDS_MAX);
 
   /** Null if not cached. `slots` are those of the queried fields. */
   get(slots: readonly number[], term: string): readonly FoundCut[] | null {
-    const key = keyOf(slots, term);
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.#keep(key, old);
-    return old ?? null;
+    return this.#cuts.get(keyOf(slots, term)) ?? null;
   }
 
   put(slots: readonly number[], term: string, cuts: readonly FoundCut[]): void {
-    this.#keep(keyOf(slots, term), cuts.length === 0 ? NO_CUTS : cuts);
+    this.#cuts.set(keyOf(slots, term), cuts.length === 0 ? NO_CUTS : cuts);
   }
 
   clear(): void {
-    this.#young.clear();
-    this.#old.clear();
-  }
-
-  #keep(key: string, cuts: readonly FoundCut[]): void {
-    if (this.#young.size >= WORDS_MAX / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(key, cuts);
+    this.#cuts.clear();
   }
 }
 

@@ -1,12 +1,13 @@
 // Caches the dictionaries' answers about single words, for one index and its latest generation; a newer
 // generation empties it. It is keyed by word rather than by query, because queries share words far more often
-// than their whole text. The cache has two halves: a used answer moves to the young half, and when the young
-// half is full, the old one is dropped. So the least recently used answers go first.
+// than their whole text. The words have two halves: a used answer moves to the young half, and when the young
+// half is full, the old one is dropped. A ClockCache would need one key per word, and has one bound, not two.
 import type {
   ExpandProgram,
   ExpandSuspect,
   ExpandWord,
 } from "../../../engine-wasm/host/programs/expand-program.js";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 import { CutsCache } from "./cuts-cache.js";
 import {
@@ -31,7 +32,7 @@ const TERMS_TOTAL_MAX = 60_000;
 type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
-  readonly #statistics = new Map<string, Statistics>();
+  readonly #statistics = new ClockCache<string, Statistics>(SLOT_LISTS_MAX);
   /** By number of fields, the shared answer for all words that no field has. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
@@ -87,7 +88,6 @@ export class ExpansionCache {
       this.#generation = generation;
     }
     const prefix = slots.join();
-    if (this.#statistics.size >= SLOT_LISTS_MAX) this.#statistics.clear();
     this.#statistics.set(prefix, { liveRows: answer.liveRows, slots: answer.slots });
     words.forEach((word, i) => {
       const expansion = answer.words[i] as KnownWord;

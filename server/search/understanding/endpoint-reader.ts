@@ -1,6 +1,7 @@
 // Has queries interpreted by a language model, on an OpenAI-compatible server that the tenant chose. Asks
 // once, waits no longer than the configured timeout, and caches answers. An answer is only a claim:
 // endpoint-answer.ts validates it.
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
@@ -38,8 +39,8 @@ export interface EndpointReaderOptions {
 
 export class EndpointReader {
   readonly #options: EndpointReaderOptions;
-  /** By index state, the caller's filter, and text; least recently used first. */
-  readonly #claims = new Map<string, Claim>();
+  /** By index state, the caller's filter, and text. */
+  readonly #claims = new ClockCache<string, Claim>(ANSWERS_MAX);
   readonly #underWay = new Map<string, Promise<Claim | null>>();
   /** By uid. */
   readonly #known = new Map<number, Known>();
@@ -68,11 +69,7 @@ export class EndpointReader {
   ): Promise<Claim | null> {
     const key = JSON.stringify([state, within, text]);
     const known = this.#claims.get(key);
-    if (known !== undefined) {
-      this.#claims.delete(key);
-      this.#claims.set(key, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const asked = this.#underWay.get(key);
     if (asked !== undefined) return asked;
     if (this.#underWay.size >= UNDER_WAY_MAX || Date.now() < (this.#resting.get(record) ?? 0)) return null;
@@ -80,7 +77,7 @@ export class EndpointReader {
     this.#underWay.set(key, work);
     try {
       const claim = await work;
-      if (claim !== null) this.#remember(key, claim);
+      if (claim !== null) this.#claims.set(key, claim);
       return claim;
     } finally {
       this.#underWay.delete(key);
@@ -135,13 +132,5 @@ export class EndpointReader {
   #forget(uid: number): void {
     this.#known.get(uid)?.endpoint?.close();
     this.#known.delete(uid);
-  }
-
-  #remember(key: string, claim: Claim): void {
-    this.#claims.set(key, claim);
-    for (const oldest of this.#claims.keys()) {
-      if (this.#claims.size <= ANSWERS_MAX) break;
-      this.#claims.delete(oldest);
-    }
   }
 }

@@ -4,6 +4,7 @@
 // current index anyway. The facts are renewed in the background while the query continues with the known
 // ones.
 
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -67,15 +68,14 @@ function weightOf({ size, within }: Entry): number {
 }
 
 export class FactsMemory {
-  /** By index uid and `within`, least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  /** By index uid and `within`. */
+  readonly #entries: ClockCache<string, Entry>;
   readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
   readonly #limits: Limits;
-  readonly #valuesMax: number;
 
   constructor(limits: Limits, valuesMax = VALUES_MAX) {
     this.#limits = limits;
-    this.#valuesMax = valuesMax;
+    this.#entries = new ClockCache(valuesMax);
   }
 
   /** Words that queries may use to name fields of the index. */
@@ -97,18 +97,17 @@ export class FactsMemory {
       const isLarge = documents + known.size > SMALL_MAX;
       const ageMs = Date.now() - known.gatheredAt;
       if (current || (isLarge && ageMs < TOO_OLD * FACTS_MS)) {
-        this.#keep(key, known);
         if (!current && ageMs >= FACTS_MS) void this.#renew(key, known, question);
         return { facts: await known.facts, current };
       }
     }
     const entry = this.#gather(question, snapshot);
     // During a rebuild, facets change without a new generation, so the facts are not cached.
-    if (snapshot.expansions !== null) this.#keep(key, entry);
+    if (snapshot.expansions !== null) this.#entries.set(key, entry, weightOf(entry));
     try {
       const facts = await entry.facts;
       entry.size = facts.size;
-      this.#shrink();
+      if (this.#entries.get(key) === entry) this.#entries.set(key, entry, weightOf(entry));
       return { facts, current: true };
     } catch (error) {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
@@ -129,8 +128,7 @@ export class FactsMemory {
         const entry = this.#gather(question, snapshot);
         entry.size = (await entry.facts).size;
         if (this.#entries.get(key) !== known || snapshot.expansions === null) return;
-        this.#entries.set(key, entry);
-        this.#shrink();
+        this.#entries.set(key, entry, weightOf(entry));
       });
     } catch {
       // After a failure, later queries try again. Once the facts are too old, a query waits for new ones and
@@ -155,20 +153,5 @@ export class FactsMemory {
     const fields = facetsToKnow(record, view, understandingFacetsMax);
     const values = fields.length === 0 ? [] : await count(snapshot, fields, understandingFacetValuesMax);
     return new IndexFacts(record, view, values);
-  }
-
-  #keep(key: string, entry: Entry): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-  }
-
-  #shrink(): void {
-    let values = 0;
-    for (const entry of this.#entries.values()) values += weightOf(entry);
-    for (const [key, entry] of this.#entries) {
-      if (values <= this.#valuesMax) break;
-      this.#entries.delete(key);
-      values -= weightOf(entry);
-    }
   }
 }

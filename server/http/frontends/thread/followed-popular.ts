@@ -1,4 +1,5 @@
 // What is popular in the indexes, as the owner tells it. Searches use what is known; what is old is asked for again beside them.
+import { ClockCache } from "../../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../../catalog/records/index-record.js";
 import type { Logger } from "../../../ground/log.js";
 import { NOTHING_POPULAR } from "../../../query-log/popularity/popularity.js";
@@ -8,7 +9,7 @@ import type { OwnerCalls } from "../messages.js";
 
 /** The owner is asked again after so long, if the index is searched. */
 const AGE_MS = 2_000;
-/** With more, the one that was asked for first is forgotten. */
+/** Maximum cached indexes. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -20,7 +21,7 @@ export class FollowedPopular {
   readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #log: Logger;
   /** By uid. */
-  readonly #known = new Map<number, Known>();
+  readonly #known = new ClockCache<number, Known>(INDEXES_MAX);
 
   constructor(owner: ThreadChannel<OwnerCalls>, log: Logger) {
     this.#owner = owner;
@@ -35,10 +36,6 @@ export class FollowedPopular {
   }
 
   #add(uid: number): Known {
-    if (this.#known.size >= INDEXES_MAX) {
-      const [oldest] = this.#known.keys();
-      this.#known.delete(oldest as number);
-    }
     const known = { popular: NOTHING_POPULAR, askAgainMs: 0 };
     this.#known.set(uid, known);
     return known;
