@@ -4,6 +4,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { LentMemory } from "../../../engine-wasm/host/instance/sharing.js";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
@@ -45,8 +46,8 @@ export class BorrowedMemories {
   readonly #readerOf: ReaderOf;
   /** By uid, least recently used first. */
   readonly #readings = new Map<number, Reading>();
-  /** By uid, least recently read first. */
-  readonly #waiting = new Map<number, Waiting>();
+  /** By uid. */
+  readonly #waiting = new ClockCache<number, Waiting>(READERS_MAX);
 
   constructor(port: MessagePort, readerOf: ReaderOf) {
     this.#port = port;
@@ -80,12 +81,10 @@ export class BorrowedMemories {
   }
 
   #wait(uid: number): void {
-    const waiting = this.#waiting.get(uid) ?? { reads: 0, fromMs: 0 };
-    this.#waiting.delete(uid);
-    this.#waiting.set(uid, waiting);
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= READERS_MAX) break;
-      this.#waiting.delete(oldest);
+    let waiting = this.#waiting.get(uid);
+    if (waiting === undefined) {
+      waiting = { reads: 0, fromMs: 0 };
+      this.#waiting.set(uid, waiting);
     }
     if (performance.now() < waiting.fromMs) return;
     waiting.reads++;
