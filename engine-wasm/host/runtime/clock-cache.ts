@@ -1,12 +1,12 @@
-// A map of bounded weight that keeps what is used: the one cache for the server, the shards and the engine's
-// host. Evicts by second chance (the "clock" of page replacement): a lookup only marks its entry, and eviction
-// takes the oldest entry that was not used since the last look at it. It keeps about what LRU keeps, and a hit
-// costs little more than one of a plain map.
+// A map of bounded weight that keeps what is used: the one cache for the server and the shards. Evicts by
+// second chance (the "clock" of page replacement): a lookup only marks its entry, and eviction takes the oldest
+// entry that was not used since eviction last looked at it. It keeps about what LRU keeps, and a hit costs
+// little more than one of a plain map.
 
 interface Entry<V> {
   readonly value: V;
   readonly weight: number;
-  /** Since the hand last passed. */
+  /** Since eviction last looked at it. */
   used: boolean;
 }
 
@@ -15,9 +15,9 @@ export class ClockCache<K, V> {
   /** In the order in which the hand reaches them. */
   #entries = new Map<K, Entry<V>>();
   /**
-   * At the first entry, because what it passes is evicted or moved to the end. It spares eviction the search
-   * for the first entry behind deleted ones. Null after other deletions: as long as an iterator does not move,
-   * it keeps alive every table that V8 has replaced in the meantime.
+   * Stands before the oldest entry, because eviction removes what it passes or moves it to the end. Keeping it
+   * spares each eviction the walk over deleted entries at the front. Null after other deletions: an iterator
+   * that does not move keeps alive every table that V8 has replaced since.
    */
   #hand: Iterator<[K, Entry<V>]> | null = null;
   #weight = 0;
@@ -62,7 +62,7 @@ export class ClockCache<K, V> {
     for (const [key, { value }] of this.#entries) yield [key, value];
   }
 
-  /** There must be an entry. */
+  /** Requires an entry. */
   #evict(): void {
     this.#hand ??= this.#entries.entries();
     for (;;) {
