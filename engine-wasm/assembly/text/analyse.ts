@@ -9,7 +9,7 @@ import { JoinedTokens } from "./join";
 import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
-/** Tokens of the text of `bytes` bytes at p, in scratch: layout TOKEN_*, back to back. */
+/** Returns the tokens of the text of `bytes` bytes at p, in scratch: TOKEN_* structures, back to back. */
 export function analyse(p: usize, bytes: usize): usize {
   const tokens = Tokenizer.make();
   const joined = JoinedTokens.make(tokens);
@@ -29,7 +29,7 @@ export function analyse(p: usize, bytes: usize): usize {
   return result;
 }
 
-/** Writes a token at `out`, the end of scratch. Returns its end. */
+/** Writes a token at `out`, the end of scratch. Returns the end of the token. */
 function putToken(
   out: usize,
   term: usize,
@@ -51,14 +51,14 @@ function putToken(
   return out + size;
 }
 
-/** Folded value of the text of `bytes` bytes at p, in scratch. */
+/** Returns the folded value of the text of `bytes` bytes at p, in scratch. */
 export function fold(p: usize, bytes: usize): usize {
   const result = scratch(4 + foldBound(bytes));
   Mem.putU32(result, foldValue(p, bytes, result + 4));
   return result;
 }
 
-/** Hash of the `bytes` bytes at p, in scratch. */
+/** Hash of the `bytes` bytes at p, which is in scratch. */
 export function hash(p: usize, bytes: usize): u64 {
   return hash64(p, bytes);
 }

@@ -3,7 +3,7 @@ import { CLASS_DIGIT } from "../layout";
 import { pointAt, pointBytes } from "../memory/utf8";
 import { entryClass, tableEntry } from "./unicode";
 
-/** Tests the character at p and sets `pointBytes`. */
+/** True if the character at p is a digit. Sets `pointBytes`. */
 function isDigitAt(p: usize, end: usize): bool {
   const point = pointAt(p, end);
   return point >= 0 && entryClass(tableEntry(point)) == CLASS_DIGIT;

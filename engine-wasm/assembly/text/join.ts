@@ -1,6 +1,6 @@
-// Joined tokens: a run of tokens with one joiner between every two neighbours ("wi-fi", "AB-123/4") is also
-// one word ("wifi", "ab1234"). Follows the tokenizer from token to token. The last token of a text ends its
-// run, so no state carries over to the next text.
+// Joined tokens: a run of tokens with a single joiner between neighbours ("wi-fi", "AB-123/4") also forms one
+// word ("wifi", "ab1234"). Follows the tokenizer from token to token. The last token of a text ends its run,
+// so no state carries over to the next text.
 //
 //   while (tokens.next()) { ... if (joined.endsHere()) { joined.at, joined.bytes, joined.start, joined.parts } }
 
@@ -12,18 +12,18 @@ import { Tokenizer } from "./tokenize";
 
 const JOINED_ROOM: usize = 128;
 
-/** The joined tokens of a tokenizer's texts. In scratch, followed by space for the joined term. */
+/** The joined tokens found in a tokenizer's texts. In scratch, followed by space for the joined term. */
 @unmanaged
 export class JoinedTokens {
   tokens: Tokenizer;
   /** Length of the joined term in bytes. */
   bytes: u32;
-  /** Start of its text; it ends with the current token. */
+  /** Start of the joined term's text, which ends with the current token. */
   start: u32;
-  /** The number of tokens in it, 2..JOIN_PARTS_MAX. */
+  /** Number of tokens in the joined term, 2..JOIN_PARTS_MAX. */
   parts: u32;
 
-  private run: u32; // parts of the run that continues after the current token, 0 = none
+  private run: u32; // number of tokens in the run that continues after the current token, 0 = none
   private joinable: bool; // short enough, without ideographs
   private numbers: bool; // only digits so far
   private joinsNumbers: bool; // all joiners so far are JOIN_ALL
@@ -39,7 +39,7 @@ export class JoinedTokens {
     return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
 
-  /** To be called once per token. True if it is the last of a run that is joined. */
+  /** To be called once per token. True if the current token is the last of a run that is joined. */
   endsHere(): bool {
     const joiner = this.tokens.joinerBehind();
     if (joiner == JOIN_NONE && this.run == 0) return false;

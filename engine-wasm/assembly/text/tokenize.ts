@@ -1,10 +1,10 @@
-// The one analyser: UTF-8 text to folded tokens, the same for documents and queries. A resumable iterator
-// that is its own current token, so a token costs no allocation:
+// The only analyser: turns UTF-8 text into folded tokens, the same way for documents and queries. A resumable
+// iterator that is its own current token, so a token costs no allocation:
 //
 //   tokens.begin(text, bytes);
 //   while (tokens.next()) { tokens.at, tokens.bytes, tokens.start, tokens.end, tokens.isIdeograph, tokens.joinerBehind() }
 //
-// Positions are up to the caller: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
+// Assigning positions (0, 1, 2 ...) is up to the caller. Malformed bytes count as separators.
 import {
   CLASS_APOSTROPHE,
   CLASS_IDEOGRAPH,
@@ -42,7 +42,7 @@ function tokenBegins(p: usize, end: usize): bool {
   return isWordClass(kind) || kind == CLASS_IDEOGRAPH;
 }
 
-/** Entry of the code point at p, which is not ASCII; sets `pointBytes`. */
+/** Table entry of the code point at p, which is not ASCII. Sets `pointBytes`. */
 function wideEntry(p: usize, end: usize): u32 {
   const point = pointAt(p, end);
   return point < 0 ? CLASS_SEPARATOR : unicodeEntry(point);
@@ -64,7 +64,7 @@ function copyShort(to: usize, from: usize, bytes: u32): void {
   for (let i: u32 = 0; i < bytes; i++) Mem.putU8(to + i, Mem.u8At(from + i));
 }
 
-/** The tokens of one text at a time. In scratch, followed by space for the token. */
+/** Iterates over the tokens of one text at a time. In scratch, followed by space for the token. */
 @unmanaged
 export class Tokenizer {
   /** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
@@ -77,7 +77,7 @@ export class Tokenizer {
   private text: usize;
   private textEnd: usize;
   private cursor: usize;
-  private room: u32; // maximum length of the token; set to its length once something did not fit
+  private room: u32; // maximum length of the token; set to its current length once a character did not fit
 
   static make(): Tokenizer {
     return changetype<Tokenizer>(scratchZeroed(offsetof<Tokenizer>() + TOKEN_ROOM));
@@ -217,7 +217,7 @@ export class Tokenizer {
     }
     if (n + count > this.room) {
       count = this.room - n;
-      // Back to a code point's first byte.
+      // Move back to the first byte of a code point.
       while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--;
       this.room = n + count;
     }
@@ -227,9 +227,9 @@ export class Tokenizer {
 }
 
 /**
- * Folds a whole value for equality and order: folds each character, drops ignored marks, trims white space
- * and collapses its runs to one space. Ignores an index's overrides. `out` needs `foldBound(bytes)`. Returns
- * the bytes written.
+ * Folds a whole value for equality and ordering: folds each character, drops ignored marks, trims white space
+ * and collapses runs of it to one space. An index's overrides do not apply. `out` needs `foldBound(bytes)`
+ * bytes. Returns the number of bytes written.
  */
 export function foldValue(at: usize, bytes: usize, out: usize): u32 {
   const end = at + bytes;

@@ -1,7 +1,7 @@
-// Class and folding of code points, from the frozen table that the host puts into a region of this instance,
-// overridden by an index's symbols_to_index and token_separators. ASCII is copied into flat tables, so that
-// the tokenizer uses the big table only for other characters. The tables are variables: an instance has one
-// set, from setUnicode and setOverrides on, for all texts.
+// Class and folding of code points. They come from the frozen table that the host puts into a region of this
+// instance, overridden by an index's symbols_to_index and token_separators. ASCII is copied into flat tables,
+// so that the tokenizer uses the big table only for other characters. The tables are variables: an instance
+// uses one set, from setUnicode and setOverrides, for all texts.
 import {
   CLASS_DIGIT,
   CLASS_IGNORED,
@@ -33,17 +33,17 @@ const BLOCK_MASK: u32 = (1 << FOLD_BLOCK_SHIFT) - 1;
 
 /** u8[128]: the folded byte of a letter or digit, 0 for every other character. */
 export const ASCII_WORD: usize = memory.data(128);
-/** u8[128]: CLASS_*. */
+/** u8[128]: CLASS_* of a character. */
 export const ASCII_CLASS: usize = memory.data(128);
-/** u8[128]: the folded byte of every character, without overrides. None is dropped. */
+/** u8[128]: the folded byte of every character, ignoring overrides. No character is dropped. */
 export const ASCII_FOLD: usize = memory.data(128);
-/** u8[128]: JOIN_*. */
+/** u8[128]: JOIN_* of a character. */
 export const ASCII_JOIN: usize = memory.data(128);
 
 // . _ + & # : - /.
 const ASCII_JOINERS: usize = memory.data<u8>([0x2e, 0x5f, 0x2b, 0x26, 0x23, 0x3a, 0x2d, 0x2f]);
 const ASCII_JOINER_COUNT: u32 = 8;
-const ASCII_JOIN_ALL: u32 = 6; // from here on, they join numbers too
+const ASCII_JOIN_ALL: u32 = 6; // joiners from this index on also join numbers
 const NO_OVERRIDE: u32 = 0xffffffff;
 
 let stage1: usize = 0;
@@ -52,11 +52,11 @@ let pool: usize = 0;
 let growth: u32 = 1;
 let overrides: usize = 0;
 let overrideCount: u32 = 0;
-let wideOverrides: u32 = 0; // entries above ASCII
+let wideOverrides: u32 = 0; // number of overrides above ASCII
 
 /**
- * Uses the Unicode table at `table`, which must stay in place, without overrides. Returns STATUS_DAMAGED if
- * the bytes are not a table of this version.
+ * Uses the Unicode table at `table`, which must stay in place, and removes all overrides. Returns
+ * -STATUS_DAMAGED if the bytes are not a table of this version.
  */
 export function setUnicode(table: usize): i32 {
   if (Mem.u32At(table + FOLD_MAGIC_AT) != FOLD_MAGIC) return -STATUS_DAMAGED;
@@ -70,8 +70,8 @@ export function setUnicode(table: usize): i32 {
 }
 
 /**
- * Uses `count` overrides at `list` (see OVERRIDE_SEPARATOR), which must stay in place: symbols become letters
- * that fold to themselves, separators win over everything.
+ * Uses `count` overrides at `list` (see OVERRIDE_SEPARATOR), which must stay in place. Symbols become letters
+ * that fold to themselves; separators take precedence over everything else.
  */
 export function setOverrides(list: usize, count: u32): i32 {
   overrides = list;
@@ -95,7 +95,7 @@ export function setOverrides(list: usize, count: u32): i32 {
   return STATUS_OK;
 }
 
-/** JOIN_* of a code point above ASCII: hyphens, dashes and the minus sign join. */
+/** JOIN_* of a code point above ASCII. Hyphens, dashes and the minus sign are joiners. */
 export function wideJoin(point: u32): u32 {
   if ((point < 0x2010 || point > 0x2013) && point != 0x2212) return JOIN_NONE;
   return overrideOf(point) == NO_OVERRIDE ? JOIN_ALL : JOIN_NONE;
@@ -105,7 +105,7 @@ function asciiFolding(c: u32, entry: u32): u32 {
   return entryBytes(entry) == 0 ? c : Mem.u8At(entryPlace(entry));
 }
 
-/** Maximum number of bytes in the folding of `bytes` bytes. */
+/** Maximum size in bytes of the folding of `bytes` bytes. */
 export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }
@@ -121,7 +121,7 @@ export function entryClass(entry: u32): u32 {
   return entry & 7;
 }
 
-/** Bytes of the folding, 0 if the code point folds to itself. */
+/** Number of bytes in the folding, 0 if the code point folds to itself. */
 export function entryBytes(entry: u32): u32 {
   return (entry >> FOLD_LENGTH_SHIFT) & 63;
 }
@@ -131,7 +131,7 @@ export function entryPlace(entry: u32): usize {
   return pool + (entry >> FOLD_PLACE_SHIFT);
 }
 
-/** Table entry of a code point without overrides. */
+/** Table entry of a code point, ignoring overrides. */
 export function tableEntry(point: u32): u32 {
   const block: u32 = Mem.u16At(stage1 + ((<usize>(point >> FOLD_BLOCK_SHIFT)) << 1));
   return Mem.u32At(entries + ((<usize>((block << FOLD_BLOCK_SHIFT) | (point & BLOCK_MASK))) << 2));

@@ -1,7 +1,7 @@
-// Rotates new term vectors as close as possible to those of an older model, so that vectors made with either
-// can be compared. The rotation is the orthonormal factor of the polar decomposition of N'O, where the rows
-// of N and O are the new and old vectors of terms in both models (Schoenemann, "A generalized solution of the
-// orthogonal Procrustes problem", 1966).
+// Rotates new term vectors as close as possible to the term vectors of an older model, so that vectors made
+// with either model can be compared. The rotation is the orthonormal factor of the polar decomposition of
+// N'O, where the rows of N and O are the new and old vectors of the terms in both models (Schoenemann, "A
+// generalized solution of the orthogonal Procrustes problem", 1966).
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -21,11 +21,11 @@ const SHARED_LEAST: u32 = VECTOR_SIZE;
 /** Above this many shared terms, sample at a fixed stride. */
 const SHARED_MOST: u32 = 16384;
 const GATHERED: u32 = 1536;
-/** Minimum agreement between the vectors of shared terms after the rotation, as a cosine. */
+/** Minimum cosine, after the rotation, between the new and old vectors of shared terms. */
 const AGREEMENT_LEAST: f64 = 0.5;
 /**
- * Share of the identity that is added, so that the rotation is defined for directions that no shared term
- * has.
+ * Fraction of the identity added, so that the rotation is also defined in directions that no shared term
+ * covers.
  */
 const IDENTITY_SHARE: f64 = 1e-5;
 const POLISHING_TURNS: u32 = 3;
@@ -46,8 +46,8 @@ class Shared {
 }
 
 /**
- * Rotates the rows of `vectors`. Returns false, having changed nothing, if too few terms are shared or they
- * do not agree.
+ * Rotates the rows of `vectors`. Returns false, having changed nothing, if the models share too few terms or
+ * the vectors of shared terms do not agree.
  */
 export function align(previous: usize, vectors: usize, names: Names, chosen: Chosen): bool {
   const shared = changetype<Shared>(reserve(offsetof<Shared>()));
@@ -92,7 +92,7 @@ function findShared(shared: Shared): void {
   shared.count = count;
 }
 
-/** Computes N'O, some rows at a time. A term is weighted as in a document. */
+/** Computes N'O, a batch of rows at a time. Terms are weighted as they are in a document. */
 function addUp(shared: Shared): void {
   const step = (shared.count + SHARED_MOST - 1) / SHARED_MOST;
   const fresh = reserve(2 * <usize>GATHERED * FLOATS_BYTES);
@@ -111,7 +111,7 @@ function addUp(shared: Shared): void {
   release(fresh);
 }
 
-/** The vectors of pair `i`. */
+/** Copies the vectors of pair `i` to `fresh` and `old`. */
 function gather(shared: Shared, i: u32, fresh: usize, old: usize): void {
   const term = Mem.u32At(shared.pairs + ((<usize>i) << 3));
   const oldTerm = Mem.u32At(shared.pairs + ((<usize>i) << 3) + 4);
@@ -127,7 +127,7 @@ function gather(shared: Shared, i: u32, fresh: usize, old: usize): void {
   shared.oldSquare += <f64>dotFloats(old, old);
 }
 
-/** Cosine between the rotated new vectors and the old ones, each set taken as one long vector. */
+/** Cosine between the rotated new vectors and the old ones, treating each set as one long vector. */
 function agreement(shared: Shared, rotation: usize): f64 {
   let sum: f64 = 0;
   for (let i: u32 = 0; i < SIZE; i++) {
@@ -138,8 +138,8 @@ function agreement(shared: Shared, rotation: usize): f64 {
 }
 
 /**
- * The orthonormal factor of M at `matrix`: M V S^-1 V' with M'M = V S^2 V', refined by Newton-Schulz steps.
- * Uses the three matrices after `rotation`. Returns false if M has no direction or the factor is not
+ * Computes the orthonormal factor of M at `matrix`: M V S^-1 V' with M'M = V S^2 V', refined by Newton-Schulz
+ * steps. Uses the three matrices after `rotation`. Returns false if M has no direction or the factor is not
  * orthonormal.
  */
 function polarFactor(matrix: usize, rotation: usize): bool {
@@ -171,7 +171,7 @@ function polarFactor(matrix: usize, rotation: usize): bool {
     }
   }
   release(values);
-  productOfTransposed(vectors, scaled, SIZE, inner); // V S^-1 V', as eigenvectors are rows
+  productOfTransposed(vectors, scaled, SIZE, inner); // V S^-1 V': the eigenvectors are rows
   productOf(rotation, inner, SIZE, vectors);
   Mem.copy(rotation, vectors, MATRIX_BYTES);
   return polish(rotation, inner, vectors);

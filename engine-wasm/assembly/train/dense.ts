@@ -1,22 +1,22 @@
 // Products of dense f32 matrices whose rows may be padded. Both products work on the same tile of 4 x 8 sums,
 // which stay in registers; their inputs are copied to contiguous memory first. Widths are multiples of 8.
 //
-// A tile sums in f32 over at most one block of rows. Across blocks sums are f64, so that matrices of many
-// rows keep their small directions.
+// A tile is summed in f32 over at most one block of rows. Sums across blocks are f64, so that small
+// directions survive in matrices with many rows.
 
 import { release, reserve } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 
-const ACROSS: u32 = 8; // columns of a tile
-const DOWN: u32 = 4; // rows of a tile
+const ACROSS: u32 = 8; // columns per tile
+const DOWN: u32 = 4; // rows per tile
 const BLOCK_ROWS_OF_SUMS: u32 = 192;
 const BLOCK_ROWS_OF_PRODUCT: u32 = 64;
 const TILE_BYTES: usize = 128;
 
 /**
- * f32[4][8] at `out`, rows `outStep` bytes apart: the sum over i < depth of a[i][0..4) times b[i][0..8). The
- * rows of a lie `aStep` bytes apart, those of b 32.
+ * Computes f32[4][8] at `out`, rows `outStep` bytes apart: the sum over i < depth of a[i][0..4) times
+ * b[i][0..8). The rows of a are `aStep` bytes apart, the rows of b 32 bytes.
  */
 function tile(a: usize, aStep: usize, b: usize, depth: u32, out: usize, outStep: usize): void {
   let s00: v128 = f32x4.splat(0);
@@ -57,7 +57,10 @@ function tile(a: usize, aStep: usize, b: usize, depth: u32, out: usize, outStep:
   Mem.putV128(out + 16, s31);
 }
 
-/** Copies `rows` rows of `width` numbers to panels of 8 columns, each panel row by row. */
+/**
+ * Copies `rows` rows of `width` numbers to panels of 8 columns; within a panel, numbers are stored row by
+ * row.
+ */
 function toPanels(from: usize, stride: usize, rows: u32, width: u32, to: usize): void {
   for (let column: u32 = 0; column < width; column += ACROSS) {
     let at = from + ((<usize>column) << 2);
@@ -71,8 +74,8 @@ function toPanels(from: usize, stride: usize, rows: u32, width: u32, to: usize):
 }
 
 /**
- * Adds A'B, of matrices of `rows` rows, to f64[width][width] at `sums`. If B = A, only half of it is
- * computed.
+ * Adds A'B to f64[width][width] at `sums`, where A and B have `rows` rows each. If B = A, only half of the
+ * product is computed.
  */
 export function addInnerProducts(
   sums: usize,
@@ -121,7 +124,7 @@ function addDoubles(to: usize, from: usize): void {
   Mem.putV128(to + 16, f64x2.add(Mem.v128At(to + 16), f64x2.promote_low_f32x4(high)));
 }
 
-/** Completes a symmetric matrix from its upper half. */
+/** Fills in the lower half of a symmetric matrix from its upper half. */
 function mirror(sums: usize, width: u32): void {
   for (let i: u32 = 1; i < width; i++) {
     for (let j: u32 = 0; j < i; j++) {
@@ -131,8 +134,8 @@ function mirror(sums: usize, width: u32): void {
 }
 
 /**
- * Replaces the first `width` numbers of each row by their product with the f64[width][across] at `by`. Rows
- * must have space for `across` numbers.
+ * Replaces the first `width` numbers of each row with their product with the f64[width][across] at `by`. Each
+ * row must have space for `across` numbers.
  */
 export function multiplyRows(
   rows: usize,
@@ -193,7 +196,7 @@ function multiplyBlock(
   }
 }
 
-/** Copies up to 4 rows so that the numbers of a column are contiguous. Missing rows are 0. */
+/** Copies up to 4 rows so that the numbers of a column are contiguous. Missing rows are filled with 0. */
 function toQuads(from: usize, stride: usize, rows: u32, width: u32, to: usize): void {
   for (let row: u32 = 0; row < DOWN; row++) {
     let place = to + ((<usize>row) << 2);

@@ -1,5 +1,5 @@
-// Rows of f64, and small square matrices of them. All loops run along rows, two numbers at a time; rows have
-// an even number of numbers.
+// Rows of f64, and small square matrices built from them. All loops run along rows, two numbers at a time, so
+// every row holds an even number of values.
 
 import { Mem } from "../memory/mem";
 
@@ -15,7 +15,7 @@ export abstract class Doubles {
   }
 }
 
-/** Sum of the products of the numbers from `from` (even) to `to` (even). */
+/** Dot product over the numbers from `from` to `to` (both even). */
 export function dotDoubles(a: usize, b: usize, from: u32, to: u32): f64 {
   let even: v128 = f64x2.splat(0);
   let odd: v128 = f64x2.splat(0);
@@ -30,7 +30,7 @@ export function dotDoubles(a: usize, b: usize, from: u32, to: u32): f64 {
   return f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1);
 }
 
-/** Adds `factor` times b to a, from `from` (even) to `to` (even). */
+/** Adds `factor` times b to a, over the numbers from `from` to `to` (both even). */
 export function addDoublesTimes(a: usize, b: usize, factor: f64, from: u32, to: u32): void {
   const by = f64x2.splat(factor);
   const end = (<usize>to) << 3;
@@ -52,7 +52,7 @@ export function rotateDoubles(a: usize, b: usize, c: f64, s: f64, width: u32): v
   }
 }
 
-/** C = AB of square matrices. C must differ from A and B. */
+/** C = AB for square matrices. C must not overlap A or B. */
 export function productOf(a: usize, b: usize, width: u32, c: usize): void {
   Mem.fill(c, 0, (<usize>(width * width)) << 3);
   for (let i: u32 = 0; i < width; i++) {
@@ -63,7 +63,7 @@ export function productOf(a: usize, b: usize, width: u32, c: usize): void {
   }
 }
 
-/** C = A'B of square matrices. C must differ from A and B. */
+/** C = A'B for square matrices. C must not overlap A or B. */
 export function productOfTransposed(a: usize, b: usize, width: u32, c: usize): void {
   Mem.fill(c, 0, (<usize>(width * width)) << 3);
   for (let k: u32 = 0; k < width; k++) {

@@ -7,18 +7,18 @@ import { Mem } from "../memory/mem";
 import { addDoublesTimes, Doubles, dotDoubles, rotateDoubles } from "./doubles";
 
 const EPSILON: f64 = 2.220446049250313e-16;
-const ITERATIONS_MAX: u32 = 60; // per eigenvalue; about two are usual
+const ITERATIONS_MAX: u32 = 60; // per eigenvalue; about two are typical
 
 /**
  * Decomposes the symmetric f64[width][width] at `matrix` (width even), which is overwritten. `values`
- * receives the eigenvalues, largest first; `vectors`, f64[width][width], their eigenvectors as rows of length
- * 1.
+ * receives the eigenvalues, largest first; `vectors`, f64[width][width], receives the eigenvectors as rows of
+ * length 1.
  */
 export function eigen(matrix: usize, width: u32, values: usize, vectors: usize): void {
   const rowBytes = (<usize>width) << 3;
   const diagonal = reserve(3 * rowBytes);
   const beside = diagonal + rowBytes; // beside[i] couples i and i + 1
-  const scales = beside + rowBytes; // of the reflections
+  const scales = beside + rowBytes; // scale of each reflection
   Mem.fill(beside, 0, rowBytes);
   tridiagonalise(matrix, width, diagonal, beside, scales);
   identity(vectors, width);
@@ -35,8 +35,8 @@ function identity(matrix: usize, width: u32): void {
 }
 
 /**
- * Row k of the matrix becomes the reflection that brought it into tridiagonal form, with its scale in
- * `scales`.
+ * Reduces the matrix to tridiagonal form. Row k is replaced by the reflection that reduced it; the
+ * reflection's scale goes into `scales`.
  */
 function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usize, scales: usize): void {
   const products = reserve((<usize>width) << 3);
@@ -45,7 +45,7 @@ function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usiz
     Doubles.put(diagonal, k, Doubles.at(row, k));
     Doubles.put(scales, k, 0);
     if (k + 1 == width) break;
-    const first = k & ~1; // where pairs begin: everything before the reflection's first number is 0
+    const first = k & ~1; // where the pairs begin: everything before the reflection's first number is 0
     for (let i = first; i <= k; i++) Doubles.put(row, i, 0);
     const head = Doubles.at(row, k + 1);
     const square = dotDoubles(row, row, first, width);
@@ -55,14 +55,14 @@ function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usiz
     if (isReduced) continue;
     const reflected = head > 0 ? head + length : head - length;
     Doubles.put(row, k + 1, reflected);
-    const scale = 1 / (length * abs<f64>(reflected)); // 2 / square of the reflection's length
+    const scale = 1 / (length * abs<f64>(reflected)); // 2 / (squared length of the reflection)
     Doubles.put(scales, k, scale);
     reflectBoth(matrix, width, k, row, scale, products);
   }
   release(products);
 }
 
-/** Transforms the rest of the matrix: H A H for the reflection H = I - scale v v'. */
+/** Applies the reflection H = I - scale v v' to the rest of the matrix from both sides: H A H. */
 function reflectBoth(matrix: usize, width: u32, k: u32, v: usize, scale: f64, products: usize): void {
   const first = (k + 1) & ~1;
   Doubles.put(products, first, 0);
@@ -78,7 +78,7 @@ function reflectBoth(matrix: usize, width: u32, k: u32, v: usize, scale: f64, pr
   }
 }
 
-/** Turns eigenvectors of the tridiagonal form into those of the matrix. */
+/** Turns eigenvectors of the tridiagonal form into eigenvectors of the original matrix. */
 function reflectBack(matrix: usize, width: u32, scales: usize, vectors: usize): void {
   for (let k = width; k > 0; k--) {
     const scale = Doubles.at(scales, k - 1);

@@ -1,4 +1,4 @@
-// Writes a trained model: its terms, each with a vector of 8-bit numbers and the factor to multiply them by.
+// Writes a trained model: its terms, each with a vector of 8-bit numbers and the factor that scales them.
 
 import {
   EMBEDDED_MAGIC,
@@ -29,9 +29,9 @@ import { ROW_BYTES } from "./term-vectors";
 import { Chosen, Vocabulary } from "./vocabulary";
 
 const LARGEST: f32 = 127;
-const LEAST: f32 = 1e-20; // a vector of smaller numbers counts as none
+const LEAST: f32 = 1e-20; // a vector with only smaller numbers counts as none
 
-/** Contents of the header, and the sources of the model's parts. */
+/** Values for the header, and the sources of the model's parts. */
 @unmanaged
 export class ModelWriter {
   number: u32;
@@ -43,7 +43,7 @@ export class ModelWriter {
   chosen: Chosen;
   vectors: usize; // rows of ROW_BYTES, 0 if there are no terms
 
-  /** Writes the model to a region; its header has its length. */
+  /** Writes the model to a region. The model's header contains its length. */
   write(): usize {
     let terms: u32 = 0;
     let nameBytes: u32 = 0;

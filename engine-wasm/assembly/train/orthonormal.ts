@@ -1,17 +1,21 @@
-// Orthonormal columns with the same span: Cholesky QR (Fukaya et al., "CholeskyQR2", 2014) with pivoting, so
-// that columns already spanned by the others come last and are dropped. Columns are first scaled to length 1.
-// If some were nearly dependent, the whole step runs a second time.
+// Replaces columns with orthonormal columns that have the same span: Cholesky QR (Fukaya et al.,
+// "CholeskyQR2", 2014) with pivoting, so that columns already spanned by the others come last and are
+// dropped. Columns are first scaled to length 1. If some were nearly dependent, the whole step runs a second
+// time.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
-/** The squared remainder of a column of length 1 must exceed what f32 rounding can produce. */
+/** Minimum squared remainder of a column of length 1: more than f32 rounding can produce. */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
 
-/** Makes the columns of f32[rows][width] orthonormal. Returns their number; the columns after them are 0. */
+/**
+ * Makes the columns of f32[rows][width] orthonormal. Returns the number of orthonormal columns; the columns
+ * after them are 0.
+ */
 export function orthonormalise(matrix: usize, stride: usize, rows: u32, width: u32): u32 {
   const bytes = (<usize>(width * width)) << 3;
   const inner = reserve(2 * bytes);
@@ -32,7 +36,7 @@ export function orthonormalise(matrix: usize, stride: usize, rows: u32, width: u
   return rank;
 }
 
-/** A pivoted Cholesky factor L of D^-1 G D^-1. Its rows replace G, in pivot order. */
+/** A pivoted Cholesky factor L of D^-1 G D^-1. Its rows overwrite G, in pivot order. */
 @unmanaged
 class Factor {
   rank: u32;
@@ -40,12 +44,12 @@ class Factor {
   private inner: usize;
   private width: u32;
 
-  /** f64 by column: 1 / its length, 0 for an empty column. */
+  /** f64 per column: 1 / its length, 0 for an empty column. */
   @inline private get scales(): usize {
     return changetype<usize>(this) + FACTOR_BYTES;
   }
 
-  /** u32 by place: the column. */
+  /** u32 per place: the column at that place. */
   @inline private get order(): usize {
     return changetype<usize>(this) + FACTOR_BYTES + ((<usize>this.width) << 3);
   }
@@ -87,7 +91,10 @@ class Factor {
     }
   }
 
-  /** Moves the column with the largest remainder to `place`. The matrix stays symmetric from there on. */
+  /**
+   * Moves the column with the largest remainder to `place`. The part of the matrix from `place` on stays
+   * symmetric.
+   */
   private choose(place: u32): void {
     const width = this.width;
     let best = place;
@@ -118,7 +125,7 @@ class Factor {
     Mem.putU32(this.order + ((<usize>best) << 2), column);
   }
 
-  /** Row `place` becomes that of L'; its part is removed from the rows below. */
+  /** Turns row `place` into a row of L' and subtracts its contribution from the rows below. */
   private eliminate(place: u32, row: usize, pivot: f64): void {
     const width = this.width;
     const by = 1 / Math.sqrt(pivot);
@@ -133,8 +140,8 @@ class Factor {
   }
 
   /**
-   * Writes to f64[width][width] at `out` what the columns are to be multiplied by: D^-1 P R^-1 for the factor
-   * R = L', whose inverse is solved row by row.
+   * Writes the matrix that orthonormalises the columns to f64[width][width] at `out`: D^-1 P R^-1 with R =
+   * L'. The inverse of R is solved row by row.
    */
   putInverse(out: usize): void {
     const width = this.width;

@@ -1,6 +1,6 @@
-// The matrix of documents by terms that a model is trained on, and its products with dense matrices. A
-// document's row holds its heaviest terms and has length 1. It is stored twice, by document and by term, so
-// that a product in either direction reads whole rows of the dense matrix and writes each row once.
+// The document-term matrix that a model is trained on, and its products with dense matrices. A document's row
+// holds its heaviest terms and has length 1. The matrix is stored twice, by document and by term, so that a
+// product in either direction reads whole rows of the dense matrix and writes each row once.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -12,7 +12,7 @@ import { Chosen, Vocabulary } from "./vocabulary";
 
 const ENTRY_BYTES: usize = 8; // {u32 document or term, f32 value}
 
-/** Starts and entries by document, and by term. In SPARSE_BYTES. */
+/** Row starts and entries, by document and by term. In SPARSE_BYTES. */
 @unmanaged
 export class Sparse {
   documents: u32;
@@ -23,7 +23,8 @@ export class Sparse {
   termEntries: usize;
 
   /**
-   * Fills it from the lists of the chosen terms. Returns false, with the status recorded, if one is damaged.
+   * Fills the matrix from the lists of the chosen terms. Returns false, with the status recorded, if a list
+   * is damaged.
    */
   make(features: Features, rows: TermRows, chosen: Chosen): bool {
     this.documents = features.rows;
@@ -60,7 +61,7 @@ export class Sparse {
       for (let i: u32 = 0; i < terms; i++) {
         square += <f64>Heaviest.coefficient(from, i) * <f64>Heaviest.coefficient(from, i);
       }
-      const scale = <f32>(1 / Math.sqrt(square)); // unused if there is no term
+      const scale = <f32>(1 / Math.sqrt(square)); // unused if the document has no terms
       for (let i: u32 = 0; i < terms; i++) {
         Mem.putU32(to, Heaviest.term(from, i));
         Mem.putF32(to + 4, Heaviest.coefficient(from, i) * scale);
@@ -82,7 +83,7 @@ export class Sparse {
       const place = starts + ((<usize>Mem.u32At(at)) << 2);
       Mem.putU32(place, Mem.u32At(place) + 1);
     }
-    let sum: u32 = 0; // each start is first the end of its term, and moves back entry by entry
+    let sum: u32 = 0; // each start is first set to the end of its term, and moves back entry by entry
     for (let place = starts; place < starts + bytes; place += 4) {
       sum += Mem.u32At(place);
       Mem.putU32(place, sum);
@@ -121,8 +122,8 @@ function offerAll(heaviest: usize, rows: TermRows, term: u32, weight: f32): void
 }
 
 /**
- * Rows of documents = the matrix times rows of terms. Only the first `width` numbers of a row count, a
- * multiple of 8.
+ * Computes rows of documents: the matrix times rows of terms. Only the first `width` numbers of a row count;
+ * `width` is a multiple of 8.
  */
 export function documentRows(
   sparse: Sparse,
@@ -137,7 +138,7 @@ export function documentRows(
   }
 }
 
-/** Rows of terms = the matrix, transposed, times rows of documents. */
+/** Computes rows of terms: the transposed matrix times rows of documents. */
 export function termRows(sparse: Sparse, documents: usize, stride: usize, width: u32, terms: usize): void {
   for (let term: u32 = 0; term < sparse.terms; term++) {
     const starts = sparse.byTerm + ((<usize>term) << 2);
@@ -145,7 +146,7 @@ export function termRows(sparse: Sparse, documents: usize, stride: usize, width:
   }
 }
 
-/** Sums the rows, weighted by the values of the entries between two starts. */
+/** Sums the rows named by the entries between two starts, weighted by the entries' values. */
 function addUp(starts: usize, entries: usize, rows: usize, stride: usize, width: u32, to: usize): void {
   const bytes = (<usize>width) << 2;
   Mem.fill(to, 0, bytes);

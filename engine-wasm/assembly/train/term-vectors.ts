@@ -1,8 +1,9 @@
-// Latent semantic analysis of the matrix of documents by terms: its largest singular values s and their right
-// singular vectors V, by a randomised range finder with one power iteration (Halko, Martinsson and Tropp,
-// "Finding structure with randomness", 2011). A term's vector is its row of V sqrt(s), divided by the square
-// root of its length. Then the component that all documents share is removed (Mu and Viswanath,
-// "All-but-the-top", 2018), and the rotation of all vectors is applied.
+// Latent semantic analysis of the document-term matrix: computes its largest singular values s and their
+// right singular vectors V with a randomised range finder and one power iteration (Halko, Martinsson and
+// Tropp, "Finding structure with randomness", 2011). A term's vector is its row of V sqrt(s), divided by the
+// square root of its length. Then the component that all documents share is removed (Mu and Viswanath,
+// "All-but-the-top", 2018), and all vectors are rotated into the space in which they are stored
+// (vector/rotation.ts).
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -16,17 +17,17 @@ import { addFloatsTimes, dotFloats, FLOATS_BYTES, scaleFloats } from "./floats";
 import { orthonormalise } from "./orthonormal";
 import { documentRows, Sparse, termRows } from "./sparse";
 
-/** Number of directions computed: slightly more than are kept, for accuracy. */
+/** Number of directions computed. For accuracy, this is slightly more than are kept. */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
-/** Bytes of a row of a dense matrix; its first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
+/** Bytes per row of a dense matrix, of which the first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
-/** Squared singular values below this share of the largest are rounding errors. */
+/** Squared singular values below this fraction of the largest count as rounding errors. */
 const VALUE_LEAST: f64 = 1e-7;
 const DIRECTION_TURNS: u32 = 12;
-/** A vector with less than this share of its length left after removing the common direction is dropped. */
+/** A vector is dropped if removing the common direction leaves less than this fraction of its length. */
 const OWN_LEAST: f32 = 1e-4;
 
-/** The term vectors, in rows of ROW_BYTES of a region; rows of terms without a vector are 0. */
+/** Returns a region with the term vectors in rows of ROW_BYTES. The row of a term without a vector is 0. */
 export function termVectors(sparse: Sparse): usize {
   const terms = reserve(<usize>sparse.terms * ROW_BYTES);
   const documents = reserve(<usize>sparse.documents * ROW_BYTES);
@@ -43,7 +44,7 @@ export function termVectors(sparse: Sparse): usize {
   return terms;
 }
 
-/** Rows of `terms` become those of V sqrt(s). */
+/** Replaces the rows of `terms` with the rows of V sqrt(s). */
 function decompose(sparse: Sparse, terms: usize, documents: usize): void {
   const width = min(WIDTH_MAX, (min(sparse.documents, sparse.terms) + 7) & ~7);
   putSigns(terms, sparse.terms, width);
@@ -67,7 +68,7 @@ function decompose(sparse: Sparse, terms: usize, documents: usize): void {
   release(inner);
 }
 
-/** Random signs: a row of `width` numbers for each term. */
+/** Fills a row of `width` random signs for each term. */
 function putSigns(rows: usize, count: u32, width: u32): void {
   const words = (width + 63) >> 6;
   for (let row: u32 = 0; row < count; row++) {
@@ -82,8 +83,8 @@ function putSigns(rows: usize, count: u32, width: u32): void {
 }
 
 /**
- * f64[width][VECTOR_SIZE]: eigenvectors as columns, divided by the fourth root of their values; 0 where there
- * is none.
+ * Writes f64[width][VECTOR_SIZE]: the eigenvectors as columns, each divided by the fourth root of its
+ * eigenvalue. Columns without an eigenvector are 0.
  */
 function putProjection(by: usize, vectors: usize, values: usize, width: u32): void {
   Mem.fill(by, 0, (<usize>(width * VECTOR_SIZE)) << 3);
@@ -105,7 +106,10 @@ function shorten(vector: usize): void {
   if (square > 0) scaleFloats(vector, <f32>(1 / Math.sqrt(Math.sqrt(<f64>square))));
 }
 
-/** A region with the direction, of length 1, that the documents' vectors share most; 0 if there is none. */
+/**
+ * Returns a region with the unit vector of the direction that the documents' vectors share most; all zeros if
+ * they have no common direction.
+ */
 function commonDirection(sparse: Sparse, terms: usize, documents: usize): usize {
   const direction = reserve(2 * FLOATS_BYTES);
   const sum = direction + FLOATS_BYTES;

@@ -1,5 +1,5 @@
-// Trains an embedded model on the documents of a segment. One call that may take many seconds, in an instance
-// of its own.
+// Trains an embedded model on the documents of a segment. This is one call that may take many seconds, in an
+// instance of its own.
 
 import {
   MODEL_SLOTS_MAX,
@@ -23,7 +23,7 @@ import { SPARSE_BYTES, Sparse } from "./sparse";
 import { termVectors } from "./term-vectors";
 import { Chosen, chooseTerms } from "./vocabulary";
 
-/** The part of a training that outlives the segment. */
+/** The part of the training state that outlives the segment. */
 @unmanaged
 class Training {
   sparse: Sparse;
@@ -33,10 +33,10 @@ class Training {
 }
 
 /**
- * Trains on the segment in the region `segment`, which is freed: `bytes` bytes, the parts that features.ts
- * names, without the `skipped` ones. `options` is a region of TRAIN_*. Returns a region with the model, whose
- * header has its length. Deterministic. -STATUS_BAD_PROGRAM; -STATUS_DAMAGED, after which the instance must
- * be discarded.
+ * Trains on the segment in the region `segment`, which is freed. It holds `bytes` bytes: the parts that
+ * features.ts names, without the `skipped` bytes after the header. `options` is a region of TRAIN_*. Returns
+ * a region with the model, whose header contains its length. The result is deterministic. Returns
+ * -STATUS_BAD_PROGRAM, or -STATUS_DAMAGED, after which the instance must be discarded.
  */
 export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {
   statusReset();
@@ -74,7 +74,7 @@ function makeTraining(): Training {
   return t;
 }
 
-/** Reads the matrix of documents by terms and the names of its terms. Damage is recorded in the status. */
+/** Reads the document-term matrix and the names of its terms. Damage is recorded in the status. */
 function readSegment(t: Training, segment: usize, bytes: u32, skipped: u32, termsMax: u32): void {
   const features = changetype<Features>(reserve(FEATURES_BYTES));
   if (!features.open(segment, bytes, skipped, t.writer.slotTable, t.writer.slots)) return;

@@ -1,6 +1,7 @@
-// The terms that a model gets: those of at least two documents, up to a maximum, preferring terms of many
-// documents, and the first among equals. Each has its log-entropy weight: 1 if it is in few documents only, 0
-// if it is the same in all (Dumais, "Improving the retrieval of information from external sources", 1991).
+// Chooses the terms of a model: terms in at least two documents, up to a maximum. Terms in more documents are
+// preferred, and earlier terms among equals. Each term has a log-entropy weight: 1 if it is in few documents
+// only, 0 if it is equally frequent in all (Dumais, "Improving the retrieval of information from external
+// sources", 1991).
 //
 //   entries: {u32 term of the segment, u32 documents, f32 weight} ... ascending by term
 
@@ -29,7 +30,7 @@ export abstract class Vocabulary {
   }
 }
 
-/** The vocabulary in a region. `count` entries lie at `entries`. */
+/** The vocabulary, in a region: `count` entries at `entries`. */
 @unmanaged
 export class Chosen {
   entries: usize;
@@ -58,7 +59,7 @@ export function chooseTerms(chosen: Chosen, features: Features, rows: TermRows, 
   shrink(entries, <usize>chosen.count * ENTRY_BYTES);
 }
 
-/** 1 + sum(p ln p) / ln(documents) for the shares p of the term's documents in its frequency. */
+/** 1 + sum(p ln p) / ln(documents), where p is each document's share of the term's total frequency. */
 function entropyWeight(rows: TermRows, spread: f64): f32 {
   let all: f64 = 0;
   let sum: f64 = 0;
@@ -70,7 +71,7 @@ function entropyWeight(rows: TermRows, spread: f64): f32 {
   return <f32>max<f64>(0, 1 + (sum / all - Math.log(all)) / spread);
 }
 
-/** Keeps the `most` entries with the most documents, in their order. */
+/** Keeps the `most` entries with the most documents, without reordering them. Returns the number kept. */
 function cut(entries: usize, count: u32, most: u32, documents: u32): u32 {
   const tally = reserve((<usize>documents + 1) << 2); // number of entries by number of documents
   Mem.fill(tally, 0, (<usize>documents + 1) << 2);
@@ -78,7 +79,7 @@ function cut(entries: usize, count: u32, most: u32, documents: u32): u32 {
     const place = tally + ((<usize>Vocabulary.documents(entries, i)) << 2);
     Mem.putU32(place, Mem.u32At(place) + 1);
   }
-  let least = documents; // the number of documents for which only some entries are kept
+  let least = documents; // at exactly this number of documents, only some entries are kept
   let left = most;
   while (least > 0 && Mem.u32At(tally + ((<usize>least) << 2)) <= left) {
     left -= Mem.u32At(tally + ((<usize>least) << 2));

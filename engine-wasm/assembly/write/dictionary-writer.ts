@@ -1,8 +1,8 @@
-// Writes a column's dictionary into a segment sink, value by value in dictionary order. Knows neither the
-// source of the values nor the rows that have them.
+// Writes a column's dictionary into a segment sink, value by value in dictionary order. Independent of where
+// the values come from and of the rows that have them.
 //
 //   strings: | header 16 | u32 raw offsets[n + 1] | u32 folded offsets[n + 1] | raw bytes | folded bytes |
-//   numbers: | header 16 | 8 bytes a value |
+//   numbers: | header 16 | 8 bytes per value |
 
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_HEADER_BYTES, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
 import { CHECKED } from "../memory/checked";
@@ -13,15 +13,15 @@ import { Sink, sinkSection } from "./segment-sink";
 export class DictionaryWriter {
   at: u32; // the dictionary's offset in the segment
   count: u32; // values written
-  rawOffsets: u32; // offsets below count from the dictionary's first byte
+  rawOffsets: u32; // the offsets below are relative to the dictionary's first byte
   foldedOffsets: u32;
-  raw: u32; // write ends
+  raw: u32; // addresses of the next byte to write
   folded: u32;
 }
 
 export const DICTIONARY_WRITER_BYTES: usize = offsetof<DictionaryWriter>();
 
-/** Starts a dictionary of `count` strings with a total of `rawBytes` and `foldedBytes`. */
+/** Starts a dictionary of `count` strings that take `rawBytes` raw and `foldedBytes` folded. */
 export function stringsBegin(
   writer: DictionaryWriter,
   sink: Sink,

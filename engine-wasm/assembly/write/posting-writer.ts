@@ -1,6 +1,6 @@
-// Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings come one by
-// one, so a merge may pause between any two. The three growing parts of a list (block directory, packed data,
-// positions) are kept in buffers of the caller and copied into the sink when the list is complete.
+// Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings are added one
+// by one, so a merge may pause between any two. The three growing parts of a list (block directory, packed
+// data, positions) are kept in the caller's buffers and copied into the sink when the list is complete.
 
 import {
   BLOCK_DATA,
@@ -22,17 +22,17 @@ import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink"
 
 @unmanaged
 export class ListWriter {
-  block: usize; // u32[128] row gaps - 1, then u32[128] frequencies - 1, of postings not yet packed
-  pending: u32; // number of these
+  block: usize; // postings not yet packed: u32[128] row gaps - 1, then u32[128] frequencies - 1
+  pending: u32; // number of postings not yet packed
   count: u32; // postings so far
-  previousRow: u32; // wraps: -1 at the start
-  gapBits: u32; // bitwise OR of the pending gaps - 1
-  tfBits: u32; // bitwise OR of the pending frequencies - 1
+  previousRow: u32; // -1 (wrapped) at the start
+  gapBits: u32; // bitwise OR of (gap - 1) over the pending postings
+  tfBits: u32; // bitwise OR of (frequency - 1) over the pending postings
   maxTf: u32;
   minNorm: u32;
   blockPositions: u32; // start of the positions of the first pending posting
   norms: usize; // u8 by row
-  directory: usize; // buffers and their write ends
+  directory: usize; // the buffers and their write ends
   directoryEnd: usize;
   data: usize;
   dataEnd: usize;
@@ -41,17 +41,17 @@ export class ListWriter {
 }
 
 export const LIST_WRITER_BYTES: usize = offsetof<ListWriter>();
-export const LIST_BLOCK_BYTES: usize = 1024; // of ListWriter.block
+export const LIST_BLOCK_BYTES: usize = 1024; // size of ListWriter.block
 const LIST_HEADER_MAX: usize = 24; // four varints
 
-/** Maximum bytes of the directory and data of a list of `postings`. */
+/** Maximum total size in bytes of the directory and data for a list of `postings` postings. */
 export function listDataMax(postings: u32): usize {
   return <usize>(postings / BLOCK_ROWS) * (<usize>BLOCK_ENTRY_BYTES + LIST_BLOCK_BYTES) + BLOCK_ROWS * 10;
 }
 
 /**
- * Starts a list of at most `postings`. `buffer` must hold listDataMax(postings) plus all position bytes. It
- * and `norms` (one byte per row) must stay until `listEnd`.
+ * Starts a list of at most `postings` postings. `buffer` must hold listDataMax(postings) plus all position
+ * bytes. `buffer` and `norms` (one byte per row) must stay valid until `listEnd`.
  */
 export function listBegin(writer: ListWriter, buffer: usize, postings: u32, norms: usize): void {
   writer.pending = 0;
@@ -94,7 +94,10 @@ function endBlock(writer: ListWriter): void {
   writer.minNorm = 255;
 }
 
-/** Adds a posting; rows ascend. The caller then appends its positions at `positionsEnd` and advances it. */
+/**
+ * Adds a posting. Rows must ascend. The caller then appends the posting's positions at `positionsEnd` and
+ * advances it.
+ */
 export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
   if (CHECKED) assert(writer.count == 0 || row > writer.previousRow, "the rows of a posting list ascend");
   if (writer.pending == BLOCK_ROWS) endBlock(writer);
@@ -123,7 +126,7 @@ function putTail(writer: ListWriter, at: usize): usize {
   return at;
 }
 
-/** Writes the list into the sink. Returns false, having written nothing, if it has no posting. */
+/** Writes the list into the sink. Returns false, and writes nothing, if the list has no postings. */
 export function listEnd(writer: ListWriter, slot: u32, sink: Sink): bool {
   if (writer.count == 0) return false;
   if (writer.pending == BLOCK_ROWS) endBlock(writer);

@@ -1,5 +1,6 @@
-// Output of a segment, written front to back: a growing stretch of scratch (building) or a region (merging).
-// Offsets count from the segment's first byte and stay valid; addresses are valid until the next `sinkNeed`.
+// Output buffer for a segment, written front to back: a growing stretch of scratch (building) or a region
+// (merging). Offsets count from the segment's first byte and stay valid; addresses are valid until the next
+// `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -23,7 +24,8 @@ export function sinkInScratch(sink: Sink): void {
 }
 
 /**
- * `sinkInScratch` with a capacity of `bytes`: other scratch may be taken as long as the sink stays within it.
+ * Like `sinkInScratch`, but with a capacity of `bytes`. Other scratch may be taken as long as the sink stays
+ * within its capacity.
  */
 export function sinkInScratchOf(sink: Sink, bytes: usize): void {
   sink.base = scratch(bytes);
@@ -32,7 +34,7 @@ export function sinkInScratchOf(sink: Sink, bytes: usize): void {
   sink.inRegion = 0;
 }
 
-/** Starts a sink in a region of `bytes`; ends all scratch. */
+/** Starts a sink in a region of `bytes`. Ends all scratch. */
 export function sinkInRegion(sink: Sink, bytes: usize): void {
   sink.base = reserve(bytes);
   sink.at = 0;
@@ -40,7 +42,7 @@ export function sinkInRegion(sink: Sink, bytes: usize): void {
   sink.inRegion = 1;
 }
 
-/** Makes room for `bytes` more. In a region, this may end all scratch. */
+/** Makes room for `bytes` more bytes. For a sink in a region, this may end all scratch. */
 export function sinkNeed(sink: Sink, bytes: usize): void {
   const needed = <usize>sink.at + bytes;
   if (needed <= <usize>sink.capacity) return;
@@ -51,14 +53,17 @@ export function sinkNeed(sink: Sink, bytes: usize): void {
     return;
   }
   const capacity = needed + (needed >> 2);
-  const base = reserve(capacity < needed ? <usize>-1 : capacity); // over 4 GiB is refused
+  const base = reserve(capacity < needed ? <usize>-1 : capacity); // a size over 4 GiB is refused
   Mem.copy(base, sink.base, sink.at);
   release(sink.base);
   sink.base = base;
   sink.capacity = <u32>capacity;
 }
 
-/** Pads with zeros to 8 bytes and makes room for a section of `bytes`. Returns its offset. */
+/**
+ * Pads with zeros to a multiple of 8 bytes and makes room for a section of `bytes`. Returns the section's
+ * offset.
+ */
 export function sinkSection(sink: Sink, bytes: usize): u32 {
   sinkNeed(sink, bytes + 16);
   while ((sink.at & 7) != 0) Mem.putU8(sink.base + sink.at++, 0);
@@ -70,20 +75,20 @@ export function sinkEnd(sink: Sink): usize {
   return sink.base + sink.at;
 }
 
-/** Declares everything up to `end` written. */
+/** Marks everything up to `end` as written. */
 export function sinkWritten(sink: Sink, end: usize): void {
   sink.at = <u32>(end - sink.base);
   if (CHECKED) assert(sink.at <= sink.capacity, "what is written to a sink has room there");
 }
 
-/** Copies bytes in; there must be room. */
+/** Appends `bytes` bytes copied from `from`. There must be room. */
 export function sinkBytes(sink: Sink, from: usize, bytes: usize): void {
   if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.copy(sinkEnd(sink), from, bytes);
   sink.at += <u32>bytes;
 }
 
-/** Appends zeros; there must be room. */
+/** Appends `bytes` zeros. There must be room. */
 export function sinkZeros(sink: Sink, bytes: usize): void {
   if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.fill(sinkEnd(sink), 0, bytes);

@@ -1,4 +1,4 @@
-// The frame of a segment in a sink: header and an empty field table. docs/FORMATS.md has the order of
+// The frame of a segment in a sink: its header and an empty field table. docs/FORMATS.md defines the order of
 // sections.
 
 import {
@@ -20,7 +20,7 @@ import { checkSegment } from "../segment/attach";
 import { storeLengths } from "../segment/statistics";
 import { Sink, sinkSection, sinkZeros } from "./segment-sink";
 
-/** Writes header and field table, with zeros for everything not known yet. */
+/** Writes the header and field table, with zeros for everything not known yet. */
 export function segmentBegin(sink: Sink, rows: u32, fields: u32): void {
   const bytes = SEG_HEADER_BYTES + fields * FIELD_ENTRY_BYTES;
   sinkSection(sink, bytes);
@@ -32,7 +32,7 @@ export function segmentBegin(sink: Sink, rows: u32, fields: u32): void {
   Mem.putU32(sink.base + SEG_FIELD_TABLE, SEG_HEADER_BYTES);
 }
 
-/** Completes a segment whose sections are all written. Returns its length. */
+/** Completes a segment after all its sections have been written. Returns the segment's length. */
 export function segmentEnd(sink: Sink): u32 {
   const bytes = sinkSection(sink, 0);
   Mem.putU32(sink.base + SEG_BYTES, bytes);

@@ -1,6 +1,6 @@
 // The term sections of a segment. Offsets, bytes, shared-prefix lengths and list offsets are collected term
-// by term while the lists are written, and go into the sink afterwards, because their sizes are not known
-// earlier.
+// by term while the lists are written. They go into the sink afterwards, because only then are their sizes
+// known.
 
 import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "../layout";
 import { Mem } from "../memory/mem";
@@ -10,20 +10,20 @@ import { Sink, sinkBytes, sinkSection } from "./segment-sink";
 export class TermWriter {
   count: u32;
   bytesUsed: u32;
-  offsets: usize; // u32 per term: start of its bytes
-  lists: usize; // u32 per term: start of its lists
+  offsets: usize; // u32 per term: offset of its bytes
+  lists: usize; // u32 per term: offset of its lists
   bytes: usize;
-  lcp: usize; // u8 per term
+  lcp: usize; // u8 per term: length of the prefix shared with the previous term
 }
 
 export const TERM_WRITER_BYTES: usize = offsetof<TermWriter>();
 
-/** Bytes of the buffer for up to `terms` terms with a total of `bytes`. */
+/** Size of the buffer for up to `terms` terms with a total of `bytes` bytes. */
 export function termBufferBytes(terms: u32, bytes: u32): usize {
   return (<usize>terms + 1) * 8 + <usize>bytes + <usize>terms;
 }
 
-/** Starts without terms, in a buffer of termBufferBytes(terms, bytes). */
+/** Starts with no terms, in a buffer of termBufferBytes(terms, bytes). */
 export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes: u32): void {
   writer.count = 0;
   writer.bytesUsed = 0;
@@ -33,7 +33,10 @@ export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes:
   writer.lcp = writer.bytes + bytes;
 }
 
-/** Adds a term greater than all before it. Its lists begin `lists` bytes into the lists section. */
+/**
+ * Adds a term, which must be greater than all terms before it. Its lists begin `lists` bytes into the lists
+ * section.
+ */
 export function termAdd(writer: TermWriter, at: usize, length: u32, lists: u32): void {
   const i = <usize>writer.count;
   let shared: u32 = 0;
@@ -56,7 +59,7 @@ function putSection(sink: Sink, header: usize, from: usize, bytes: usize): void 
   sinkBytes(sink, from, bytes);
 }
 
-/** Writes the sections after lists of `listBytes` and enters them into the segment's header. */
+/** Writes the sections that follow the lists (`listBytes` bytes) and records them in the segment's header. */
 export function termsEnd(writer: TermWriter, listBytes: u32, sink: Sink): void {
   const count = <usize>writer.count;
   Mem.putU32(writer.offsets + (count << 2), writer.bytesUsed);
