@@ -1,4 +1,5 @@
-// Parts that each thread that answers searches creates for itself: the main thread and the front-ends.
+// The parts that every thread that answers searches creates for itself. These threads are the main thread and
+// the front-ends.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";

@@ -1,5 +1,5 @@
-// From request to reply: the phases, the route's handler, the audit log. Every failure leaves at one place.
-// Knows no HTTP library and no particular route.
+// Turns a request into a reply: the phases, the route's handler, the audit log. All failures are handled in
+// one place. Independent of the HTTP library and of particular routes.
 import { randomBytes } from "node:crypto";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
 import { corsHeaders } from "../access/edge/cors.js";
@@ -32,7 +32,7 @@ export class HttpService<S extends SearchServices> {
   #requests = 0;
   #idle: (() => void) | null = null;
 
-  /** `elsewhere` answers requests that have no route here. If it is null, those get 404. */
+  /** `elsewhere` answers requests that no route here matches. If it is null, they get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
     this.#elsewhere = elsewhere;
@@ -40,12 +40,12 @@ export class HttpService<S extends SearchServices> {
     this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
   }
 
-  /** Starts answering requests. Before that, only the health routes respond. */
+  /** Starts answering requests. Until it is called, only the health routes respond. */
   serve(): void {
     this.#door.stage = "serving";
   }
 
-  /** Refuses new requests. Resolves when the running ones are answered, or after `ms`. */
+  /** Refuses new requests. Resolves when the running ones are answered, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#door.stage = "stopping";
     if (this.#services.requests.own === 0) return;
@@ -94,7 +94,7 @@ export class HttpService<S extends SearchServices> {
     };
   }
 
-  /** The reply to bytes that are not a request. */
+  /** Creates the reply to input that is not an HTTP request. */
   readonly malformed = (why: SkeinError): TextReply => {
     const id = this.#newId();
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
@@ -106,13 +106,13 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // the handler takes the body that the route's reader returned
+      return await handle(visit); // the handler's body type is the one that the route's reader returns
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
   }
 
-  /** A change is logged before it is acknowledged. */
+  /** Writes a change to the audit log before it is acknowledged. */
   async #audit(
     asked: AskedOperation,
     { id: requestId, address }: Visit<S>,
@@ -165,14 +165,17 @@ export class HttpService<S extends SearchServices> {
   }
 }
 
-/** What the log records about a refusal: a sentence, or the error with its stack if it has a cause. */
+/**
+ * What the log records about a refusal: the error with its stack if it has a cause, otherwise only its
+ * message.
+ */
 function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
 /**
- * HEAD replies like GET, with the length of the body but without the body. A stream is closed before any of
- * it is sent.
+ * A HEAD request gets the reply of GET, including the length of the body but not the body. A stream is closed
+ * before any of it is sent.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

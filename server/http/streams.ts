@@ -1,5 +1,4 @@
-// Streamed replies whose status must be known before the first byte. Knows nothing about the meaning of the
-// bytes.
+// Streamed replies whose status must be known before the first byte. Independent of the content.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";
@@ -8,7 +7,10 @@ import { ClientGone, type HttpReply } from "./transport/port.js";
 type Header = readonly [name: string, value: string];
 type Pieces = AsyncGenerator<Uint8Array>;
 
-/** Waits for the first piece, so that a refusal still gets its status. A later error cuts the connection. */
+/**
+ * Waits for the first piece, so that a refusal can still be sent with its own status. A later error cuts the
+ * connection.
+ */
 export async function startedReply(pieces: Pieces, type: Header): Promise<HttpReply> {
   const first = await pieces.next();
   if (first.done === true) return { status: 200, headers: [type], body: "" };
@@ -17,7 +19,7 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 
 /**
  * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients read nothing
- * until they have sent everything. An error after the reply has begun becomes its last line.
+ * until they have sent everything. If an error occurs after the reply has begun, it is sent as the last line.
  */
 export async function heldReply(
   pieces: Pieces,
@@ -38,15 +40,14 @@ export async function heldReply(
 }
 
 /**
- * Yields the held pieces, then the rest. Closing it also closes the rest, even before the first piece has
- * been taken.
+ * Yields the held pieces and then `rest`. Closing it also closes `rest`, even if no piece has been taken yet.
  */
 class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #held: Uint8Array[];
   readonly #rest: Pieces;
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
-  /** `lastWords` turns an error into a last piece. If it is null, the error is thrown. */
+  /** `lastWords` converts an error to a last piece. If it is null, the error is thrown. */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;
     this.#rest = rest;

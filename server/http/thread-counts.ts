@@ -1,6 +1,6 @@
-// The counters and limits that all request threads share: the shared memory, which the owner allocates and
-// passes to threads in their workerData, and each thread's objects over it. Every running thread has a unique
-// number, starting at 0.
+// The counters and limits that all threads with requests share: the shared memory, which the owner allocates
+// and passes to threads in their workerData, and the objects through which each thread uses it. Every running
+// thread has a unique number; numbers start at 0.
 import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js";
 import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
@@ -13,7 +13,7 @@ import { UnsentBytes } from "./transport/unsent.js";
 /** Maximum number of keys and addresses whose rates are tracked at once. */
 const THROTTLE_BUCKETS = 100_000;
 
-/** Bytes are counted in KiB, because their number may exceed 31 bits. */
+/** Bytes are counted in KiB, because a number of bytes may need more than 31 bits. */
 const BYTES_UNIT = 1024;
 
 export interface SharedCounts {
@@ -28,7 +28,7 @@ export interface SharedCounts {
 export interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
   readonly usage: MonthCounts;
   readonly queries: QueryLoad;
-  /** Releases everything that an ended thread held. Only then may another thread get its number. */
+  /** Releases everything that an ended thread held. Another thread may get its number only afterwards. */
   forget(thread: number): void;
 }
 

@@ -1,4 +1,5 @@
-// One request on its way through the phases, with everything that they have found out about it.
+// One request on its way through the phases, together with everything that the phases have found out about
+// it.
 import type { AskedOperation } from "../access/audit/operations.js";
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -11,8 +12,8 @@ import type { SearchServices } from "./services.js";
 import type { HttpRequest } from "./transport/port.js";
 
 /**
- * Handlers receive it as the request type that their route declares. A member with `!` is set by the phase of
- * the same name.
+ * A handler receives this object as the request type that its route declares. A member with `!` is set by the
+ * phase of the same name.
  */
 export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   route: Route<S> = UNMATCHED.route;
@@ -23,7 +24,7 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   body!: never;
   /** Ends the use of the index. Null if the index is not in use. */
   end: (() => void) | null = null;
-  /** The audited operation that the key asked for and may perform, if any. */
+  /** The audited operation that the request asks for, if any, once the key has been found to permit it. */
   asked: AskedOperation | null = null;
   /** The client's address in canonical form, or "" before it is looked up. */
   address = "";
@@ -35,8 +36,8 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   ) {}
 
   /**
-   * Looks up the address while the client is connected, because it may have disconnected when the address is
-   * logged.
+   * Looks the address up while the client is still connected, because it may have disconnected by the time
+   * the address is logged.
    */
   lookUpAddress(): string {
     const { services, request } = this;

@@ -1,4 +1,4 @@
-// The records that curate an index: the same five routes for each kind.
+// The records that curate an index. Every kind of record has the same five routes.
 import { ownedBy } from "../../catalog/owned-records.js";
 import { CURATED, CURATED_KINDS, type Curated, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { findCurated } from "../../indexes/curation.js";

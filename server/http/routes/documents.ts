@@ -12,7 +12,8 @@ import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
 /**
- * Bytes of failures that an import holds back for a client that reads nothing until it has sent everything.
+ * Maximum bytes of failure lines that an import holds back for a client that reads nothing until it has sent
+ * everything.
  */
 const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -1,5 +1,5 @@
-// API keys of a tenant. A key with the scope `keys` can create and change only keys with no more rights than
-// its own.
+// API keys of a tenant. A caller whose key has the scope `keys` can create and change only keys with no more
+// rights than its own.
 
 import {
   checkBounds,
@@ -112,7 +112,8 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
 }
 
 /**
- * Gives the key a new value. The caller sees that value, so the key may have no more rights than the caller.
+ * Gives the key a new value. The reply contains that value, so the key must not have more rights than the
+ * caller.
  */
 async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
   const { services, body, principal } = context;
@@ -129,7 +130,7 @@ async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
   return dataReply({ ...keyView(find(context, state)), key: value });
 }
 
-/** The key in the path. Another tenant's key does not exist. */
+/** Finds the key in the path. Another tenant's key counts as missing. */
 function find({ params, principal }: TenantRequest<unknown>, state: CatalogState): KeyRecord {
   const id = params.id!;
   const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;

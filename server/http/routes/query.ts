@@ -73,14 +73,14 @@ async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise
   );
 }
 
-/** Suggestions are not counted or logged as searches, because a client requests them with every keystroke. */
+/** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
 async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, body, principal } = request;
   const asked = parsed(body);
   return dataReply(await suggest(services, contentsOf(state, record), asked, filterOf(principal)));
 }
 
-/** Like a suggestion, it is not counted or logged as a search. */
+/** Similar documents are not counted or logged as searches either. */
 async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, params, body, principal } = request;
   const asked = body.length === 0 ? {} : parsed(body);
@@ -106,7 +106,7 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
   return rawReply(await multiSearch(slots, limits, asError, nextSlice));
 }
 
-/** One search of a multi-search. Its rights, index and body are checked like those of a separate query. */
+/** Runs one search of a multi-search. Its rights, index and body are checked as for a separate query. */
 async function searchSlot(
   request: Asked,
   entry: unknown,
@@ -121,7 +121,7 @@ async function searchSlot(
   );
 }
 
-/** Runs a search and, if it is answered, counts it among the tenant's searches of the month. */
+/** Runs a search and, if it succeeds, counts it towards the tenant's searches of the month. */
 async function countedSearch(
   request: Asked,
   contents: IndexContents,
@@ -152,7 +152,7 @@ function plainSearch(
   return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
 
-/** A user named by the token overrides the one in the body. */
+/** If the token names a user, that user overrides the one in the body. */
 function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
   if (token === null || token.userId === null) return body;
   return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
@@ -167,7 +167,10 @@ function planOf({ services, principal, state }: Asked): Plan {
   return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 
-/** Parses the body only if it may name a user, who is not part of the question. */
+/**
+ * Parses the body only if it may name a user, because the user has to be removed from it: queries of
+ * different users share cached answers.
+ */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
     return parsedBody(parsed(bytes), limits);

@@ -96,7 +96,7 @@ async function patch(context: TenantRequest<unknown>): Promise<HttpReply> {
   return dataReply(tenantView(find(context, state)));
 }
 
-/** Refuses to delete a tenant that has indexes, so that no data is lost by accident. */
+/** Refuses to delete a tenant that still has indexes, so that no data is deleted by accident. */
 async function remove(context: TenantRequest): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
@@ -111,7 +111,10 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
   return dataReply({ id, deleted: true });
 }
 
-/** Usage of the caller's tenant. For the bootstrap key: of the named tenant, or of all. */
+/**
+ * Returns the usage of the caller's tenant. With the bootstrap key: of the tenant named in the header, or of
+ * all tenants.
+ */
 async function usage({ services, request, state, principal }: TenantRequest): Promise<HttpReply> {
   const { settings } = services;
   const { indexesPerTenantMax } = services.config.limits;
@@ -145,7 +148,7 @@ async function usage({ services, request, state, principal }: TenantRequest): Pr
 interface Taken {
   documents: number;
   indexes: number;
-  /** Null if a shard cannot report its size at the moment. */
+  /** Null if a shard cannot report its size now. */
   diskBytes: number | null;
   memoryBytes: number | null;
 }

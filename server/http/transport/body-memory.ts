@@ -1,9 +1,10 @@
-// Memory of request bodies: the total over all bodies, and the block that collects one large body. Knows
-// nothing of sockets.
+// Memory for request bodies: the total over all bodies, and the block in which one large body is collected.
+// Independent of sockets.
 import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
 /**
- * The bytes of all bodies in memory, over all threads, limited so that many large requests cannot exhaust it.
+ * The total bytes of all bodies in memory, over all threads. It is limited, so that many large requests
+ * cannot exhaust the memory.
  */
 export class BodyMemory {
   readonly #amount: SharedAmount;
@@ -15,9 +16,10 @@ export class BodyMemory {
     this.#amount = amount;
   }
 
-  /** Returns false if the limit would be exceeded. */
+  /** Returns false, and reserves nothing, if the limit would be exceeded. */
   reserve(bytes: number): boolean {
-    // Added first: of two threads racing for the last room, at least one sees the other.
+    // Add first, then check: if two threads compete for the last bytes, at least one of them sees the other's
+    // amount.
     this.#amount.add(bytes);
     if (this.#amount.total <= this.bytesMax) return true;
     this.#amount.add(-bytes);
@@ -33,21 +35,21 @@ const GROWTH_BYTES = 1024 * 1024;
 
 /**
  * The bytes of one body in sequence. Ordinary buffers for the pieces would come from the C heap, which often
- * keeps their memory after they are freed. A resizable buffer is a separate memory mapping: it grows in
- * place, and `free` returns it to the system.
+ * keeps memory after it is freed. A resizable buffer is a memory mapping of its own: it grows in place, and
+ * `free` returns its memory to the system.
  */
 export class BodyBlock {
   readonly #buffer: ArrayBuffer;
   #bytes = 0;
 
-  /** Throws RangeError if the process has no address range of `bytesMax` left. */
+  /** Throws RangeError if the process has no free address range of `bytesMax` bytes. */
   constructor(bytesMax: number) {
     this.#buffer = new ArrayBuffer(0, { maxByteLength: bytesMax });
   }
 
   /**
-   * Appends a copy of the bytes, unless the body would exceed `bytesMax`. Returns false if the system has no
-   * memory left.
+   * Appends a copy of the bytes, unless the body would become larger than `bytesMax`. Returns false if the
+   * system has no memory left.
    */
   append(chunk: Uint8Array): boolean {
     const end = this.#bytes + chunk.byteLength;
@@ -63,7 +65,7 @@ export class BodyBlock {
     return true;
   }
 
-  /** A view of the body. Empty after `free`. */
+  /** Returns a view of the body, which is empty after `free`. */
   bytes(): Uint8Array {
     return new Uint8Array(this.#buffer, 0, this.#bytes);
   }

@@ -1,16 +1,17 @@
-// A request body between the socket that pushes and the route that pulls: collected whole up to a limit, or
-// streamed with back-pressure. Both transports feed it. Knows nothing of content types or JSON.
+// A request body between the socket, which pushes, and the route, which pulls. The body is either collected
+// up to a limit or streamed with back-pressure. Both transports fill this queue. Independent of content types
+// and JSON.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
-/** Bytes that may wait for a slow reader before the socket is paused. */
+/** Maximum bytes that wait for a slow reader before the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** A body larger than this, or of unknown length, is collected in a block of its own. */
+/** A body that is larger than this, or whose length is unknown, is collected in its own block. */
 const PIECES_BYTES_MAX = 256 * 1024;
 
-/** Pauses and resumes the socket. Calls may repeat. */
+/** Pauses and resumes the socket. Repeated calls are allowed. */
 export interface Flow {
   pause(): void;
   resume(): void;
@@ -71,14 +72,14 @@ export class BodyQueue {
     this.#wakeUp();
   }
 
-  /** Ends the body early. Its reader gets the error. */
+  /** Ends the body early. The reader of the body gets the error. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.discard();
     this.#wakeUp();
   }
 
-  /** Drops the received bytes and all later ones. May be called again. */
+  /** Drops the bytes received so far and all later ones. Repeated calls are allowed. */
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
@@ -89,13 +90,13 @@ export class BodyQueue {
     this.#resume();
   }
 
-  /** Frees the collected bytes. To be called when the request is answered and its body is no longer read. */
+  /** Frees the collected bytes. Must be called once the request is answered and nobody reads its body. */
   close(): void {
     this.discard();
     this.#block?.free();
   }
 
-  /** Returns the whole body, which is valid until `close`. */
+  /** Returns the whole body. It is valid until `close` is called. */
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
@@ -148,7 +149,8 @@ export class BodyQueue {
   }
 
   /**
-   * Resolves when bytes, the end or a failure have arrived. If nothing arrives for too long, the body fails.
+   * Resolves when bytes, the end or a failure has arrived. If nothing arrives within `bodyIdleMsMax`, or
+   * before the deadline, the body fails.
    */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {

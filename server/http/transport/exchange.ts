@@ -1,6 +1,6 @@
-// What both transports share about a request and its reply: the body passes through a queue, a client that
-// disconnects ends both, and a streamed reply is sent no faster than the client reads it. Knows neither
-// library.
+// The part of a request and its reply that both transports share: the body passes through a queue, a client
+// that disconnects ends both, and a streamed reply is sent no faster than the client reads it. Independent of
+// the two HTTP libraries.
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -13,19 +13,19 @@ export abstract class Exchange implements HttpRequest {
   abstract readonly query: string;
   abstract readonly ip: string;
   protected abstract readonly queue: BodyQueue;
-  /** Called when the client has taken the buffered bytes, or has disconnected. */
+  /** Called when the buffered bytes have been sent or the client has disconnected. */
   protected wake: (() => void) | null = null;
   #aborted = false;
   #controller: AbortController | null = null;
 
   abstract header(name: ReadHeader): string;
 
-  /** Returns false if the bytes are buffered; `wake` is called when they have been sent. */
+  /** Returns false if the bytes are buffered; `wake` is called once they have been sent. */
   protected abstract write(chunk: Uint8Array): boolean;
 
   protected abstract end(): void;
 
-  /** Cuts the connection, so that the client sees that the reply is incomplete. */
+  /** Closes the connection, so that the client can see that the reply is incomplete. */
   protected abstract cut(): void;
 
   get aborted(): boolean {
@@ -55,8 +55,9 @@ export abstract class Exchange implements HttpRequest {
   }
 
   /**
-   * Sends all pieces and ends the reply. A client that reads nothing for `stallMsMax` is cut off. The
-   * iterable is always closed. If it throws, the connection is cut and the error is thrown on.
+   * Sends all pieces and ends the reply. A client that reads nothing for `stallMsMax` milliseconds is
+   * disconnected. The iterable is always closed. If it throws, the connection is closed and the error is
+   * rethrown.
    */
   protected async sendStream(body: AsyncIterable<Uint8Array>, stallMsMax: number): Promise<void> {
     try {
@@ -84,7 +85,7 @@ export abstract class Exchange implements HttpRequest {
   }
 }
 
-/** Closes a body that will not be sent, so that it releases its resources. */
+/** Closes a body that will not be sent, so that its resources are released. */
 export async function closeStream(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }

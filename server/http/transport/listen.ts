@@ -1,5 +1,5 @@
-// Chooses the HTTP transport: the current build of uWebSockets.js, else the older one, else node:http. One
-// log line names the choice and says why the preferred ones do not load.
+// Chooses the HTTP transport: the current build of uWebSockets.js, otherwise the older build, otherwise
+// node:http. One log line names the choice and says why the preferred transports do not load.
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
@@ -7,7 +7,7 @@ import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";
 import { listenUws } from "./uws-transport.js";
 
-/** Builds of uWebSockets.js that each setting allows. */
+/** For each setting, the builds of uWebSockets.js that may be used. */
 const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
   auto: UWS_BUILDS,
   uws: UWS_BUILDS,

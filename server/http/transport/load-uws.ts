@@ -1,5 +1,6 @@
-// Loads uWebSockets.js: its builds, their places, and why one does not load here. The only file that names
-// their packages. It does not choose (listen.ts) and does not use the library (uws-transport.ts).
+// Loads uWebSockets.js. Contains the names of its builds, where they are found, and the reasons why one does
+// not load here. Only this file names their packages. The choice is made in listen.ts, and the library is
+// used in uws-transport.ts.
 import { createRequire } from "node:module";
 
 /** The part of the library that the server uses. Both builds have it. */
@@ -21,9 +22,9 @@ export interface LoadedUws {
 }
 
 export interface UwsSearch {
-  /** Null if no build loads. */
+  /** The build that was loaded, or null if none loads. */
   readonly loaded: LoadedUws | null;
-  /** Why the builds that were tried first do not load here. */
+  /** For each build that does not load here, the reason. */
   readonly reasons: Readonly<Partial<Record<UwsBuild, string>>>;
 }
 
@@ -61,8 +62,9 @@ export function reasonsText(reasons: UwsSearch["reasons"]): string {
 }
 
 /**
- * The message of the system's loader or of Node, on one line. Node appends a list of requiring files;
- * uws-pack puts a general hint, an empty line and the error's name first.
+ * Returns the error message of the system's loader or of Node, on one line. Removes the additions: Node
+ * appends a list of requiring files; uws-pack puts a general hint, an empty line and the error's name before
+ * the message.
  */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
-// HTTP on node:http and node:https, used if uWebSockets.js has no binary for this Node or libc, and in tests.
-// Slower, otherwise the same.
+// HTTP on node:http and node:https, used in tests and if uWebSockets.js has no binary for this Node or libc.
+// It is slower but otherwise behaves the same.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
@@ -22,7 +22,10 @@ import {
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
-/** True if several threads can listen on one address: Node 22.12 and later, and 23.1 and later. */
+/**
+ * True if this version of Node lets several threads listen on one address: 22.12 and later 22.x, and 23.1 and
+ * later.
+ */
 export function canShareNodePort(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
@@ -36,7 +39,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,
     requestTimeout: 0,
-    // Node checks `headersTimeout` only at these intervals.
+    // Node enforces `headersTimeout` only at these intervals.
     connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
   };
   const answering = new WeakMap<Duplex, ServerResponse>();
@@ -73,7 +76,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     server.listen({ port, host, reusePort: isShared }, resolve);
   });
   let closed: Promise<void> | null = null;
-  // HTTP's own `close` would also cut connections that are idle at that moment.
+  // The `close` of the HTTP server would also cut connections that are idle at that moment.
   const stop = (): Promise<void> => {
     closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
@@ -97,8 +100,8 @@ function secureContext({ certificate, key }: CertificatePair): SecureContextOpti
 }
 
 /**
- * The reply, as bytes, to input that is not an HTTP request. Null if the connection has failed and nobody
- * would read it.
+ * Returns the reply, as text, to input that is not an HTTP request. Returns null if the connection has
+ * failed, so that nobody would read a reply.
  */
 function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
   const why = malformation(error, limits);
@@ -197,8 +200,8 @@ class NodeExchange extends Exchange {
   }
 
   /**
-   * Resolves when the client has taken the reply or disconnected. A client that takes nothing for too long is
-   * cut off.
+   * Resolves when the client has received the reply or disconnected. A client that reads nothing for too long
+   * is disconnected.
    */
   #sendWhole(body: string | Uint8Array, bytes: number): Promise<void> {
     const response = this.#response;

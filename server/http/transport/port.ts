@@ -1,5 +1,5 @@
-// The port between the HTTP transport and the service: requests, replies and listeners. Two implementations:
-// uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Knows neither.
+// The port between the HTTP transport and the service: requests, replies and listeners. There are two
+// implementations: uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Independent of both.
 
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { HeaderLines } from "../../access/edge/headers.js";
@@ -8,7 +8,7 @@ import type { Limits } from "../../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
-/** The headers that the service reads. A transport copies only these. */
+/** The request headers that the service reads. A transport copies only these. */
 export const READ_HEADERS = [
   "authorization",
   "content-type",
@@ -29,7 +29,7 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** The peer's address as text. May be empty once the client has disconnected or has the reply. */
+  /** The peer's address as text. May be empty once the client has disconnected or has received the reply. */
   readonly ip: string;
   /** The header's value, or "" if absent. */
   header(name: ReadHeader): string;
@@ -38,27 +38,28 @@ export interface HttpRequest {
   /** Aborted when the client closes the connection. */
   readonly signal: AbortSignal;
   /**
-   * Returns the whole body. Throws a SkeinError with `tooLarge` as soon as the body is known to exceed
-   * `bytesMax`, SK-SYS-408 if it does not arrive in time, and ClientGone. Only one of body and bodyStream may
-   * be called, and only once.
+   * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as it is known that the body
+   * exceeds `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone. Either `body` or
+   * `bodyStream` may be called, and only once.
    */
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
-  /** The body piece by piece. Reading slowly slows the client down. Throws like `body`. */
+  /** The body piece by piece. If the caller reads slowly, the client is slowed down. Throws like `body`. */
   bodyStream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: HeaderLines;
-  /** The value of the body's `data` member, if the body was built from a value. */
+  /** The value of the body's `data` member, if the body was created from a value. */
   readonly data?: unknown;
   /**
-   * A stream is sent piece by piece, no faster than the client reads. If it throws, the connection is cut.
+   * A stream is sent piece by piece, no faster than the client reads it. If the stream throws, the connection
+   * is closed.
    */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /**
-   * Called once, when the reply has been handed over or the client has disconnected. `failure` is why a
-   * stream was cut.
+   * Called once, when the reply has been handed over or the client has disconnected. `failure` is the reason
+   * if a stream was cut off.
    */
   readonly onFinished?: (failure: unknown) => void;
 }
@@ -70,7 +71,7 @@ export interface TextReply extends HttpReply {
 /** Must not throw and must not reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-/** Returns the reply to bytes that are not a request, which the handler never sees. Must not throw. */
+/** Returns the reply to input that is not an HTTP request, which the handler never sees. Must not throw. */
 export type MalformedHandler = (why: SkeinError) => TextReply;
 
 /** State that all exchanges of a listener share. */
@@ -84,11 +85,11 @@ export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
   /**
-   * True if other threads of this process listen on the same address and the system distributes the
-   * connections.
+   * True if other threads of this process listen on the same address and the system distributes connections
+   * among them.
    */
   readonly isShared: boolean;
-  /** null: plain HTTP. */
+  /** Null for plain HTTP. */
   readonly certificate: CertificatePair | null;
   readonly handler: HttpHandler;
   readonly malformed: MalformedHandler;
@@ -97,13 +98,14 @@ export interface ListenOptions extends ExchangeContext {
 export interface HttpListener {
   readonly port: number;
   /**
-   * Uses this certificate for new connections; open ones keep theirs. Throws or rejects if the library cannot
-   * use it, and the previous one stays in use. Requires a listener that was started with a certificate.
+   * Uses this certificate for new connections; open ones keep theirs. If the library cannot use it, throws or
+   * rejects, and the previous certificate stays in use. The listener must have been started with a
+   * certificate.
    */
   useCertificate(pair: CertificatePair): void | Promise<void>;
-  /** Accepts no more connections. Requests on open ones still arrive. */
+  /** Accepts no new connections. Requests on open ones still arrive. */
   stopAccepting(): void;
-  /** Cuts all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
@@ -115,7 +117,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** Reason phrases of the statuses in use. */
+/** Reason phrases of the status codes that the server uses. */
 export const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",

@@ -1,8 +1,8 @@
-// Bytes of finished replies that their clients have not taken, over all connections of all threads. Above a
+// Bytes of finished replies that clients have not received yet, over all connections of all threads. Above a
 // limit the service refuses requests, so that clients that never read cannot fill the memory.
 import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
-/** Smaller replies are not counted, because the operating system's buffers usually hold them. */
+/** Replies up to this size are not counted, because the operating system's buffers usually hold them. */
 export const HELD_REPLY_BYTES = 64 * 1024;
 
 export class UnsentBytes {

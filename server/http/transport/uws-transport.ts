@@ -1,7 +1,7 @@
-// HTTP on uWebSockets.js. The only file that uses the library (load-uws.ts loads it) and the place that keeps
-// its rules: a request can be read only inside its callback, so everything is copied first; body chunks are
-// valid only inside theirs; a response must not be touched after it was aborted or ended; writes belong
-// inside cork.
+// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it), so the library's rules
+// matter only here: a request can be read only inside its callback, so everything is copied first; body
+// chunks are valid only inside theirs; a response must not be touched after it was aborted or ended; writes
+// belong inside cork.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -23,22 +23,28 @@ import {
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
-/** Whether other sockets may listen on the same port (LIBUS_LISTEN_DEFAULT, LIBUS_LISTEN_EXCLUSIVE_PORT). */
+/**
+ * Options that allow or forbid other sockets to listen on the same port (LIBUS_LISTEN_DEFAULT,
+ * LIBUS_LISTEN_EXCLUSIVE_PORT).
+ */
 const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
-/** Maximum piece of a streamed reply. The system takes this much at once when the library reports room. */
+/**
+ * Maximum size of a piece of a streamed reply. The system accepts this much at once when the library reports
+ * free space.
+ */
 const PIECE_BYTES_MAX = 64 * 1024;
 
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
-/** Members that the typings leave out. */
+/** Members that are missing in the library's typings. */
 interface UntypedApp {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
   /** Identifies the app in the two calls below. */
   getDescriptor(): unknown;
-  /** Hands the connections that this app accepts from now on to the other app. */
+  /** Passes the connections that this app accepts from now on to the other app. */
   addChildAppDescriptor(descriptor: unknown): void;
   removeChildAppDescriptor(descriptor: unknown): void;
 }
@@ -62,15 +68,16 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await nextTurn(); // a reply leaves at the end of the event loop's turn
+    await nextTurn(); // replies are sent at the end of the event loop's turn
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
 }
 
 /**
- * An app's certificate cannot change, so a new certificate needs a new app. The first app continues to accept
- * connections and hands them to the newest one. No connection is refused, and open ones stay with their app.
+ * The certificate of an app cannot be changed, so a new certificate needs a new app. The first app continues
+ * to accept connections and hands them to the newest app. No connection is refused, and open ones stay with
+ * their app.
  */
 class Apps {
   readonly acceptor: App;
@@ -100,7 +107,7 @@ class Apps {
     this.#certificate = pair;
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections. */
   close(): void {
     for (const app of this.#all) app.close();
   }
@@ -133,7 +140,7 @@ class UwsExchange extends Exchange implements Flow {
   /** True once the whole body has arrived. */
   #received = false;
   #cutAfterReply = false;
-  /** Last byte of a piece that the library is buffering. */
+  /** Last byte of the piece that was written last, not yet given to the library, or null. */
   #lastByte: Uint8Array | null = null;
 
   constructor(
@@ -159,17 +166,17 @@ class UwsExchange extends Exchange implements Flow {
       if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.#received = true;
-      // A front-end may be interrupted while it works, which the library would not survive inside its own
-      // callback.
+      // In a front-end, ends the body outside the library's callback: the front-end may be interrupted while
+      // it handles the request, and the library would not survive an interruption inside its own callback.
       if (isShared) setImmediate(() => this.queue.end());
       else this.queue.end();
     });
   }
 
   /**
-   * Copies the headers. If one is repeated, the first counts; only X-Forwarded-For is a list, to which each
-   * proxy may add a line. Returns the number of Content-Length headers, because the end of the body is
-   * ambiguous with two.
+   * Copies the headers. If a header is repeated, the first one counts, except that the values of
+   * X-Forwarded-For form a list, to which each proxy may add. Returns the number of Content-Length headers:
+   * with two of them, the end of the body is ambiguous.
    */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
@@ -183,7 +190,7 @@ class UwsExchange extends Exchange implements Flow {
     return lengths;
   }
 
-  /** A system call that few requests need. */
+  /** Not read in advance, because it needs a system call and few requests use it. */
   get ip(): string {
     if (this.aborted || this.#ended) return "";
     return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
@@ -212,8 +219,8 @@ class UwsExchange extends Exchange implements Flow {
     if (this.aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
-    // A pause inside onData leaves the idle timer running, which would cut the connection. A second pause
-    // after onData has returned stops the timer.
+    // Calling pause inside onData does not stop the idle timer, which would then cut the connection. Calling
+    // it again after onData has returned does.
     setImmediate(() => {
       if (this.#paused && !this.aborted && !this.#ended) this.#response.pause();
     });
@@ -221,20 +228,23 @@ class UwsExchange extends Exchange implements Flow {
 
   /**
    * Does nothing once the whole body has arrived. Resuming starts the idle timer, which only the end of a
-   * body stops, so it would cut a request that takes longer than ten seconds.
+   * body stops, so the timer would cut off a request that takes longer than ten seconds.
    */
   resume(): void {
     if (!this.#received) this.#readNext();
   }
 
-  /** Resumes the socket, because a paused one would never read the connection's next request. */
+  /** Resumes a paused socket, which would otherwise never read the connection's next request. */
   #readNext(): void {
     if (!this.#paused) return;
     this.#paused = false;
     if (!this.aborted && !this.#ended) this.#response.resume();
   }
 
-  /** Resolves when the reply is handed over. A small reply is handed over at once, without a promise. */
+  /**
+   * Resolves when the reply has been handed over. A small reply is handed over at once, and undefined is
+   * returned.
+   */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
@@ -257,8 +267,8 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Resolves when the client has taken the reply or disconnected. uWebSockets.js cuts off a client that takes
-   * nothing for about ten seconds.
+   * Resolves when the client has received the reply or disconnected. uWebSockets.js disconnects a client that
+   * reads nothing for about ten seconds.
    */
   #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
     const response = this.#response;
@@ -295,9 +305,9 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * The library reports when there is room again, but sends its buffer only with the next write. The last
-   * byte of a buffered piece is therefore kept back for that write. Without it, the rest of a reply could
-   * still be unsent when its request is over.
+   * The library reports when it has room again, but it sends its buffer only at the next write. Therefore the
+   * last byte of a buffered piece is kept back, so that there is always something left to write. Otherwise
+   * the rest of a reply could still be unsent when its request is over.
    */
   protected write(piece: Uint8Array): boolean {
     let accepted = true;
@@ -335,7 +345,10 @@ class UwsExchange extends Exchange implements Flow {
   }
 }
 
-/** Splits large pieces; otherwise the library would buffer more per turn than it sends. */
+/**
+ * Splits large pieces, because the library would otherwise buffer more per turn of the event loop than it
+ * sends.
+ */
 async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     for (let at = 0; at < chunk.byteLength; at += PIECE_BYTES_MAX)
