@@ -1,4 +1,5 @@
-// The posting lists of an alternative in one segment: consecutive cursors in scratch, in scoring order.
+// The posting lists of an alternative in one segment: consecutive cursors in scratch memory, in scoring
+// order.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";
@@ -11,14 +12,14 @@ import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // between two looks at the deadline
+const TERMS_A_CHECK: u32 = 255; // between two deadline checks
 
-/** The i-th cursor of alternative lists or near lists. */
+/** The i-th cursor in a table of cursors (alternative lists or near lists). */
 export function listAt(lists: usize, i: u32): Cursor {
   return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
 }
 
-/** Total postings in those open lists of a word that have fewer than `large`. */
+/** Total number of postings in the open lists of a word that have fewer than `large` postings. */
 export function postingsOfSmall(word: Word, large: u32): u32 {
   let postings: u32 = 0;
   for (let i: u32 = 0; i < word.alternativeCount; i++) {
@@ -48,9 +49,7 @@ export function openLists(segment: usize, program: SearchProgram, alternative: A
   }
 }
 
-/**
- * Opens the lists of a term one after the other, by slot. If a slot has two lists, the last one is opened.
- */
+/** Opens the lists of a term one after another, by slot. If a slot has two lists, the later one is used. */
 function openTerm(segment: usize, program: SearchProgram, alternative: Alternative, term: u32): void {
   const rows = Seg.rows(segment);
   const end = Seg.listsAt(segment, term + 1);
@@ -70,8 +69,8 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
 }
 
 /**
- * Moves the cursor after the last list of the alternative to its place. Returns false if it replaced another
- * cursor.
+ * Moves the cursor, which follows the alternative's last list, to its place in the order. Returns false if it
+ * replaced another cursor.
  */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;

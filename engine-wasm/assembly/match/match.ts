@@ -1,7 +1,7 @@
 // Finds the rows of one segment that match a query: opens the posting lists of every alternative, turns words
 // into bitsets, and intersects these with the live rows, the filter and the phrases. Words with few postings
-// come first. Once few rows remain, they are looked up in the lists instead of reading the lists through. The
-// open lists stay with the alternatives, in scoring order, for the kernels that score.
+// come first. Once few rows remain, they are looked up in the lists instead of scanning the lists. The open
+// lists stay with the alternatives, in scoring order, for the kernels that score.
 
 import { checkDeadline } from "../env";
 import { Filters } from "../filter/filter";
@@ -52,16 +52,17 @@ import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x4000;
 const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look rows up in a list
-const ROWS_A_WORD: u32 = 32; // rows of the segment per row with the words; above it, the filter comes last
+// The filter runs last if the segment has more than this many rows per row with the words.
+const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
-const SEVERAL_FROM: u32 = 2048; // with fewer postings in a word, its rows are scored without this
-const SURELY_LESS: f64 = 0.999999; // far from the rounding error of a score
+const SEVERAL_FROM: u32 = 2048; // with fewer postings in a word, `several` is not worth computing
+const SURELY_LESS: f64 = 0.999999; // this factor far exceeds the rounding error of a score
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
- * Returns an alternative of TIER_BEST that scores more than `behind` in every row where all terms of `behind`
- * are its own, or `behind` itself if there is none. Only an alternative that matches in all slots qualifies.
- * A prefix contains the terms of the word that it begins.
+ * Returns a TIER_BEST alternative that scores more than `behind` in every row where it has all terms of
+ * `behind`, or `behind` itself if there is none. Only an alternative that matches in all slots qualifies. For
+ * example, a prefix contains all terms of the word that it begins.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
@@ -79,7 +80,7 @@ function hasTerm(alternative: Alternative, term: u32): bool {
   return false;
 }
 
-/** The matching rows of the current segment, and what matching learned about them. In scratch. */
+/** The matching rows of the current segment, and facts found while matching. Allocated in scratch memory. */
 @unmanaged
 export class Matches {
   program: SearchProgram;
@@ -92,18 +93,18 @@ export class Matches {
   segment: usize;
   rows: u32;
   blockBuffer: usize;
-  order: usize; // u32: numbers of the words, in matching order
-  left: usize; // u32: the remaining rows, 0 = not listed
-  leftCount: u32; // upper bound on the remaining rows; they are listed when it pays
-  postings: u32; // postings read since the last look at the deadline
+  order: usize; // u32: word numbers in matching order
+  left: usize; // u32: the remaining rows; 0 = not listed
+  leftCount: u32; // upper bound on the number of remaining rows, which are listed when that pays off
+  postings: u32; // postings read since the last deadline check
   tiered: bool; // whether to compute the bitsets below
-  /** Number of lists that the words of the query have in the current segment. */
+  /** Number of posting lists that the query's words have in the current segment. */
   lists: u32;
-  // Bitsets of rows with every word in the current segment; 0 = contains all rows with every word. They
-  // ignore the filter, phrases and rules.
+  // Bitsets of rows with every word in the current segment; 0 = all such rows. They ignore the filter,
+  // phrases and rules.
   full: usize;
-  best: usize; // every word in TIER_BEST
-  fewestTypos: usize; // every word in TIER_BEST or TIER_FEWEST_TYPOS
+  best: usize; // rows with every word in TIER_BEST
+  fewestTypos: usize; // rows with every word in TIER_BEST or TIER_FEWEST_TYPOS
 
   /** `tiered`: also compute bitsets of the tiers. */
   static make(
@@ -129,8 +130,8 @@ export class Matches {
   }
 
   /**
-   * Bitset, in scratch, of the rows of a segment that are in the result. `summary`: that of the segment, or
-   * 0. `live` 0 means all rows.
+   * Returns a bitset, in scratch memory, of the rows of a segment that are in the result. `summary`: the
+   * segment's summary, or 0. `live`: 0 = all rows.
    */
   rowsOf(matched: usize, summary: usize, live: usize): usize {
     const program = this.program;
@@ -162,12 +163,15 @@ export class Matches {
     this.orderWords();
   }
 
-  /** True if there is a filter, and filtering only the rows with the words and the neighbours is cheaper. */
+  /**
+   * True if there is a filter and it is cheaper to apply it only to the neighbours and the rows that contain
+   * the words.
+   */
   private wordsAreRarer(): bool {
     const program = this.program;
     if (program.browses || program.mainFilter.count == 0 || program.anySequence || this.ranking.pinCount > 0)
       return false;
-    let most = this.neighbours.count; // upper bound on rows with the words, plus neighbours
+    let most = this.neighbours.count; // upper bound on the number of neighbours and rows with the words
     for (let i: u32 = 0; i < program.wordCount; i++) {
       const cost = program.wordAt(this.orderAt(i)).cost;
       most += cost;
@@ -184,7 +188,7 @@ export class Matches {
     else this.matchAll(bits);
   }
 
-  /** Sorts words with few postings first. */
+  /** Sorts the words by number of postings, fewest first. */
   private orderWords(): void {
     const program = this.program;
     for (let i: u32 = 0; i < program.wordCount; i++) {
@@ -200,7 +204,7 @@ export class Matches {
     return Mem.u32At(this.order + ((<usize>i) << 2));
   }
 
-  /** Fills with all rows each tier that differs from the others in this query. */
+  /** Initialises the bitset of each tier that this query distinguishes with all rows. */
   private beginTiers(bits: usize): void {
     const program = this.program;
     this.full = 0;
@@ -221,10 +225,7 @@ export class Matches {
     return copy;
   }
 
-  /**
-   * Intersects `bits` with `having`, but keeps the neighbours that match without it and adds them to
-   * `having`.
-   */
+  /** Intersects `bits` with `having`, but first adds the neighbours that match without words to `having`. */
   private keep(bits: usize, having: usize): void {
     if (this.neighbours.matching != 0) bitsOr(having, this.neighbours.matching, this.rows);
     bitsAnd(bits, having, this.rows);
@@ -280,8 +281,8 @@ export class Matches {
   }
 
   /**
-   * Opens the lists of a word, except its sequences, which are built once the rows that may have them are
-   * known.
+   * Opens the lists of a word, except its sequences. Sequences are built once the rows that may contain them
+   * are known.
    */
   private openWord(word: Word): void {
     word.cost = 0;
@@ -294,7 +295,7 @@ export class Matches {
     }
   }
 
-  /** Builds the lists of a sequence, by slot, for rows in `bits` only. */
+  /** Builds the lists of a sequence, one per slot, for rows in `bits` only. */
   private openSequence(alternative: Alternative, bits: usize): void {
     const program = this.program;
     alternative.lists = scratch(<usize>program.slotCount * CURSOR_BYTES);
@@ -316,9 +317,9 @@ export class Matches {
   }
 
   /**
-   * Adds the rows of an alternative to `union`. May leave out rows outside `bits`. Skips the terms of
-   * `leader`, another alternative whose rows were added before. Rows already in `union` are added to
-   * `several`, unless it is 0.
+   * Adds the rows of an alternative to `union`. May omit rows outside `bits`. Skips the terms of `leader`,
+   * another alternative whose rows have already been added. Rows already in `union` are added to `several`,
+   * unless it is 0.
    */
   private addRows(
     alternative: Alternative,
@@ -344,7 +345,7 @@ export class Matches {
     }
   }
 
-  /** Adds those remaining rows, `bits`, that the list contains. */
+  /** Adds the remaining rows in `bits` that the list contains. */
   private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);

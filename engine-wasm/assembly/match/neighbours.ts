@@ -1,5 +1,6 @@
-// The rows of the current segment that the program lists as neighbours. Matching asks for those that are
-// found without words and decides which are in the result. Scoring then asks for the points of a row.
+// The rows of the current segment that the program lists as neighbours. Matching uses it to find the
+// neighbours that match without words, and determines which neighbours are in the result. Scoring then uses
+// it to get the points of a row.
 
 import { scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsNone } from "../memory/bitset";
@@ -7,17 +8,17 @@ import { NeighbourProgram } from "../program/neighbour-program";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
 import { Seg } from "../segment/segment";
 
-/** Neighbours among the rows of the current segment. In scratch. */
+/** Neighbours among the rows of the current segment. Allocated in scratch memory. */
 @unmanaged
 export class Neighbours {
   program: NeighbourProgram;
   segment: usize;
   rows: u32;
-  /** Number of listed rows. */
+  /** Number of neighbours in the segment. */
   count: u32;
-  /** Bitset of listed rows, 0 = none. After `settle`, only those that match. */
+  /** Bitset of the neighbours; 0 = none. After `settle`, only those that match. */
   listed: usize;
-  /** Those of them with NEIGHBOUR_MATCHES. */
+  /** Bitset of the neighbours with NEIGHBOUR_MATCHES, which match without words. */
   matching: usize;
 
   static make(program: NeighbourProgram): Neighbours {
@@ -47,24 +48,24 @@ export class Neighbours {
     }
   }
 
-  /** Keeps only neighbours among the matching rows, `bits`. */
+  /** Keeps only neighbours that are among the matching rows, `bits`. */
   settle(bits: usize): void {
     if (this.listed == 0) return;
     bitsAnd(this.listed, bits, this.rows);
     bitsAnd(this.matching, bits, this.rows);
   }
 
-  /** True if the row is listed. */
+  /** True if the row is a neighbour. */
   has(row: u32): bool {
     return this.listed != 0 && Bits.has(this.listed, row);
   }
 
-  /** True if the row is listed as one that is found without words. */
+  /** True if the row is a neighbour that matches without words. */
   matches(row: u32): bool {
     return this.matching != 0 && Bits.has(this.matching, row);
   }
 
-  /** Points of a listed row. */
+  /** Points of a neighbour. */
   pointsOf(row: u32): f64 {
     return this.program.withSeq(Seg.seq(this.segment, row)).points;
   }

@@ -1,5 +1,6 @@
-// Builds a posting list of the positions at which terms are adjacent. A sequence is then matched, scored and
-// measured for closeness like any term. The list is in scratch, in the format of a segment's lists.
+// Builds a posting list of the positions at which given terms are adjacent. This way a sequence is matched,
+// scored and measured for closeness like any term. The list is in scratch memory, in the format of a
+// segment's lists.
 
 import { NOWHERE, PhraseReader } from "../filter/phrase";
 import { STATUS_DAMAGED } from "../layout";
@@ -20,9 +21,9 @@ import {
 } from "../write/posting-writer";
 import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "../write/segment-sink";
 
-const LIST_EXTRA: usize = 64; // generous space for the header and tail entry of a list
+const LIST_EXTRA: usize = 64; // ample space for the header and tail entry of a list
 
-/** Builds the lists of the sequences of one search. In scratch. */
+/** Builds the lists of the sequences of one search. Allocated in scratch memory. */
 @unmanaged
 export class Sequences {
   phrase: PhraseReader;
@@ -41,9 +42,9 @@ export class Sequences {
   }
 
   /**
-   * Address of a list of the rows in `bits` with these terms at consecutive positions of the slot: frequency
-   * = number of such places, position = that of the first term. Returns 0 if there are none. Releases all
-   * other scratch it used.
+   * Returns the address of a list of those rows in `bits` that contain these terms at consecutive positions
+   * of the slot. The frequency is the number of such places; a position is that of the first term. Returns 0
+   * if there are no such rows. Releases all other scratch memory that it used.
    */
   listOf(segment: usize, terms: usize, termCount: u32, slot: u32, bits: usize): usize {
     const phrase = this.phrase;
@@ -75,8 +76,8 @@ export class Sequences {
   }
 
   /**
-   * Upper bound on the bytes for the positions. They are positions of the first term, and fewer positions
-   * never take more bytes.
+   * Upper bound on the bytes of the positions: a subset of the first term's positions, which never takes more
+   * bytes.
    */
   private positionBytesMax(): usize {
     const first = this.phrase.first();

@@ -1,5 +1,6 @@
-// Checks the bytes of an embedded model once, before a kernel reads them: every offset and length stays
-// inside, terms ascend, and no sum of numbers can overflow. The numbers of the vectors may have any value.
+// Checks the bytes of an embedded model once, before a kernel reads them: all offsets and lengths lie inside
+// the model, terms are in ascending order, and no sum of numbers can overflow. The components of the vectors
+// may have any value.
 
 import {
   EMBEDDED_MAGIC,
@@ -45,7 +46,7 @@ export function isModelNumber(value: f32): bool {
   return value >= 0 && value <= <f32>MODEL_NUMBER_LIMIT;
 }
 
-/** An untrusted model, at its own address. Only its header may be read before `header`. */
+/** An untrusted model, at its own address. Only the header may be read until `header` has checked it. */
 @unmanaged
 class ModelCheck {
   private get base(): usize {
@@ -56,7 +57,7 @@ class ModelCheck {
     return Mem.u32At(this.base + offset);
   }
 
-  /** True if a section of `bytes` lies after the header and inside the model, 8-aligned. */
+  /** True if a section of `bytes` bytes lies after the header, inside the model and 8-aligned. */
   private inside(section: usize, bytes: u64): bool {
     const offset = this.at(section);
     if (offset < <u32>MODEL_HEADER_BYTES || (offset & 7) != 0) return false;
@@ -93,7 +94,7 @@ class ModelCheck {
     let beforeLength: u32 = 0;
     for (let term: usize = 1; term <= <usize>count; term++) {
       const end = Mem.u32At(offsets + (term << 2));
-      if (end <= at || end > room || end - at > <u32>TERM_BYTES_MAX) return false; // no term is empty
+      if (end <= at || end > room || end - at > <u32>TERM_BYTES_MAX) return false; // no empty terms
       if (compareBytes(before, beforeLength, bytes + at, end - at) >= 0) return false;
       before = bytes + at;
       beforeLength = end - at;

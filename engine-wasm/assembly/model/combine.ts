@@ -1,6 +1,6 @@
-// Adds up term vectors. Coefficients are rounded to whole numbers relative to the largest one, and sums are
-// whole numbers, so the result does not depend on the order of the terms: 64 terms of coefficient 32767 times
-// an 8-bit number stay below 2^31.
+// Adds up term vectors. Coefficients are rounded to integers relative to the largest one and sums are
+// integers, so the result is independent of the order of the terms: the sum of 64 terms with coefficients of
+// at most 32767 and 8-bit numbers stays below 2^31.
 
 import { DOCUMENT_TERMS_MAX, VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
@@ -11,27 +11,27 @@ import { Model } from "./model";
 const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
-/** Numbers whose sums stay in registers while all terms are added. */
+/** How many numbers are summed at a time: their sums stay in registers while all terms are added. */
 const BLOCK_NUMBERS: usize = 32;
 /**
- * Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16
- * coefficient | i16 the same |
+ * Two terms with their integer coefficients: | u32 address of numbers | u32 address of numbers | i16
+ * coefficient | i16 coefficient |
  */
 const PAIR_BYTES: usize = 12;
-/** Space for the sums, i32[VECTOR_SIZE], followed by the pairs while they are added. */
+/** Space for the sums, i32[VECTOR_SIZE], and for the pairs, which are needed only during the addition. */
 export const COMBINATION_BYTES: usize = SUMS_BYTES + <usize>(DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
 
-/** Four sums at a time. */
+/** Handles four sums at a time. */
 abstract class Four {
-  /** Multiplies by the scale and rounds to the nearest whole numbers. */
+  /** Multiplies by the scale and rounds to the nearest integers. */
   @inline static scaled(sums: usize, scale: v128): v128 {
     return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(f32x4.convert_i32x4_s(Mem.v128At(sums)), scale)));
   }
 }
 
 /**
- * Writes i32[VECTOR_SIZE] to `sums`, which has COMBINATION_BYTES: the sum of the terms' vectors, weighted by
- * their coefficients.
+ * Writes the sum of the terms' vectors, weighted by their coefficients, to `sums` as i32[VECTOR_SIZE]. `sums`
+ * has room for COMBINATION_BYTES.
  */
 export function combine(model: usize, heaviest: usize, sums: usize): void {
   const pairs = sums + SUMS_BYTES;
@@ -57,13 +57,14 @@ function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   return (<usize>count + 1) >> 1;
 }
 
-/** A coefficient as a whole number; the largest becomes LARGEST. */
+/** Converts a coefficient to an integer; the largest becomes LARGEST. */
 function whole(coefficient: f32, largest: f32): u32 {
   return <u32>nearest<f32>((coefficient / largest) * LARGEST);
 }
 
 /**
- * Writes the sums of BLOCK_NUMBERS numbers over all pairs up to `end`, starting at number `first`, to `sums`.
+ * Computes BLOCK_NUMBERS sums, starting at number `first`, over all pairs up to `end`, and writes them to
+ * `sums`.
  */
 function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   let a = i32x4.splat(0);
@@ -101,7 +102,7 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   Mem.putV128(sums + 112, h);
 }
 
-/** Numbers of two terms, interleaved: the first eight at their addresses, and the next eight. */
+/** Numbers of two terms, interleaved: the first eight at the two addresses, and the next eight. */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {
     const x = Mem.v128At(one);
@@ -115,7 +116,7 @@ abstract class Pair {
   }
 }
 
-/** The largest magnitude among the sums. */
+/** The largest absolute value among the sums. */
 function largestOf(sums: usize): u32 {
   let most = i32x4.splat(0);
   for (let at = sums; at < sums + SUMS_BYTES; at += 16) most = i32x4.max_u(most, i32x4.abs(Mem.v128At(at)));
@@ -125,7 +126,10 @@ function largestOf(sums: usize): u32 {
   );
 }
 
-/** Writes the record (VECTOR_BYTES) of the sums' direction to `record`; an empty one if they are all 0. */
+/**
+ * Writes the record (VECTOR_BYTES) for the direction of the sums to `record`; an empty record if all sums are
+ * 0.
+ */
 export function putRecord(sums: usize, record: usize): void {
   const largest = largestOf(sums);
   const scale = f32x4.splat(largest == 0 ? 0 : <f32>127 / <f32>largest);
@@ -142,7 +146,7 @@ export function putRecord(sums: usize, record: usize): void {
   RecordPart.putScale(record, squares);
 }
 
-/** Turns the sums into f32[VECTOR_SIZE] of length 1, in place. Returns false if they are all 0. */
+/** Converts the sums in place to f32[VECTOR_SIZE] of length 1. Returns false if all sums are 0. */
 export function normaliseSums(sums: usize): bool {
   let square: f64 = 0;
   for (let at = sums; at < sums + SUMS_BYTES; at += 4) square += <f64>Mem.i32At(at) * <f64>Mem.i32At(at);

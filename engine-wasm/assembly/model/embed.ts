@@ -1,7 +1,7 @@
-// Embeds the rows of a segment: the sum of each row's heaviest terms. Runs in steps, between which the
-// instance may do other things. First it finds the terms that the model knows. Then it goes through ranges of
-// rows: it reads the terms' posting lists to find the heaviest terms of each row in the range, and then
-// combines them.
+// Embeds the rows of a segment: each row's vector is the weighted sum of its heaviest terms. The work is done
+// in steps, so that the instance can run other kernels in between. First it finds the segment's terms that
+// the model contains. Then it processes ranges of rows: it reads the terms' posting lists to find the
+// heaviest terms of each row in the range, and then combines these terms.
 //
 //   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | rows of a term |
 //           | heaviest terms by row of the range | logarithms | sums | records |
@@ -21,7 +21,7 @@ import { TermRows } from "./term-rows";
 
 const RANGE_ROWS: u32 = 4096;
 const RECORDS_A_STEP: u32 = 64;
-const UNITS_A_STEP: i32 = 4000; // a unit takes about a tenth of a microsecond
+const UNITS_A_STEP: i32 = 4000; // work units per step; a unit takes about a tenth of a microsecond
 const UNITS_A_LIST: i32 = 2;
 const UNITS_A_TERM: i32 = 4;
 const KNOWN_BYTES: usize = 8;
@@ -32,15 +32,15 @@ class Embedding {
   segmentRows: u32;
   known: usize;
   knownCount: u32;
-  term: u32; // the segment's next term, or the next known one
+  term: u32; // the segment's next term or, once all are matched, the next known term
   place: u32; // where to search for the next term in the model
-  matched: u32; // 1 = all known terms have been found
+  matched: u32; // 1 = the lookup of terms in the model is complete
   termRows: TermRows;
   heaviest: usize;
   logarithms: Logarithms;
   sums: usize;
   records: usize;
-  from: u32; // rows of the range
+  from: u32; // the range is rows [from, to)
   to: u32;
   row: u32; // the next row to combine; `from` until all lists of the range have been read
   units: i32;
@@ -53,15 +53,15 @@ class Embedding {
 const EMBEDDING_BYTES: usize = (offsetof<Embedding>() + 15) & ~15;
 
 /**
- * Starts to embed a segment. `segment` holds `bytes` bytes, the parts that features.ts names, without the
- * `skipped` bytes between them. Model and segment must stay in place until the end. Returns the state, a
- * region that `embedEnd` frees, or -STATUS_DAMAGED.
+ * Starts to embed a segment. `segment` holds `bytes` bytes: the parts of the segment listed in features.ts,
+ * without the `skipped` bytes between them. Model and segment must stay in place until `embedEnd`. Returns
+ * the state, a region that `embedEnd` frees, or -STATUS_DAMAGED.
  */
 export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u32): i32 {
   statusReset();
   if (bytes < <u32>SEG_HEADER_BYTES) return -STATUS_DAMAGED;
   const rows = min(Mem.u32At(segment + SEG_ROWS), RANGE_ROWS);
-  // A term takes 4 bytes of offset.
+  // Each term needs an offset of 4 bytes, which limits the number of terms.
   const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model));
   const knownBytes = Mem.aligned(<usize>terms * KNOWN_BYTES);
   const rowBytes = TermRows.bytes(rows);
@@ -89,20 +89,20 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   return <i32>state;
 }
 
-/** Frees the state, complete or not. */
+/** Frees the state, whether or not the embedding is complete. */
 export function embedEnd(state: usize): void {
   release(state);
 }
 
-/** Address of the records that `embedStep` made. */
+/** Address of the records that the last `embedStep` produced. */
 export function embedRecords(state: usize): usize {
   return changetype<Embedding>(state).records;
 }
 
 /**
- * Works for a fraction of a millisecond; ends all scratch. Returns the number of records it made for the next
- * rows, in row order; often 0. After -STATUS_DAMAGED the embedding can only be ended. Must not be called once
- * all rows have records.
+ * Works for a fraction of a millisecond and releases all scratch memory. Returns the number of records
+ * produced for the next rows, in row order; often 0. After -STATUS_DAMAGED only `embedEnd` may be called.
+ * Must not be called once all rows have records.
  */
 export function embedStep(state: usize): i32 {
   const e = changetype<Embedding>(state);
@@ -126,7 +126,8 @@ function beginRange(e: Embedding, from: u32): void {
 }
 
 /**
- * Finds terms of the segment in the model. Both are sorted, so each search starts after the previous term.
+ * Looks up terms of the segment in the model. Both are sorted, so each search starts where the previous one
+ * ended.
  */
 function matchTerms(e: Embedding): void {
   const f = e.features;
@@ -146,14 +147,15 @@ function matchTerms(e: Embedding): void {
     Mem.putU32(entry, term);
     Mem.putU32(entry + 4, place);
     e.knownCount++;
-    e.place = place + 1; // even if a damaged segment repeats terms, no term of the model is known twice
+    // Skips this model term, so that none is matched twice even if a damaged segment repeats terms.
+    e.place = place + 1;
   }
   if (e.term < f.terms && e.place < Model.terms(model)) return;
   e.matched = 1;
   e.term = 0;
 }
 
-/** Offers known terms to their rows in the range, one term after the other. */
+/** Offers the known terms to the rows of the range that contain them, one term after another. */
 function readLists(e: Embedding): void {
   const f = e.features;
   const rows = e.termRows;
@@ -171,7 +173,7 @@ function readLists(e: Embedding): void {
   }
 }
 
-/** Offers a term to the rows just read. */
+/** Offers a term to the rows that were just read for it. */
 function offerAll(e: Embedding, term: u32): void {
   const factor = Model.factor(e.model, term);
   const rows = e.termRows;
@@ -183,7 +185,7 @@ function offerAll(e: Embedding, term: u32): void {
   }
 }
 
-/** Makes the records of the next rows of the range. After its last row, the next range starts. */
+/** Produces the records of the next rows in the range. After the last row, starts the next range. */
 function combineRows(e: Embedding): i32 {
   const count = min(e.to - e.row, RECORDS_A_STEP);
   for (let i: usize = 0; i < <usize>count; i++) {

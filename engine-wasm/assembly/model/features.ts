@@ -1,7 +1,7 @@
 // The features of a segment that an embedded model uses: stems and words of some fields, with their posting
-// lists. Only the needed parts of the segment are in memory: its header, and everything from the posting
-// lists on. They are not trusted: each term's offsets are checked when it is opened, its lists when they are
-// decoded.
+// lists. Only the parts of the segment that are needed are in memory: its header, and everything from the
+// posting lists to the end. They are untrusted: each term's offsets are checked when the term is opened, its
+// lists when they are decoded.
 //
 //   | header, 64 bytes | bytes of the segment from SEG_LISTS to its end |
 
@@ -35,29 +35,29 @@ import { fail } from "../status";
 
 const ROWS_MAX: u32 = 0x7fffffff;
 
-const KIND_NONE: u32 = 0; // no feature in any field
+const KIND_NONE: u32 = 0; // not a feature in any field
 const KIND_STEM: u32 = 1;
 const KIND_WORD: u32 = 2;
-const KIND_DIGITS: u32 = 3; // a word with a digit, which has no stem
+const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
 
-/** In a region or scratch: FEATURES_BYTES. */
+/** The open segment and its open term. Takes FEATURES_BYTES in a region or in scratch memory. */
 @unmanaged
 export class Features {
   rows: u32;
   terms: u32;
-  private base: usize; // where the segment would begin if all of it were in memory
+  private base: usize; // where the segment would begin if all its bytes were in memory
   private end: usize;
-  private offsetsAt: usize; // sections
+  private offsetsAt: usize; // addresses of sections
   private startsAt: usize;
   private bytesAt: usize;
   private listsAt: usize;
-  private slotTable: usize; // as in a model
+  private slotTable: usize; // the slot table of a model
   private slots: u32;
-  // The open term.
+  // State for the open term.
   at: usize;
   length: u32;
   private kind: u32;
-  private lists: usize; // the next list
+  private lists: usize; // address of the next list
   private listsEnd: usize;
   /** Weight of the list that `nextList` opened. */
   weight: f32;
@@ -67,9 +67,9 @@ export class Features {
   }
 
   /**
-   * Opens a segment: `bytes` bytes lie at `segment`, and the `skipped` ones after its header do not.
-   * `slotTable` holds `slots` valid entries. Returns false, with STATUS_DAMAGED recorded, if it cannot be
-   * read.
+   * Opens a segment of which `bytes` bytes are at `segment`. The `skipped` bytes after its header are
+   * missing. `slotTable` has `slots` valid entries. Returns false and records STATUS_DAMAGED if the segment
+   * cannot be read.
    */
   open(segment: usize, bytes: u32, skipped: u32, slotTable: usize, slots: u32): bool {
     if (bytes < <u32>SEG_HEADER_BYTES) return fail(STATUS_DAMAGED);
@@ -95,7 +95,7 @@ export class Features {
     return true;
   }
 
-  /** Address of a section, or 0 if it is not inside the bytes in memory. */
+  /** Address of a section, or 0 if it is not within the bytes in memory. */
   private section(segment: usize, section: usize, skipped: u32, bytes: u64): usize {
     const offset = <u64>Mem.u32At(segment + section);
     const first = <u64>SEG_HEADER_BYTES + <u64>skipped;
@@ -105,8 +105,8 @@ export class Features {
   }
 
   /**
-   * Opens a term (below `terms`). Returns false if it is not a feature; if it is damaged, STATUS_DAMAGED is
-   * recorded too.
+   * Opens term number `term`, which must be less than `terms`. Returns false if the term is not a feature, or
+   * if it is damaged, which also records STATUS_DAMAGED.
    */
   openTerm(term: u32): bool {
     if (CHECKED) assert(term < this.terms, "a term is one of its segment's");
@@ -128,8 +128,8 @@ export class Features {
   }
 
   /**
-   * Opens the term's next list that counts, before its first posting. Returns false if none is left or it is
-   * damaged.
+   * Opens the next list of the term that counts, before its first posting. Returns false if no list is left
+   * or the list is damaged.
    */
   nextList(): bool {
     const cursor = this.cursor;
@@ -170,7 +170,10 @@ function kindOf(at: usize, length: u32): u32 {
   return hasAsciiDigit(at, length) ? KIND_DIGITS : KIND_WORD;
 }
 
-/** Ignores digits of other scripts: they are rare in part numbers, and this needs no Unicode table. */
+/**
+ * Checks ASCII only: digits of other scripts are rare in part numbers, and this way no Unicode table is
+ * needed.
+ */
 function hasAsciiDigit(at: usize, length: u32): bool {
   for (const end = at + <usize>length; at < end; at++) if (Mem.u8At(at) - 0x30 < 10) return true;
   return false;

@@ -1,5 +1,6 @@
-// The heaviest terms of one document: at most DOCUMENT_TERMS_MAX, those with the largest coefficients, the
-// first among equals. The result does not depend on the order of arrival.
+// The heaviest terms of one document: the DOCUMENT_TERMS_MAX terms with the largest coefficients or fewer,
+// with ties going to the smaller term number. The result is independent of the order in which terms are
+// offered.
 //
 //   | u32 count | u32 0 | count x u64: bits of the coefficient (f32, positive) << 32 | ~term |
 
@@ -24,7 +25,7 @@ export abstract class Heaviest {
     return ~Mem.u32At(heaviest + ENTRIES + ((<usize>i) << 3));
   }
 
-  /** Adds a term unless there are enough heavier ones. Ignores a coefficient of 0. */
+  /** Adds a term unless the list is full of heavier terms. Ignores a coefficient of 0. */
   @inline static offer(heaviest: usize, term: u32, coefficient: f32): void {
     if (CHECKED) assert(coefficient >= 0, "a coefficient is positive, so that its bits order like itself");
     if (coefficient == 0) return;
@@ -37,7 +38,7 @@ export abstract class Heaviest {
   }
 }
 
-/** The entries of a full list are a binary heap with the lightest on top. */
+/** Replaces the lightest term. The entries of a full list are a binary heap with the lightest on top. */
 function replaceLightest(heaviest: usize, entry: u64): void {
   if (entry > Mem.u64At(heaviest + ENTRIES)) sink(heaviest + ENTRIES, 0, entry);
 }

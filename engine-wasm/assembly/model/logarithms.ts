@@ -1,21 +1,24 @@
-// ln(1 + frequency) with a cache of recent results: a few frequencies make up nearly all postings.
+// Computes ln(1 + frequency) with a cache of recent results: a few frequencies account for nearly all
+// postings.
 
 import { Mem } from "../memory/mem";
 
 const ENTRIES: usize = 512;
-const MIXER: u32 = 0x9e3779b1; // spreads the bits of a number over the upper ones
+const MIXER: u32 = 0x9e3779b1; // multiplier that mixes all bits of a number into its upper bits
 const SHIFT: u32 = 23;
 
 export const LOGARITHMS_BYTES: usize = ENTRIES * 8;
 
-/** {f32 frequency, f32 logarithm} by the upper 9 bits of the mixed frequency. In LOGARITHMS_BYTES. */
+/**
+ * {f32 frequency, f32 logarithm}, indexed by the upper 9 bits of the mixed frequency. Takes LOGARITHMS_BYTES.
+ */
 @unmanaged
 export class Logarithms {
   clear(): void {
     Mem.fill(changetype<usize>(this), 0, LOGARITHMS_BYTES); // ln(1 + 0) = 0
   }
 
-  /** Requires a frequency >= 0. */
+  /** Returns ln(1 + frequency). The frequency must be >= 0. */
   @inline onePlus(frequency: f32): f32 {
     const slot = (reinterpret<u32>(frequency) * MIXER) >> SHIFT;
     const entry = changetype<usize>(this) + ((<usize>slot) << 3);

@@ -1,5 +1,5 @@
-// Addresses within an embedded model, and lookup of its terms by their bytes. The model was checked before
-// (check-model.ts), so nothing is checked again.
+// Addresses within an embedded model, and lookup of its terms by their bytes. check-model.ts has already
+// checked the model, so nothing is checked here.
 
 import {
   MODEL_FACTORS,
@@ -15,7 +15,7 @@ import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 
-/** Result of `findModelTerm` if the model does not know the term. */
+/** Returned by `findModelTerm` if the model does not contain the term. */
 export const UNKNOWN_TERM: u32 = 0xffffffff;
 
 export abstract class Model {
@@ -49,7 +49,7 @@ export abstract class Model {
     return Mem.f32At(Model.at(model, MODEL_FACTORS) + ((<usize>term) << 2));
   }
 
-  /** i8[VECTOR_SIZE] */
+  /** The term's vector, i8[VECTOR_SIZE]. */
   @inline static numbers(model: usize, term: u32): usize {
     if (CHECKED) assert(term < Model.terms(model), "a term is one of its model's");
     return Model.at(model, MODEL_VECTORS) + <usize>term * VECTOR_SIZE;
@@ -61,8 +61,8 @@ function compareTerm(model: usize, term: u32, at: usize, length: u32): i32 {
 }
 
 /**
- * The first term >= the bytes, from `from` on, or the number of terms if there is none. Steps double from
- * `from`, so that sorted lookups stay close to the previous one.
+ * The first term >= the bytes, searching from term `from`, or the number of terms if there is none. The
+ * search doubles its steps from `from`, so lookups in sorted order stay near the previous result.
  */
 export function modelLowerBound(model: usize, from: u32, at: usize, length: u32): u32 {
   const terms = Model.terms(model);

@@ -1,4 +1,4 @@
-// The vector of a query: the sum of the vectors of the terms that a model knows.
+// The vector of a query: the weighted sum of the vectors of the query terms that a model contains.
 
 import { STATUS_BAD_PROGRAM, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -12,8 +12,8 @@ import { findModelTerm, Model, UNKNOWN_TERM } from "./model";
 const TERM_HEAD: usize = 6;
 
 /**
- * Input: consecutive terms {f32 weight, u16 bytes, UTF-8}. Result: f32[VECTOR_SIZE] of length 1, or nothing
- * if the model knows none of the terms. -STATUS_BAD_PROGRAM if the input is malformed.
+ * Input: consecutive terms {f32 weight, u16 bytes, UTF-8}. Result: f32[VECTOR_SIZE] of length 1, or 0 bytes
+ * if the model contains none of the terms. Returns -STATUS_BAD_PROGRAM if the input is malformed.
  */
 export function queryVector(model: usize, input: usize, bytes: usize): i32 {
   const heaviest = scratch(HEAVIEST_BYTES);

@@ -1,7 +1,7 @@
-// The rows of one term with their weighted frequencies, within a range of rows: its lists added up over
-// fields.
+// The rows of one term within a range of rows, with their weighted frequencies: the sum over the term's lists
+// in all fields.
 //
-//   | TermRows | f32 frequency by row of the range, 0 but for rows of the term | u32 rows of the term, from the range's first |
+//   | TermRows | f32 frequency by row of the range, 0 for rows without the term | u32 rows of the term, from the range's first |
 
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
@@ -12,7 +12,7 @@ import { Features } from "./features";
 export class TermRows {
   from: u32;
   to: u32;
-  /** Number of rows of the term just read. */
+  /** Number of rows that contain the term just read. */
   count: u32;
   private frequencies: usize;
   private rows: usize;
@@ -21,7 +21,7 @@ export class TermRows {
     return TERM_ROWS_HEAD + 2 * Mem.aligned((<usize>rows) << 2);
   }
 
-  /** Creates one for ranges of up to `rows` rows, which takes `bytes(rows)`. */
+  /** Creates the table at `at` for ranges of up to `rows` rows. It takes `bytes(rows)`. */
   static make(at: usize, rows: u32): TermRows {
     const made = changetype<TermRows>(at);
     made.from = 0;
@@ -33,7 +33,7 @@ export class TermRows {
     return made;
   }
 
-  /** The i-th row, relative to the range's first. */
+  /** The i-th row, relative to the first row of the range. */
   @inline row(i: u32): u32 {
     if (CHECKED) assert(i < this.count, "only rows of the term are asked for");
     return Mem.u32At(this.rows + ((<usize>i) << 2));
@@ -43,8 +43,8 @@ export class TermRows {
   }
 
   /**
-   * Reads the open term of `features`. A damaged list ends it and records the status. Call `clear`
-   * afterwards.
+   * Reads the rows of the open term in `features`. Stops at a damaged list, whose status is recorded. `clear`
+   * must be called before the next term.
    */
   read(features: Features): void {
     if (CHECKED) assert(this.count == 0, "the rows of the term before were cleared");
@@ -72,7 +72,7 @@ export class TermRows {
     this.count = count;
   }
 
-  /** Discards the term's rows. */
+  /** Discards the rows of the term. */
   clear(): void {
     const count = this.count;
     for (let i: u32 = 0; i < count; i++) Mem.putF32(this.frequencies + ((<usize>this.row(i)) << 2), 0);
