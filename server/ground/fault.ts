@@ -1,6 +1,6 @@
-// Fault points of the server's main thread (shards/storage/fault-points.ts): places where the catalog, the
-// shards or the files of a backup have taken a step that the others have not. A point that no test passes
-// fails test/e2e/faults/fault-points.test.ts.
+// Fault points of the server's main thread (shards/storage/fault-points.ts): places where only some of the
+// catalog, the shards and the backup files have completed a step. test/e2e/faults/fault-points.test.ts fails
+// if no test reaches a point.
 import { faultPoints } from "../../shards/storage/fault-points.js";
 
 export const SERVER_FAULT_POINTS = [

@@ -1,6 +1,6 @@
-// The table of field types: their engine codes, their values and what can be done with them. Read by schema,
-// filters, documents, the command line and the OpenAPI document. A new type is one entry here plus the
-// engine's own code for it. Knows nothing about indexes.
+// The table of field types: their engine codes, their values and their capabilities. Used by the schema,
+// filters, documents, the command line and the OpenAPI document. A new type needs one entry here plus the
+// engine's own code for it. Independent of indexes.
 import {
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -12,18 +12,18 @@ import {
   TYPE_STRINGS,
 } from "../../engine-wasm/assembly/layout.js";
 
-/** Kind of a single value: decides how filters and CSV cells are read and how facet values are shown. */
+/** Kind of a single value. Determines how filters and CSV cells are read and how facet values are shown. */
 export type ValueKind = "string" | "int" | "float" | "bool";
 
 interface FieldTypeEntry {
-  /** TYPE_* of the engine. */
+  /** The engine's TYPE_* constant. */
   readonly code: number;
   readonly kind: ValueKind;
-  /** A document has a list of values. */
+  /** True if a document has a list of values. */
   readonly array: boolean;
-  /** Default of `sort` for an indexed field; null: such fields cannot be sorted by. */
+  /** Default of `sort` for an indexed field. Null if fields of this type cannot be sorted by. */
   readonly sortDefault: boolean | null;
-  /** Can be the default sorting field. */
+  /** True if a field of this type can be the default sorting field. */
   readonly ranks: boolean;
   /** The accepted JSON values, in the words of error messages and the OpenAPI document. */
   readonly takes: string;
@@ -101,12 +101,12 @@ export type FieldType = keyof typeof FIELD_TYPES;
 /** In table order. */
 export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as readonly FieldType[];
 
-/** True if its words are searched and it has a language. */
+/** True if fields of this type have a language and their words are searched. */
 export function isTextType(type: FieldType): boolean {
   return FIELD_TYPES[type].kind === "string";
 }
 
-/** The types with a property, for sentences: "int32, int64 or float". */
+/** Lists the types that satisfy `holds`, for use in a sentence: "int32, int64 or float". */
 export function typesThat(holds: (entry: FieldTypeEntry) => boolean): string {
   const names = FIELD_TYPE_NAMES.filter((name) => holds(FIELD_TYPES[name]));
   const last = names.at(-1) ?? "";

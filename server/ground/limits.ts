@@ -1,8 +1,8 @@
-// All limits of the service. Each name includes its unit. This file does not know which code enforces them.
+// All limits of the service. Each name includes its unit. Limits are enforced elsewhere.
 
 /**
- * Limits on requests and replies. Beyond them a request is refused or a number is clamped. Listed in
- * docs/limits.md.
+ * Limits on requests and replies. A request that exceeds one is refused, or the number in it is clamped.
+ * Listed in docs/limits.md.
  */
 export const REQUEST_LIMITS = {
   // HTTP
@@ -57,15 +57,15 @@ export const SERVER_LIMITS = {
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index starts in one shard. It is spread over all shards once it has more documents or bytes than this
-  // (1 document: spread from the start)
+  // an index starts in one shard and is spread over all shards once it exceeds either of these limits. If the
+  // limit is 1 document, indexes are spread from the start
   homeDocumentsMax: 30_000,
   homeBytesMax: 64 * 1024 * 1024,
 
-  // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory;
-  // the lower limit applies while the only HTTP thread is busy and queries are waiting. A read that takes
-  // longer in one turn of the event loop continues in the shards. Each front-end has its own document and
-  // vector caches
+  // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory.
+  // The lower limit applies while the only HTTP thread is busy and queries are waiting. A read that takes
+  // longer than localReadMsMax in one turn of the event loop continues in the shards. Each front-end has its
+  // own document and vector caches
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
@@ -85,19 +85,19 @@ export const SERVER_LIMITS = {
   // process: below this much free disk space, documents are refused with 503 (deletions are not)
   diskFreeBytesMin: 64 * 1024 * 1024,
 
-  // feeds: bytes of one item, maximum silence of a feed's server, duration of a preview
+  // feeds: bytes per item, maximum silence of a feed's server, maximum duration of a preview
   feedItemBytesMax: 4 * 1024 * 1024,
   feedSilenceMsMax: 60_000,
   feedPreviewMsMax: 30_000,
 
-  // the query log: bytes on disk (the oldest rows are deleted first), and bytes kept in memory while the disk
-  // accepts no writes
+  // the query log: bytes on disk, above which the oldest rows are deleted, and bytes kept in memory while the
+  // disk accepts no writes
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
   queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
-  // embedding endpoints: how long a query waits for its vector, and duration of a request for documents;
-  // texts and characters per such request, characters sent per text, and concurrent requests; cache of query
-  // vectors
+  // embedding endpoints: how long a query waits for its vector, and how long a request for document vectors
+  // may take; texts and characters per such request, characters sent per text, and concurrent requests; size
+  // of the query vector cache
   embeddingQueryMsMax: 300,
   embeddingRequestMsMax: 60_000,
   embeddingBatchTextsMax: 32,
@@ -106,12 +106,12 @@ export const SERVER_LIMITS = {
   embeddingRequestsAtOnceMax: 4,
   embeddingCacheBytesMax: 16 * 1024 * 1024,
 
-  // metrics: number of indexes listed by name (those with the most documents), and how long a scrape waits
+  // metrics: number of indexes listed by name (the ones with the most documents), and how long a scrape waits
   // for the shards
   metricsIndexesMax: 100,
   metricsMsMax: 1_000,
 
-  // indexes loaded at the same time, and how long an unused index stays loaded
+  // number of indexes that are loaded at the same time, and how long an unused index stays loaded
   openIndexesMax: 500,
   indexIdleMsMax: 600_000,
 
@@ -124,10 +124,10 @@ export const SERVER_LIMITS = {
 /** The configuration file may override any of these under "limits". */
 export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
 
-/** The limits in force. The unit is part of each name: bytes, milliseconds or what is counted. */
+/** The effective limits. The unit is part of each name: bytes, milliseconds or what is counted. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
-/** Limits on single values, the same on every server. Also listed in docs/limits.md. */
+/** Limits on single values, identical on every server. Also listed in docs/limits.md. */
 export const FIXED_LIMITS = {
   // HTTP and documents
   jsonDepthMax: 64,
@@ -192,7 +192,7 @@ export const FIXED_LIMITS = {
   typosMax: 4,
   filterValueWordsMax: 10_000,
   filterNumberCharactersMax: 400,
-  /** The program sent to the shards holds their count as a u16. */
+  /** Limited by the program sent to the shards, which stores the number of operations as a u16. */
   filterOperationsMax: 0xffff,
 
   // query log and audit log

@@ -11,8 +11,8 @@ const STANDARD_OUTPUT = 1;
 const FULL_PIPE_WAIT_MS = 10;
 
 /**
- * Returns a logger on standard output or the given file descriptor. Errors under `err` keep their stack. A
- * line that cannot be written (full disk, closed pipe) is dropped, and `onDropped` is called.
+ * Returns a logger that writes to standard output or to the given file descriptor. Errors under `err` keep
+ * their stack. If a line cannot be written (full disk, closed pipe), it is dropped and `onDropped` is called.
  */
 export function createLogger(
   level: LogLevel,
@@ -33,8 +33,8 @@ export function createLogger(
 }
 
 /**
- * Replaces positions in an error's stack. A thrown value that is not an error has no stack and is returned
- * unchanged.
+ * Replaces positions in an error's stack with source positions. A thrown value that is not an error has no
+ * stack and is returned unchanged.
  */
 function withPositions(logged: unknown, positions: SourcePositions): unknown {
   if (typeof logged !== "object" || logged === null || !("stack" in logged)) return logged;
@@ -64,7 +64,7 @@ class LineWriter {
     }
   }
 
-  /** If a non-blocking pipe is full, waits for its reader. */
+  /** Writes some of the bytes. If the output is a full non-blocking pipe, waits for its reader. */
   #writeSome(bytes: Buffer, from: number): number {
     for (;;) {
       try {

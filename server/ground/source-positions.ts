@@ -1,6 +1,7 @@
-// Makes stack traces of the built programs refer to the sources: `file:///.../dist/chunks/shard.js:120:9`
-// becomes `shards/shard.ts:88:5`. A source map is read only when a trace needs it, so it costs nothing at
-// startup; `node --enable-source-maps` would read every map in every thread.
+// Maps positions in stack traces of the built programs to the sources:
+// `file:///.../dist/chunks/shard.js:120:9` becomes `shards/shard.ts:88:5`. A source map is read only when a
+// trace needs it, so it costs nothing at startup; `node --enable-source-maps` would read every map in every
+// thread.
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, relative, resolve } from "node:path";
@@ -10,10 +11,10 @@ import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";
 const BUILT_POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 
 export class SourcePositions {
-  /** Source position by built position. A recurring error then costs only a lookup. */
+  /** Source position by built position. Makes a recurring error cost only a lookup. */
   readonly #known = new Map<string, string>();
 
-  /** Replaces every position in a built file by its source position, if a source map has one. */
+  /** Replaces each position in a built file with its source position, if a source map has one. */
   shownIn(text: string): string {
     const maps = new Map<string, SourceMap | null>();
     return text.replace(BUILT_POSITION, (position, url: string, line: string, column: string) => {
@@ -30,7 +31,7 @@ export class SourcePositions {
   }
 }
 
-/** Returns null if the file has no map: it is a source file or belongs to a package. */
+/** Returns null if the file has no map, because it is a source file or belongs to a package. */
 function sourceMapOf(file: string): SourceMap | null {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${file}.map`, "utf8")));
@@ -39,7 +40,7 @@ function sourceMapOf(file: string): SourceMap | null {
   }
 }
 
-/** Lines and columns count from 1. */
+/** Lines and columns are 1-based. */
 function sourcePosition(
   file: string,
   map: SourceMap | null,

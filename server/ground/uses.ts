@@ -1,4 +1,5 @@
-// Counts who uses what, by number, and lets callers wait until nobody does. Knows nothing about what is used.
+// Counts the current uses of things identified by number, and lets callers wait until a thing is unused.
+// Independent of what is used.
 import { within } from "./jobs/deadline.js";
 
 export class Uses {
@@ -15,7 +16,10 @@ export class Uses {
     };
   }
 
-  /** Resolves when nobody uses the number, at the latest after `msMax` or when `signal` is aborted. */
+  /**
+   * Resolves when the thing is unused, after `msMax` milliseconds, or when `signal` is aborted, whichever
+   * comes first.
+   */
   async ended(id: number, msMax: number, signal?: AbortSignal): Promise<void> {
     if (!this.#counts.has(id) || signal?.aborted) return;
     const ended = new Promise<void>((resolve) => {

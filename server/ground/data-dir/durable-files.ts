@@ -1,9 +1,13 @@
-// Directory changes that survive a power failure: a rename is durable once its directory is synced.
+// Directory changes that survive a power failure. A rename is durable only once its directory has been
+// synced.
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Makes the entries of a directory durable. Systems that cannot sync directories do not need it. */
+/**
+ * Makes the entries of a directory durable. Does nothing on systems that cannot sync directories, because
+ * they do not need it.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const directory = await open(path, "r");
@@ -14,7 +18,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The synchronous version. */
+/** Synchronous version of `syncDirectory`. */
 export function syncDirectoryNow(path: string): void {
   if (process.platform === "win32") return;
   const directory = openSync(path, "r");
@@ -26,7 +30,8 @@ export function syncDirectoryNow(path: string): void {
 }
 
 /**
- * When this resolves, the new name is durable; before that, either name may be found. Same file system only.
+ * Renames within one file system. Once this resolves, the new name is durable; a crash before that leaves
+ * either name.
  */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);

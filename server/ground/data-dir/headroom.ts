@@ -1,18 +1,18 @@
-// Refuses writes while memory or disk space is short. The check comes before anything is sent to a shard, so
-// a refused write leaves nothing half done. Reads continue, and writes are accepted again as soon as space is
+// Refuses writes while memory or disk space is short. The check happens before anything is sent to a shard,
+// so a refused write leaves nothing half done. Reads continue, and writes are accepted again once space is
 // free.
 import { statfsSync } from "node:fs";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
-/** Minimum interval between two looks at the free disk space. */
+/** Minimum interval between two measurements of the free disk space. */
 const DISK_MS = 250;
 
 export class Headroom {
   readonly #dataDir: string;
   readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
-  /** Free bytes of the disk under the data directory when last measured. */
+  /** Last measurement of the free bytes on the data directory's disk. */
   #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {
@@ -20,7 +20,10 @@ export class Headroom {
     this.#limits = limits;
   }
 
-  /** Throws SK-SYS-503 while memory or disk is short; the disk must have `diskBytes` beyond its reserve. */
+  /**
+   * Throws SK-SYS-503 if memory is short or the disk does not have `diskBytes` free in addition to its
+   * reserve.
+   */
   check(diskBytes = 0): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
     if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {

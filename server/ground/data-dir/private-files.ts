@@ -1,5 +1,5 @@
-// Permissions: the data directory and all files in it belong to the user who runs the server, and nobody else
-// can read them.
+// Permissions: the data directory and all files in it belong to the user who runs the server, and no other
+// user can read them.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,9 +13,9 @@ export function makePrivateFiles(): void {
 }
 
 /**
- * Revokes other users' access to a directory and its contents, if an earlier version left it open. The
- * directory itself comes last, so that an interrupted start repeats this. Does not follow links. Throws
- * chmod's errors, such as EPERM for a directory owned by somebody else.
+ * Revokes other users' access to a directory and its contents, which earlier versions may have left open. The
+ * directory itself comes last, so that an interrupted start is repeated. Does not follow links. Throws
+ * chmod's errors, such as EPERM for a directory owned by another user.
  */
 export function takeFromOthers(directory: string): void {
   if ((statSync(directory).mode & OTHERS) === 0) return;

@@ -1,23 +1,25 @@
 // The file with the keys of the data directory, and their rotation.
 //
 //   line 1  64 hexadecimal digits: the key that seals secrets
-//   line 2  64 hexadecimal digits: the key of pseudonyms; only once the first key was rotated, until then derived from it
+//   line 2  64 hexadecimal digits: the key of pseudonyms; present only after the first key has been rotated, until then derived from it
 import { createHmac, randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
 
 export const SECRETS_FILE = "secrets.key";
-/** Keys about to replace those in SECRETS_FILE. */
+/** Keys that are about to replace the ones in SECRETS_FILE. */
 export const NEXT_SECRETS_FILE = "secrets.key.next";
-/** ON DISK - the pseudonyms in query logs depend on it. */
+/** ON DISK - the pseudonyms in query logs depend on this text. */
 const PSEUDONYMS = "users of the query log";
 const KEY_BYTES = 32;
 const FILE_TEXT = /^([0-9a-f]{64})(?:\n([0-9a-f]{64}))?$/i;
 
 export interface SecretKeys {
   readonly sealing: Buffer;
-  /** Key of the names of people in the query log. Never changes, so that the log recognises them. */
+  /**
+   * Key for pseudonyms of people in the query log. Never changes, so that a person keeps the same pseudonym.
+   */
   readonly pseudonyms: Buffer;
 }
 
@@ -26,7 +28,7 @@ export function makeKeys(): SecretKeys {
   return { sealing, pseudonyms: pseudonymsOf(sealing) };
 }
 
-/** Null if there is no file. Throws if the file contains no key. */
+/** Returns null if there is no file. Throws if the file does not contain a key. */
 export function readKeys(path: string): SecretKeys | null {
   let text: string;
   try {
@@ -44,7 +46,7 @@ export function readKeys(path: string): SecretKeys | null {
   return { sealing, pseudonyms: second === undefined ? pseudonymsOf(sealing) : Buffer.from(second, "hex") };
 }
 
-/** Replaces the file; durable when it returns. */
+/** Replaces the file. The new keys are durable when this returns. */
 export function writeKeys(path: string, { sealing, pseudonyms }: SecretKeys): void {
   const keys = pseudonyms.equals(pseudonymsOf(sealing)) ? [sealing] : [sealing, pseudonyms];
   const text = keys.map((key) => `${key.toString("hex")}\n`).join("");

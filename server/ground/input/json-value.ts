@@ -1,5 +1,5 @@
-// Unvalidated JSON values: distinguishes objects from other values, and describes a value, or a syntax error,
-// for error messages.
+// Unvalidated JSON values: tells objects from other values, and describes a value or a syntax error for error
+// messages.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -16,14 +16,14 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** The kind of a value, for error messages about secrets. */
+/** Describes only the kind of a value, for error messages about secrets. */
 export function kindOf(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "number" || typeof value === "bigint") return "a number";
   return describe(value);
 }
 
-/** Why a text is not JSON: V8's message without the quoted text, which may be long or secret. */
+/** Why a text is not JSON: V8's message without its quotation of the text, which may be long or secret. */
 export function syntaxText(error: SyntaxError, text: string): string {
   const position = /at position (\d+)/.exec(error.message)?.[1];
   const early = /end of JSON/.test(error.message) || Number(position) >= text.length;

@@ -1,10 +1,10 @@
-// Builds readers of JSON objects from a table of their members. The table fully describes a body: it gives
-// typed values to the code that reads the body, and the schema to the OpenAPI document. A new parameter needs
-// one entry here and the code that uses it.
+// Builds readers of JSON objects from tables of their members. A table describes a body completely: the code
+// that reads the body gets typed values from it, and the OpenAPI document gets the schema. A new parameter
+// needs one entry in a table and the code that uses it.
 import { isObject } from "./json-value.js";
 import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType } from "./readers.js";
 
-/** An entry of a table. `T` is the type of the member's value after reading. */
+/** An entry of a table. `T` is the type of the value that was read. */
 export interface BodyMember<T> {
   readonly reader: ValueReader<unknown>;
   readonly required: boolean;
@@ -21,21 +21,21 @@ export interface ObjectReader<T> extends ValueReader<T> {
   /** Schema of a change: no member is required. */
   readonly changeSchema: JsonSchema;
   /**
-   * Schema of a reply: every member with a default is present, and only a member whose default is null may be
+   * Schema of a reply: every member with a default is present, and only members whose default is null may be
    * null.
    */
   readonly completeSchema: JsonSchema;
-  /** The values of an empty object. Only for tables without required members. */
+  /** The result of reading an empty object. Only meaningful for tables without required members. */
   readonly defaults: T;
 }
 
 interface ObjectRules {
   /**
-   * What to do with members that are not in the table. Most bodies refuse them, so that a misspelt setting is
+   * How members that are not in the table are treated. Most bodies refuse them, so that a misspelt setting is
    * not silently ignored.
    */
   readonly unknown: "refused" | "ignored" | "kept";
-  /** Whether null is refused or means that an optional member is absent. */
+  /** Whether null is refused or counts as an absent optional member. */
   readonly nulls?: "absent" | "refused";
 }
 
@@ -67,8 +67,8 @@ export function defaultsTo<T>(
 }
 
 /**
- * Returns a reader of an object. With `present`, the reader reads a change of that object: absent members
- * keep their value, and null restores a default. Nested objects are changed member by member.
+ * Returns a reader of an object. If `present` is passed to it, it reads a change to that object: absent
+ * members keep their value, and null restores a default. Nested objects are changed member by member.
  */
 export function object<M extends MemberTable>(
   members: M,
@@ -127,7 +127,10 @@ export function object<M extends MemberTable>(
   };
 }
 
-/** Checks the value with `reader` but returns it unchanged, for a change that is merged before it is read. */
+/**
+ * Checks the value with `reader` but returns it unchanged. For a change that is merged into the old value
+ * before it is read.
+ */
 export function asGiven(reader: ValueReader<unknown>): ValueReader<Readonly<Record<string, unknown>>> {
   return {
     takes: reader.takes,
@@ -162,8 +165,8 @@ function under(path: string, name: string): string {
 }
 
 /**
- * The default is part of the description: client generators treat a member with the keyword `default` as
- * required.
+ * The default goes into the description, because client generators treat a member with the keyword `default`
+ * as required.
  */
 function memberSchema(
   { fallback, description }: BodyMember<unknown>,
@@ -177,7 +180,7 @@ function memberSchema(
   return sentences.length === 0 ? typed : { ...typed, description: sentences.join(" ") };
 }
 
-/** An object has no default sentence, because its members have their own. */
+/** Describes a default in a sentence. Objects have none, because their members have their own. */
 function defaultSentence(fallback: unknown): string | undefined {
   if (fallback === undefined || fallback === null || isObject(fallback)) return undefined;
   return `Default: ${JSON.stringify(fallback)}.`;

@@ -1,6 +1,6 @@
-// Readers of untrusted JSON values. A reader checks one value and describes the accepted values for the
-// OpenAPI document. It refuses an invalid value with one sentence: "per_page must be an integer, not "10"".
-// Knows no member by name.
+// Readers of untrusted JSON values. A reader checks one value, and describes the accepted values for the
+// OpenAPI document. It refuses an invalid value with a one-sentence message: "per_page must be an integer,
+// not "10"". Nothing here depends on a particular member name.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
@@ -8,11 +8,11 @@ import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
 /** A JSON schema in the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Rules for a whole body: the current limits, and the error code of every refusal. */
+/** Rules for a whole body: the effective limits, and the error code of every refusal. */
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
-  /** True for a secret value and everything inside it; error messages do not show it. */
+  /** True for a secret value and everything inside it. Error messages do not show such values. */
   readonly secret?: true;
 }
 
@@ -23,13 +23,13 @@ export interface ValueReader<T> {
   /** The expected value, for error messages: "an integer from 0 to 4". */
   readonly takes: string;
   readonly schema: JsonSchema;
-  /** Schema of a change to the object; only object readers have it. */
+  /** Schema of a change to the object. Only object readers have it. */
   readonly changeSchema?: JsonSchema;
-  /** Schema of the value in a reply; only readers of objects and of lists of objects have it. */
+  /** Schema of the value in a reply. Only readers of objects and of lists of objects have it. */
   readonly completeSchema?: JsonSchema;
   /**
    * Returns the checked value. `path` names it in error messages: "schema.fields[2].name". `present` is the
-   * object to change; only object readers use it. Throws a SkeinError with the code in `rules`.
+   * object to be changed; only object readers use it. Throws a SkeinError with the code in `rules`.
    */
   read(value: unknown, path: string, rules: InputRules, present?: object): T;
 }
@@ -50,8 +50,8 @@ function numberOf(bound: Bound, rules: InputRules): number {
 }
 
 /**
- * A bound as the OpenAPI document shows it. A limit has its default value there, because the document does
- * not depend on the configuration.
+ * Formats a bound for the OpenAPI document. A configurable limit is shown with its default, because the
+ * document does not depend on the configuration.
  */
 function shown(bound: Bound): string {
   return typeof bound === "number" ? String(bound) : `${DEFAULT_LIMITS[bound]} (limits.${bound})`;
@@ -184,12 +184,12 @@ export function someOf<T extends string>(choices: readonly T[], takes: string): 
   };
 }
 
-/** Any value; other code checks it. */
+/** Accepts any value; other code checks it. */
 export function anything(): ValueReader<unknown> {
   return { takes: "a value", schema: {}, read: (value) => value };
 }
 
-/** Any object; other code reads its members. */
+/** Accepts any object; other code reads its members. */
 export function anyObject(): ValueReader<JsonObject> {
   const takes = "an object";
   return {
@@ -199,7 +199,10 @@ export function anyObject(): ValueReader<JsonObject> {
   };
 }
 
-/** Wraps the reader of a secret, or of an object that contains one. */
+/**
+ * Wraps the reader of a secret, or of an object that contains one, so that error messages do not show the
+ * value.
+ */
 export function secret<T>(reader: ValueReader<T>): ValueReader<T> {
   return {
     ...reader,

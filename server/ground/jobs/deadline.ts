@@ -1,11 +1,11 @@
-// Time limits: cancelling work, and ending a wait while the work continues.
+// Time limits: cancelling work, or giving up waiting while the work continues.
 
 /** Node.js fires a timer immediately if its delay is longer than this. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that is aborted with the reason of any of the signals, and leaves no
- * listener behind. In Node.js 20, `AbortSignal.any` drops signals that nothing else references
+ * Runs the work with a controller that aborts as soon as any of the signals does, with that signal's reason.
+ * Leaves no listener behind. In Node.js 20, `AbortSignal.any` drops signals that nothing else references
  * (nodejs/node#57736).
  */
 export async function underSignals<T>(
@@ -25,7 +25,9 @@ export async function underSignals<T>(
   }
 }
 
-/** Runs the work with a signal that is aborted when the given one is, and after `ms`, with a TimeoutError. */
+/**
+ * Runs the work with a signal that is aborted when the given signal is, or with a TimeoutError after `ms`.
+ */
 export async function withDeadline<T>(
   signal: AbortSignal,
   ms: number,
@@ -43,8 +45,9 @@ export async function withDeadline<T>(
 }
 
 /**
- * Settles as `work` does, or after `ms` as `late()` does, or rejects with the signal's reason, whichever
- * comes first. Leaves neither timer nor listener behind. The work itself continues; its owner must end it.
+ * Settles with the outcome of `work`, with that of `late()` after `ms` milliseconds, or by rejecting with the
+ * signal's reason, whichever comes first. Leaves neither a timer nor a listener behind. The work itself
+ * continues, and its owner must end it.
  */
 export function within<T, L>(
   work: Promise<T>,

@@ -1,18 +1,18 @@
-// Named background work. Jobs of one subject run one after the other, in the order in which they were queued;
-// jobs of different subjects run concurrently. A job can be cancelled, and stopping the server cancels all
-// jobs and waits for them. Knows nothing about the work. Queues are unbounded, so a caller that does not wait
-// for its jobs checks `has` before queueing another one, or cancels the existing ones.
+// Named background work. Jobs on the same subject run one after the other in queue order; jobs on different
+// subjects run concurrently. A job can be cancelled, and stopping the server cancels all jobs and waits for
+// them to end. Independent of what the jobs do. Queues are unbounded, so a caller that does not await its
+// jobs must check `has` before queueing another, or cancel the existing ones.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
 export interface Job {
   /** The activity, such as "write a backup". */
   readonly name: string;
-  /** Its object, such as "index 7". */
+  /** What the activity is applied to, such as "index 7". */
   readonly subject: string;
 }
 
-/** If `signal` is aborted, the work ends soon and leaves nothing half done. */
+/** When `signal` is aborted, the work must end soon and leave nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
@@ -25,11 +25,11 @@ interface Queued {
 
 export class Jobs {
   readonly #log: Logger;
-  /** By subject: the running job, then the waiting ones. */
+  /** For each subject, the running job followed by the waiting ones. */
   readonly #queues = new Map<string, Queued[]>();
-  /** By subject, then by name: scheduled jobs. */
+  /** Timers of scheduled jobs, by subject and then by name. */
   readonly #timers = new Map<string, Map<string, NodeJS.Timeout>>();
-  /** Set once the stop has begun, and called when no job is left. */
+  /** Set once `drain` has been called; resolves it when no job is left. */
   #drained: (() => void) | null = null;
 
   constructor(log: Logger) {
@@ -37,8 +37,8 @@ export class Jobs {
   }
 
   /**
-   * For work that a caller awaits. Runs it after all earlier jobs of its subject, and settles as the work
-   * does. Throws SK-SYS-503 if the job is cancelled before it begins.
+   * For work that a caller awaits. Runs it after all earlier jobs on its subject, and settles with its
+   * outcome. Throws SK-SYS-503 if the job is cancelled before it begins.
    */
   async run<T>(job: Job, work: Work<T>): Promise<T> {
     if (this.#drained !== null) throw cancelled(job);
@@ -66,7 +66,9 @@ export class Jobs {
     await this.run(job, logged).catch(() => undefined); // cancelled before it began
   }
 
-  /** Starts the job every `ms`. Skips a start if the previous one still runs or waits. */
+  /**
+   * Starts the job every `ms` milliseconds. Skips a start while the previous run is still running or queued.
+   */
   every(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       if (!this.has(job)) void this.start(job, work);
@@ -74,7 +76,7 @@ export class Jobs {
     this.#schedule(job, () => setInterval(begin, ms));
   }
 
-  /** Starts the job in `ms`. Another call before that restarts the timer. */
+  /** Starts the job after `ms` milliseconds. Calling it again before then restarts the timer. */
   after(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       this.#unschedule(job);
@@ -83,12 +85,12 @@ export class Jobs {
     this.#schedule(job, () => setTimeout(begin, ms));
   }
 
-  /** True if a job with this name and subject runs or waits. */
+  /** True if a job with this name and subject is running or queued. */
   has({ name, subject }: Job): boolean {
     return this.#queues.get(subject)?.some(({ job }) => job.name === name) ?? false;
   }
 
-  /** Cancels the subject's running job. Waiting and scheduled ones do not begin. */
+  /** Cancels the subject's running job, and drops its queued and scheduled jobs. */
   cancel(subject: string): void {
     for (const timer of this.#timers.get(subject)?.values() ?? []) clearTimeout(timer);
     this.#timers.delete(subject);
@@ -98,8 +100,8 @@ export class Jobs {
   }
 
   /**
-   * Called once, when the server stops. Cancels all jobs, accepts no more, and resolves when the last one is
-   * over.
+   * Called once, when the server stops. Cancels all jobs, accepts no new ones, and resolves when the last one
+   * has ended.
    */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -109,7 +111,7 @@ export class Jobs {
     });
   }
 
-  /** Runs the jobs of a new queue, and those that join it, until none is left. */
+  /** Runs the jobs of a new queue, including those that join it during the run, until the queue is empty. */
   async #workOff(subject: string, queue: Queued[]): Promise<void> {
     this.#queues.set(subject, queue);
     for (let first = queue[0]; first !== undefined; first = queue[0]) {

@@ -1,6 +1,6 @@
-// Prints the metrics as Prometheus text. The only file that knows prom-client, which formats, escapes and
-// adds the process's own metrics. The server's own counters stay outside of it, because its label maps are
-// too expensive per request.
+// Prints the metrics as Prometheus text. Only this file uses prom-client, which formats and escapes the text
+// and adds the process's own metrics. The server counts in its own recorder, because updating the library's
+// label maps for every request is too expensive.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Registry } from "prom-client";
 import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
@@ -10,7 +10,7 @@ import { type RecorderValues, sumOf } from "./recorder-values.js";
 
 const PREFIX = "skein_";
 
-/** Values of one scrape, read by every metric while it is printed. */
+/** The values of one scrape, from which every metric is printed. */
 interface Source {
   /** Summed over all threads. */
   values: RecorderValues;
@@ -23,7 +23,7 @@ export class Exposition {
   readonly #recorder: Recorder;
   readonly #source: Source;
 
-  /** Starts watching the event loop and the garbage collector of this thread. */
+  /** Starts observing the event loop and the garbage collector of this thread. */
   constructor(recorder: Recorder) {
     this.contentType = this.#registry.contentType;
     const source: Source = { values: recorder.values(), readings: NOTHING };
@@ -55,8 +55,9 @@ export class Exposition {
   }
 
   /**
-   * Text of one scrape, printed metric by metric so that requests run in between: values of this thread's
-   * recorder plus those of other threads. The previous call must have resolved.
+   * Text of one scrape, printed metric by metric so that requests are handled in between. Contains the values
+   * of this thread's recorder plus those of other threads. Must not be called before the previous call has
+   * resolved.
    */
   async text(readings: Readings, others: readonly RecorderValues[] = []): Promise<string> {
     this.#source.readings = readings;
@@ -82,7 +83,7 @@ const NOTHING: Readings = {
   disk: null,
 };
 
-/** A histogram counted elsewhere. */
+/** A histogram whose observations are counted elsewhere. */
 class RecordedHistogram extends Histogram {
   readonly #family: HistogramFamily;
   readonly #source: Source;
@@ -109,12 +110,12 @@ class RecordedHistogram extends Histogram {
         { metricName: `${name}_count`, labels, value: count },
       ];
     });
-    // The typings number the types; the library itself uses their names.
+    // The typings declare a numeric enum, but the library itself uses names.
     const type = "histogram" as unknown as MetricType;
     return { name, help: this.#family.help, type, aggregator: "sum", collect: () => undefined, values };
   }
 
-  /** The registry prefers this method, which the library's typings omit. */
+  /** The registry prefers this method over `get`, although the library's typings omit it. */
   getForPromString(): ReturnType<Histogram["get"]> {
     return this.get();
   }

@@ -1,5 +1,5 @@
-// The catalogue of metrics: name, help, labels and source of the values. Plain data, no library.
-// docs/OPERATIONS.md has the same list for operators; a test compares them.
+// The list of metrics: name, help, labels and source of the values. Plain data, no library.
+// docs/OPERATIONS.md has the same list for operators, and a test compares the two.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { HistogramValues } from "./histogram.js";
 import { QUERY_PHASES } from "./query-trace.js";
@@ -12,7 +12,7 @@ type Samples<T> = readonly (readonly [labels: Labels, value: T])[];
 
 export interface NumberFamily {
   readonly type: "counter" | "gauge";
-  /** Without the prefix. */
+  /** Name without the common prefix. */
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
@@ -27,7 +27,9 @@ export interface HistogramFamily {
   samples(recorder: RecorderValues): Samples<HistogramValues>;
 }
 
-/** Label of index and tenant for everything not listed by name; not a valid index name. */
+/**
+ * Value of the labels index and tenant for all indexes that are not listed by name. Not a valid index name.
+ */
 export const OTHERS = "(others)";
 
 const SOURCES: readonly DocumentSource[] = ["batch", "import", "single", "feed"];
@@ -344,7 +346,7 @@ function namesOf({ name, tenant }: IndexReading): Labels {
   return { index: name, tenant };
 }
 
-/** One sample per shard that has the value. */
+/** A metric with one sample per shard for which the value is known. */
 function ofShard(
   type: NumberFamily["type"],
   name: string,
@@ -364,7 +366,10 @@ function ofIndex(name: string, help: string, value: (index: IndexReading) => num
   return { type: "gauge", name, help, labels: ["index", "tenant"], samples };
 }
 
-/** One sample per index for which all shards reported. A partial sum would look like a loss of documents. */
+/**
+ * A metric with one sample per index for which all shards have reported. A partial sum would look like a loss
+ * of documents.
+ */
 function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
   const samples: NumberFamily["samples"] = (_, { indexes }) =>
     indexes.flatMap((index) => (index.stats === null ? [] : [[namesOf(index), value(index.stats)] as const]));

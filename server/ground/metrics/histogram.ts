@@ -1,8 +1,10 @@
-// Counts durations in fixed buckets: one array write per observation, no labels, no library, because every
-// request uses it. The exposition reads it at a scrape.
+// Counts durations in fixed buckets. Every request uses it, so an observation is a single array write,
+// without labels or a library. The exposition reads the counts when metrics are scraped.
 
 export interface HistogramValues {
-  /** Number of values above the previous bound and not above this one; the last bound is infinite. */
+  /**
+   * By upper bound in seconds, the number of values in (previous bound, bound]. The last bound is infinite.
+   */
   readonly counts: ReadonlyMap<number, number>;
   /** Sum of all values in seconds. */
   readonly sum: number;
@@ -11,7 +13,7 @@ export interface HistogramValues {
 export class DurationHistogram {
   /** Upper bounds in seconds, ascending and inclusive. */
   readonly #bounds: readonly number[];
-  /** One more than the bounds: the last one counts everything above them. */
+  /** One entry per bound, plus a last one that counts all values above the bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 

@@ -1,16 +1,16 @@
-// Stopwatch of one query: every moment belongs to the phase entered last, so the phases add up to the total.
-// A phase may be entered several times.
+// Stopwatch of one query. All time is attributed to the phase entered last, so the phases add up to the
+// total. A phase may be entered several times.
 
-/** In order; "open" only if the index was not loaded. */
+/** In the order in which a query passes through them. "open" occurs only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
 export type QueryPhase = (typeof QUERY_PHASES)[number];
 
 export class QueryTrace {
-  /** Documents found, null while unknown. */
+  /** Number of documents found, or null while unknown. */
   found: number | null = null;
-  /** Number of shards in which the index lies; 0 while unknown. */
+  /** Number of shards that contain the index; 0 while unknown. */
   shards = 0;
-  /** The query was rephrased by understanding. */
+  /** True if query understanding has rephrased the query. */
   understood = false;
   readonly #ms: Record<QueryPhase, number> = {
     plan: 0,
@@ -38,7 +38,7 @@ export class QueryTrace {
     this.#phase = phase;
   }
 
-  /** Counts the time until now. Getters return values as of the last call. */
+  /** Attributes the time until now. Getters return the values at the last call. */
   stop(): void {
     this.enter(this.#phase);
   }

@@ -1,5 +1,6 @@
-// Merges the recorders of several threads. Values are plain: a number, or values under names or in a map, so
-// they can be sent to another thread, and any two of one form can be added without knowing their meaning.
+// Merges the recorders of several threads. A value is a number, or an object or Map of values. Such values
+// can be sent to another thread, and any two with the same structure can be added without knowing their
+// meaning.
 import type { Recorder } from "./recorder.js";
 
 export type RecorderValues = ReturnType<Recorder["values"]>;
@@ -10,8 +11,8 @@ export function sumOf([first, ...others]: readonly [RecorderValues, ...RecorderV
 }
 
 /**
- * A value missing from one of them counts as 0. The order is that of the first, followed by entries only the
- * second has.
+ * Sum of two values. An entry that one of them lacks counts as 0. The result has the order of `a`, followed
+ * by entries that only `b` has.
  */
 function added(a: unknown, b: unknown): unknown {
   if (a === undefined) return b;
@@ -27,19 +28,19 @@ function added(a: unknown, b: unknown): unknown {
 }
 
 /**
- * Values reported by other threads. Those of a dead thread are kept, because a counter must not decrease;
- * only its current activity is dropped.
+ * Values reported by other threads. A dead thread's values are kept, because a counter must not decrease;
+ * only its requests in flight are dropped.
  */
 export class ToldValues {
   readonly #living = new Map<number, RecorderValues>();
   #ended: RecorderValues[] = [];
 
-  /** Everything a live thread has counted since its start. */
+  /** Records everything that a live thread has counted since its start, replacing its previous report. */
   told(thread: number, values: RecorderValues): void {
     this.#living.set(thread, values);
   }
 
-  /** The thread has died. Its number may be reused by another one, which starts at 0. */
+  /** Called when a thread has died. Another thread may reuse its number and starts counting at 0. */
   ended(thread: number): void {
     const last = this.#living.get(thread);
     if (last === undefined) return;

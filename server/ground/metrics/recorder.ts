@@ -1,5 +1,5 @@
-// What the server counts about itself: numbers in memory since the start, cheap enough for every request.
-// Knows neither the library that prints them nor its callers.
+// Figures that the server counts about itself: numbers in memory since startup, cheap enough for every
+// request. Independent of the library that prints them and of the code that counts.
 import { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
 
@@ -10,13 +10,13 @@ const PHASE_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const;
 
-/** Methods with a label of their own. All others share one, so that clients cannot create new series. */
+/** Methods with their own label. All others share one, so that clients cannot create new series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** How documents arrived. */
 export type DocumentSource = "batch" | "import" | "single" | "feed";
 
-/** Requests of one route template and method. */
+/** Counters for one combination of route template and method. */
 interface RequestMeter {
   readonly byStatus: Map<number, number>;
   readonly durations: DurationHistogram;
@@ -34,7 +34,7 @@ export class CacheMeter {
   misses = 0;
 }
 
-/** What vectors were requested from endpoints for. */
+/** Purposes for which vectors are requested from endpoints. */
 export const EMBEDDING_PURPOSES = ["query", "document"] as const;
 export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 
@@ -42,11 +42,11 @@ export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 export class EmbeddingMeter {
   requests = 0;
   failures = 0;
-  /** Texts that got vectors. */
+  /** Number of texts for which vectors arrived. */
   texts = 0;
-  /** Document texts that the endpoint refused while it accepted others. */
+  /** Number of document texts that the endpoint refused while it accepted others. */
   refused = 0;
-  /** Queries answered without a vector because it did not arrive in time. */
+  /** Number of queries answered without a vector because it did not arrive in time. */
   missed = 0;
   readonly durations = new DurationHistogram(REQUEST_BOUNDS);
 
@@ -65,24 +65,24 @@ export class EmbeddingMeter {
 
 export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
 
-/** Rows taken by the query log. */
+/** Rows that the query log accepted. */
 export class LogMeter {
   rows = 0;
-  /** Rows not logged because the disk refused them. */
+  /** Number of rows that were not logged because the disk refused them. */
   dropped = 0;
 }
 
-/** Reads of small indexes attempted on the HTTP thread itself. */
+/** Reads of small indexes that the HTTP thread attempted itself. */
 export class LocalReadMeter {
   answered = 0;
-  /** Reads passed on to the shards. */
+  /** Number of these reads that were passed on to the shards. */
   left = 0;
 }
 
-/** Lines taken by the audit log. */
+/** Lines that the audit log accepted. */
 export class AuditMeter {
   lines = 0;
-  /** Lines that could not be written. */
+  /** Number of lines that could not be written. */
   dropped = 0;
 }
 
@@ -98,7 +98,7 @@ export class Recorder {
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
   ) as Record<QueryPhase, DurationHistogram>;
-  /** Openings of indexes that were not loaded. */
+  /** Times to load indexes that were not loaded when a request came. */
   readonly openings = new DurationHistogram(PHASE_BOUNDS);
   readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
@@ -106,9 +106,12 @@ export class Recorder {
     single: { accepted: 0, rejected: 0, bytes: 0 },
     feed: { accepted: 0, rejected: 0, bytes: 0 },
   };
-  /** Finished runs of data sources, by status. */
+  /** Number of finished runs of data sources, by status. */
   readonly feedRuns = new Map<string, number>();
-  /** Reads that this thread sent directly to shards, by shard number; the owner's are counted by its pool. */
+  /**
+   * Number of reads that this thread sent directly to shards, by shard number. The owner thread's shard pool
+   * counts its own.
+   */
   readonly shardReads = new Map<number, number>();
   slowQueries = 0;
   understoodQueries = 0;
@@ -136,7 +139,7 @@ export class Recorder {
     meter.durations.observe(ms / 1000);
   }
 
-  /** To be called for an answered query with its stopped trace. */
+  /** Must be called with the stopped trace of each answered query. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
     if (trace.understood) this.understoodQueries++;
@@ -151,7 +154,7 @@ export class Recorder {
     meter.rejected += rejected;
   }
 
-  /** Bytes of documents as received, decompressed. */
+  /** Counts bytes of documents as received, after decompression. */
   documentBytes(source: DocumentSource, bytes: number): void {
     this.documents[source].bytes += bytes;
   }
@@ -164,7 +167,7 @@ export class Recorder {
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {
-      /** Time this thread was not waiting. */
+      /** Time during which this thread's event loop was not idle. */
       activeSeconds: performance.eventLoopUtilization().active / 1000,
       queryLog: { ...this.queryLog },
       audit: { ...this.audit },

@@ -1,18 +1,18 @@
-// Addresses that requests to a tenant's host may go to: global unicast ones, and whatever else the operator
-// allows. Everything else (the machine itself, its network, a cloud's metadata service) is refused. Judges
-// addresses and URLs; must not resolve names or open connections.
+// Addresses to which requests to a tenant's host may go: global unicast addresses, and whatever else the
+// operator allows. Everything else (the machine itself, its network, a cloud's metadata service) is refused.
+// This file judges addresses and URLs; it must not resolve names or open connections.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AddressRules {
-  /** Allow every address. */
+  /** True to allow every address. */
   readonly allowPrivate: boolean;
-  /** Host names and addresses allowed wherever they lead. */
+  /** Host names and addresses that are allowed whatever they resolve to. */
   readonly allowHosts: readonly string[];
 }
 
 /**
- * IPv4 that is not global unicast (IANA's registry of special-purpose addresses), and Azure's metadata
- * service.
+ * IPv4 addresses that are not global unicast (IANA's registry of special-purpose addresses), and Azure's
+ * metadata service.
  */
 const REFUSED_IPV4 = networks("ipv4", [
   "0.0.0.0/8",
@@ -33,7 +33,10 @@ const REFUSED_IPV4 = networks("ipv4", [
   "240.0.0.0/4",
 ]);
 
-/** The only global unicast IPv6. IPv4 addresses inside IPv6 (mapped, compatible, NAT64) lie outside of it. */
+/**
+ * The range of all global unicast IPv6 addresses. IPv4 addresses embedded in IPv6 (mapped, compatible, NAT64)
+ * are outside this range.
+ */
 const GLOBAL_IPV6 = networks("ipv6", ["2000::/3"]);
 
 /**
@@ -51,10 +54,7 @@ function networks(family: "ipv4" | "ipv6", subnets: readonly string[]): BlockLis
   return list;
 }
 
-/**
- * True if `address` is global unicast. False for anything that is not an address, or has a zone such as
- * fe80::1%eth0.
- */
+/** True if `address` is global unicast. False if it is not an address or has a zone, such as fe80::1%eth0. */
 export function isPublic(address: string): boolean {
   if (address.includes("%")) return false;
   const family = isIP(address);
@@ -79,9 +79,9 @@ export function plainHost(host: string): string {
 }
 
 /**
- * Why a request to `url` is refused before resolving its name, as the rest of a sentence that starts with the
- * URL's name ("url must be ..."), or null. A name that passes may still lead to a refused address, which
- * connectTo() checks.
+ * Why a request to `url` is refused before its name is resolved, as the rest of a sentence that starts with
+ * the member's name ("url must be ..."). Null if it is not refused. A name that passes may still resolve to a
+ * refused address, which connectTo() checks.
  */
 export function hostProblem(url: string, rules: AddressRules): string | null {
   if (!URL.canParse(url)) return "must be an absolute URL that begins with http:// or https://";

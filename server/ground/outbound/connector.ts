@@ -1,8 +1,9 @@
-// Opens a connection to the host of a tenant's URL, but only to a checked address: the name is resolved here,
-// and the connection goes to the very address that passed, so a DNS answer that changes between check and
-// connection gains nothing. A name may have refused addresses in addition to allowed ones (a network with
-// NAT64 adds some to every name); those are skipped, and a name with no other is refused. Knows nothing about
-// HTTP. Every request gets a connection of its own, so none is reused for a name it was not checked for.
+// Opens a connection to the host of a tenant's URL, but only to an address that has been checked. The name is
+// resolved here, and the connection goes to exactly the address that passed, so changing the DNS answer
+// between check and connection achieves nothing. A name may have refused addresses as well as allowed ones (a
+// network with NAT64 adds some to every name); refused addresses are skipped, and a name without an allowed
+// one is refused. Independent of HTTP. Every request gets its own connection, so none is reused for a name
+// for which it was not checked.
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -13,18 +14,18 @@ import { type AddressRules, mayConnect, plainHost } from "./addresses.js";
 import { connectionFailure, nameFailure, silenceFailure } from "./failures.js";
 
 export interface Endpoint {
-  /** The only IP address that may be connected to. */
+  /** The IP address to connect to. */
   readonly address: string;
   readonly port: number;
   /** Name or address that the server's certificate must contain; null for a connection without TLS. */
   readonly certifiedName: string | null;
 }
 
-/** The only ways in which a request uses the network. */
+/** All network operations that a request may use. */
 export interface Network {
   /** All addresses of a name, preferred first. */
   resolve(name: string): Promise<readonly string[]>;
-  /** Starts to connect. The socket emits `connect` or, with TLS, `secureConnect`. */
+  /** Starts connecting. The socket emits `connect` or, with TLS, `secureConnect`. */
   connect(endpoint: Endpoint): Socket;
 }
 
@@ -32,8 +33,8 @@ export const INTERNET: Network = {
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
   connect: ({ address, port, certifiedName }) => {
     if (certifiedName === null) return connectTcp({ host: address, port });
-    // The certificate is checked against `servername`, or against `host` if that is empty, because an address
-    // is not a server name.
+    // Node.js checks the certificate against `servername` or, if that is empty, against `host`. An IP address
+    // is not allowed as a server name.
     return connectTls({ host: address, port, servername: isIP(certifiedName) === 0 ? certifiedName : "" });
   },
 };
@@ -46,12 +47,10 @@ export interface OutboundRoute {
   readonly signal: AbortSignal;
 }
 
-/** Trying more addresses of a name than this is pointless. */
+/** Trying more of a name's addresses than this is pointless. */
 const ADDRESSES_TRIED_MAX = 8;
 
-/**
- * An open connection to the URL's host, which the caller closes. Throws FeedError, or the signal's reason.
- */
+/** Opens a connection to the URL's host. The caller closes it. Throws FeedError, or the signal's reason. */
 export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket> {
   const host = plainHost(url.hostname);
   const addresses = (await addressesOf(host, route))
@@ -66,7 +65,8 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
   let failure: unknown;
   for (const address of addresses) {
     const socket = route.network.connect({ address, port, certifiedName: isSecure ? host : null });
-    // An error may follow before the request listens for it; without a listener it would end the thread.
+    // An error may occur before the request adds its own listener. Without any listener it would end the
+    // thread.
     socket.on("error", () => undefined);
     try {
       const late = (): never => {

@@ -1,7 +1,7 @@
 // One download over HTTP or HTTPS: the first answer, the retries, and the body as one stream even if
-// connections break. A broken body is resumed: with a range request if the server supports it, otherwise by
-// fetching it again and skipping what the reader has, once its hash shows that it is the same. Knows nothing
-// about the contents, not even their encoding: ranges count bytes as sent.
+// connections break. A broken body is resumed, with a range request if the server supports it. Otherwise it
+// is fetched again from the start, and the part that the reader already has is skipped after its hash has
+// been verified. Independent of the contents and of their encoding: ranges count bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
@@ -13,11 +13,11 @@ import { type Clock, retryAfterMs, SYSTEM_CLOCK } from "./patience.js";
 import { type Credentials, follow } from "./redirects.js";
 
 export interface OutboundRules extends AddressRules {
-  /** Maximum bytes of the body as sent. */
+  /** Maximum size of the body in bytes, as sent. */
   readonly bytesMax: number;
-  /** Maximum duration of the whole download, including the reader's own time. */
+  /** Maximum duration of the whole download, including the time that the reader takes. */
   readonly msMax: number;
-  /** Maximum wait for a connection, for the head of the answer, and between two pieces of the body. */
+  /** Maximum wait for a connection, for the head of the answer, and for each piece of the body. */
   readonly silenceMsMax: number;
   readonly redirectsMax: number;
 }
@@ -25,7 +25,9 @@ export interface OutboundRules extends AddressRules {
 export interface DownloadRequest {
   readonly url: string;
   readonly credentials: Credentials | null;
-  /** Validators of the previous download; with them, the answer may be that nothing has changed. */
+  /**
+   * Validators of the previous download. If they are given, the server may answer that nothing has changed.
+   */
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly accept: string;
@@ -40,20 +42,20 @@ interface DownloadedBody {
   readonly etag: string | null;
   readonly lastModified: string | null;
   /**
-   * Read once, to the end or until return(), both of which close the connection. Throws FeedError, or the
-   * signal's reason.
+   * Can be read once. The connection is closed at the end or by return(). Throws FeedError, or the signal's
+   * reason.
    */
   readonly chunks: AsyncIterableIterator<Uint8Array>;
-  /** Bytes of the body, as sent, consumed by the reader. */
+  /** Number of body bytes, as sent, that the reader has consumed. */
   bytesRead(): number;
 }
 
-/** Pause before each retry. Their number limits the retries, however often a download breaks. */
+/** Pause before each retry. A download has no more retries than entries here, however often it breaks. */
 const PAUSES_MS = [2_000, 10_000];
 
 /**
  * Requests `request.url` and resolves when the head of the answer has arrived. Throws FeedError, or the
- * signal's reason. The caller reads `chunks` or ends them with return().
+ * signal's reason. The caller reads `chunks` to the end or calls its return().
  */
 export async function download(
   request: DownloadRequest,
@@ -87,12 +89,12 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #route: OutboundRoute;
   readonly #untilMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Aborted by the outer signal, by the time limit and by end(); then nothing is in flight. */
+  /** Aborted by the outer signal, the time limit or end(). This ends whatever is in flight. */
   readonly #ending = new AbortController();
   readonly #readHash = createHash("sha256");
   /** The answer whose body is being read; null between a break and the next attempt. */
   #answer: Answer | null = null;
-  /** The newest answer that began at the first byte; a resumed part must belong to it. */
+  /** The latest answer that started at the first byte. A resumed part must belong to it. */
   #whole: Answer | null = null;
   /** Length of the whole body, once an answer has stated it. */
   #length: number | null = null;
@@ -122,7 +124,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     if (outerSignal.aborted) this.#abort();
   }
 
-  /** The first answer: 200, or 304 if a validator was sent. */
+  /** Returns the first answer: status 200, or 304 if a validator was sent. */
   open(): Promise<Answer> {
     const { etag, lastModified } = this.#request;
     const validators = {
@@ -178,7 +180,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Repeats `step` after transient failures, as long as there are pauses left. Any other failure ends the
+   * Repeats `step` after transient failures until the retries are used up. Any other failure ends the
    * download.
    */
   async #trying<T>(step: () => Promise<T>): Promise<T> {
@@ -195,15 +197,15 @@ class Body implements AsyncIterableIterator<Uint8Array> {
           throw error;
         }
         this.#tries += 1;
-        // An aborted pause is followed by an attempt, which throws the signal's reason.
+        // If the pause is aborted, the next attempt throws the signal's reason.
         await this.#clock.pause(pauseMs, this.#ending.signal).catch(() => undefined);
       }
     }
   }
 
   /**
-   * Null if there is no further attempt: the failure is permanent, the retries are used up, or the server
-   * asks for more time than is left.
+   * Returns null if there is no further attempt: the failure is permanent, the retries are used up, or the
+   * pause would exceed the time limit.
    */
   #pauseMsAfter(error: unknown): number | null {
     const usualMs = PAUSES_MS[this.#tries];
@@ -212,7 +214,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return this.#clock.now() + pauseMs < this.#untilMs ? pauseMs : null;
   }
 
-  /** An answer with one of these statuses and a body that fits. */
+  /** Returns an answer with one of these statuses and a body that is not too large. */
   async #ask(headers: Readonly<Record<string, string>>, statuses: readonly number[]): Promise<Answer> {
     const { url, credentials, accept } = this.#request;
     const all = { accept, "accept-encoding": "gzip, deflate", "user-agent": "Skein", ...headers };
@@ -259,7 +261,10 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return answer.next();
   }
 
-  /** Skips what the reader has in a new answer, after verifying that it is the same. */
+  /**
+   * Skips the part of a new answer that the reader already has, verifies that it is the same, and returns the
+   * piece after it.
+   */
   async #firstUnread(answer: Answer): Promise<Uint8Array | null> {
     for (const name of ["content-type", "content-encoding"]) {
       if (answer.header(name) !== this.#whole!.header(name)) throw changed();
@@ -282,7 +287,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
 }
 
 /**
- * Headers that request the bytes from `at` of exactly this body; null if the answer has no strong validator.
+ * Headers that request the bytes from `at` of exactly this body. Null if `at` is 0, or if the answer has
+ * neither a strong ETag nor a Last-Modified date.
  */
 function rangeHeaders(whole: Answer, at: number): Record<string, string> | null {
   const etag = whole.header("etag");

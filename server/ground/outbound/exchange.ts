@@ -1,15 +1,16 @@
-// One GET request and its answer on one connection, which ends with them. The reader sets the pace: what is
-// not read stays with the server. Uses Node's own HTTP client because it accepts a checked connection, and
-// because it reports an error if a server resets the connection while the reader is slow; undici 7 throws an
-// uncatchable assertion in that case. Knows nothing about redirects, retries or contents.
+// One GET request and its answer on a connection of its own, which is closed afterwards. The reader sets the
+// pace, and the server has to wait for it. Uses Node's own HTTP client because it accepts an existing,
+// checked connection, and because it reports an error if a server resets the connection while the reader is
+// slow; undici 7 throws an uncatchable assertion error in that case. Redirects, retries and contents are
+// handled elsewhere.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";
 import { connectionFailure, PassingError, silenceFailure } from "./failures.js";
 
 /**
- * Sends the request and waits for the head of the answer, which the caller closes. Throws FeedError, or the
- * signal's reason.
+ * Sends the request and waits for the head of the answer. The caller closes the answer. Throws FeedError, or
+ * the signal's reason.
  */
 export async function exchange(
   url: URL,
@@ -24,9 +25,9 @@ export async function exchange(
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
-    // Stays attached for errors that arrive when nobody is waiting.
+    // The listener stays for errors that arrive when nobody is waiting for the answer.
     request.on("error", reject);
-    // An answer that switches protocols closes the request without an error.
+    // If the server switches protocols, the request is closed without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
   });
   request.end();
@@ -66,13 +67,15 @@ export class Answer {
     return typeof value === "string" ? value : null;
   }
 
-  /** Body length according to the head; null if not given. */
+  /** Body length stated in the head, or null if not stated. */
   get length(): number | null {
     const header = this.header("content-length");
     return header === null ? null : Number(header);
   }
 
-  /** The next piece of the body, null at its end. Throws FeedError if the connection ends early. */
+  /**
+   * Returns the next piece of the body, or null at its end. Throws FeedError if the connection ends early.
+   */
   async next(): Promise<Uint8Array | null> {
     const { silenceMsMax, signal } = this.#route;
     const late = (): never => {

@@ -1,10 +1,10 @@
-// Codes and sentences for each way in which a name, a connection or TLS can fail. A sentence names the host
-// but no more of a URL: user, path and query may contain secrets.
+// Error codes and messages for each way in which a name, a connection or TLS can fail. A message contains the
+// host but nothing else of a URL: user, path and query may contain secrets.
 import { FeedError, type FeedErrorCode } from "../errors.js";
 
-/** A transient failure that may succeed on retry. */
+/** A transient failure: a retry may succeed. */
 export class PassingError extends FeedError {
-  /** How long the server asks clients to wait; null if it does not say. */
+  /** How many milliseconds the server asks clients to wait, or null if it does not say. */
   readonly afterMs: number | null;
 
   constructor(code: FeedErrorCode, message: string, cause?: unknown, afterMs: number | null = null) {
@@ -13,7 +13,7 @@ export class PassingError extends FeedError {
   }
 }
 
-/** Why a certificate is not trusted, by error code of OpenSSL or Node.js. */
+/** Reasons why a certificate is not trusted, by error code of OpenSSL or Node.js. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "has expired",
   CERT_NOT_YET_VALID: "is not valid yet",
@@ -32,7 +32,7 @@ export function nameFailure(host: string, cause: unknown): PassingError {
   return new PassingError("SK-DS-523", `the name ${host} cannot be resolved`, cause);
 }
 
-/** For an error on the connection to `host`, before or after it was established. */
+/** The failure for an error on the connection to `host`, before or after it was established. */
 export function connectionFailure(host: string, cause: unknown): FeedError {
   if (cause instanceof FeedError) return cause;
   const code = (cause as { code?: unknown } | null)?.code;

@@ -1,11 +1,11 @@
-// The clock, and pauses between attempts.
+// The clock, and the waits between attempts.
 import { setTimeout as timeout } from "node:timers/promises";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Waits; rejects if the signal is aborted. */
+  /** Waits for `ms` milliseconds. Rejects if the signal is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -14,7 +14,10 @@ export const SYSTEM_CLOCK: Clock = {
   pause: (ms, signal) => timeout(Math.min(ms, TIMER_MS_MAX), undefined, { signal }),
 };
 
-/** Milliseconds in a Retry-After header, which holds seconds or a date; null if it is neither. */
+/**
+ * Delay in milliseconds according to a Retry-After header, which contains seconds or a date. Null if it
+ * contains neither.
+ */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
