@@ -1,5 +1,5 @@
-// Builds GET /metrics: measures shards, the largest indexes and the disk, bounded in number and time, and
-// prints them with the counters. Concurrent scrapes share one result.
+// Builds the reply to GET /metrics: measures the shards, the largest indexes and the disk, with limits on
+// number and time, and prints the results together with the counters. Concurrent scrapes share one result.
 import { statfs } from "node:fs/promises";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -14,7 +14,7 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { RecorderValues } from "../ground/metrics/recorder-values.js";
 import type { Lifecycle } from "../indexes/lifecycle.js";
 
-/** The shards are measured at most once per this interval. */
+/** The shards are measured at most once per this interval (ms). */
 const SHARED_MS = 250;
 
 interface Measured {
@@ -29,11 +29,14 @@ export interface ScrapeOptions {
   readonly lifecycle: Lifecycle;
   readonly sources: Pick<Sources, "overdue">;
   readonly dataDir: string;
-  /** Bytes of replies that clients have not taken. */
+  /** Number of reply bytes that clients have not received yet. */
   readonly unsent: { readonly bytes: number };
   readonly limits: Limits;
   readonly recorder: Recorder;
-  /** Counts of recorders in other threads, including ended ones (ToldValues). Absent if there are none. */
+  /**
+   * Returns the counts of recorders in other threads, including threads that have ended (ToldValues). Absent
+   * if there are no such threads.
+   */
   readonly others?: () => Promise<readonly RecorderValues[]>;
 }
 
@@ -52,7 +55,7 @@ export class Scrape {
     return this.#exposition.contentType;
   }
 
-  /** The metrics as text, at most SHARED_MS old. */
+  /** Returns the metrics as text, at most SHARED_MS old. */
   text(): Promise<string> {
     if (this.#text !== null && performance.now() < this.#sharedUntilMs) return this.#text;
     const text = this.#take();
@@ -61,7 +64,7 @@ export class Scrape {
       this.#sharedUntilMs = performance.now() + ms;
     };
     text.then(share(SHARED_MS), share(0));
-    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // until it is complete
+    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // until the measurement is complete
     return text;
   }
 
@@ -100,7 +103,10 @@ export class Scrape {
     };
   }
 
-  /** One pass over the catalog: the indexes with the most documents, and sums over the rest. */
+  /**
+   * Makes one pass over the catalog: finds the indexes with the most documents, sums the documents of the
+   * others, and counts the indexes by status.
+   */
   #overview(count: number) {
     const statuses = new Map<string, number>();
     const largest: Measured[] = [];
@@ -123,7 +129,7 @@ export class Scrape {
   }
 }
 
-/** Null if the system does not report it, or not in time. */
+/** Returns null if the system does not report the disk, or not in time. */
 async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
   const asked = statfs(path).then(
     ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),

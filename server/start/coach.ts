@@ -1,4 +1,5 @@
-// The coach, with its own thread and its own searches, which are not suggested, logged or billed.
+// The coach, with its own thread and its own searches. These searches are not logged, counted for billing or
+// used for suggestions.
 import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";
 import { IndexShop } from "../coach/index-shop.js";

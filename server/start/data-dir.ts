@@ -1,4 +1,5 @@
-// The data directory before anything in it is opened: created, locked and closed to other users.
+// Prepares the data directory before anything in it is opened: creates it, locks it, and closes it to other
+// users.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DataDirLockedError, lockDataDir } from "../ground/data-dir/data-lock.js";
@@ -32,7 +33,10 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Leaves a directory of another user (a container's volume) as it is. */
+/**
+ * Revokes other users' access to the directory. If that is not permitted because the directory belongs to
+ * another user (a container's volume), logs a warning and leaves the directory unchanged.
+ */
 function closeToOthers(dataDir: string, log: Logger): void {
   try {
     takeFromOthers(dataDir);
@@ -43,8 +47,8 @@ function closeToOthers(dataDir: string, log: Logger): void {
 }
 
 /**
- * Creates parents too. Node's recursive mkdir never returns if the system reports that an existing parent
- * does not exist (/proc).
+ * Creates the directory and its parents. Not done with Node's recursive mkdir, which never returns if the
+ * system claims that an existing parent does not exist (/proc).
  */
 function makeDirectory(path: string): void {
   try {

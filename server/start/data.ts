@@ -1,4 +1,5 @@
-// The data directory and its contents beside the shards: the catalog, the audit log, secrets, the admin key.
+// The data directory and everything in it apart from the shards: the catalog, the audit log, secrets, the
+// admin key.
 import { AuditLog } from "../access/audit/audit-log.js";
 import { findAdminKey } from "../access/tenants/admin-key.js";
 import { type Plan, planOfTenant } from "../access/tenants/plans.js";
@@ -11,8 +12,8 @@ import type { Ground } from "./ground.js";
 import { checkShardDatabases, fixedShards } from "./shards.js";
 
 /**
- * Locks the data directory first, so that a second server or an offline command cannot start. Moves the
- * documents if the number of shards changes. Throws ConfigError.
+ * Opens the data directory. Locks it first, so that neither a second server nor an offline command can start.
+ * Moves the documents if the number of shards has changed. Throws ConfigError.
  */
 export async function openData(ground: Ground) {
   const { config, settings, limits, log, recorder, teardown } = ground;

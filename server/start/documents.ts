@@ -16,7 +16,7 @@ export function makeDocuments(below: IndexesFloor) {
   const { feeds } = config;
   const intake = new Intake({ engine, workbench, limits, log });
   teardown.add(() => intake.stop());
-  const pool = new FeedPool(engine, feeds.concurrency + 1, log); // one more thread for previews
+  const pool = new FeedPool(engine, feeds.concurrency + 1, log); // one extra thread for previews
   teardown.add(() => pool.stop());
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),
@@ -54,7 +54,7 @@ export function makeDocuments(below: IndexesFloor) {
     intake,
     documentQuotas,
     byteQuotas,
-    /** Running imports per tenant. */
+    /** Number of running imports per tenant. */
     imports: new AtOnce("imports"),
     runs,
     sources: new Sources({ catalog, runs, secrets, settings: feeds, limits, jobs, log }),

@@ -13,7 +13,7 @@ import { orExplain } from "./ground.js";
 import { IndexEvents } from "./index-events.js";
 import { startShards } from "./shards.js";
 
-/** Opens no index and starts no front-end. */
+/** Starts the shards' threads. Does not open any index or start any front-end. */
 export async function startFleet(data: DataFloor) {
   const { config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
   const transport = await orExplain(() => chooseTransport(config, log));
@@ -55,7 +55,7 @@ export async function startFleet(data: DataFloor) {
 
 export type FleetFloor = Awaited<ReturnType<typeof startFleet>>;
 
-/** Number of threads that take requests beside the main thread. If 0, the main thread takes them. */
+/** Number of front-ends. If it is 0, the main thread answers requests itself. */
 function frontEndsBeside(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
   if (frontEnds === 1) return 0;
   if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;

@@ -1,4 +1,5 @@
-// What every floor of a server needs, and how the server is taken apart.
+// The objects that every stage of the start needs, and the steps for shutting the server down again. A stage
+// is called a floor.
 import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
@@ -17,7 +18,7 @@ export interface Ground {
   readonly teardown: Teardown;
 }
 
-/** The steps that take a server apart. The code that creates a part adds the step that undoes it. */
+/** The steps that shut the server down. The code that creates a part adds the step that closes it. */
 export class Teardown {
   readonly #steps: (() => Promise<void> | void)[] = [];
 
@@ -25,13 +26,15 @@ export class Teardown {
     this.#steps.push(step);
   }
 
-  /** Runs the steps, last added first. Rejects with the first failure, and then skips the remaining steps. */
+  /**
+   * Runs the steps in reverse order. If a step fails, rejects with its error and skips the remaining steps.
+   */
   async run(): Promise<void> {
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step();
   }
 }
 
-/** Turns a failure into a ConfigError for the person who starts the server. */
+/** Converts a failure to a ConfigError, whose message is shown to the person who starts the server. */
 export async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

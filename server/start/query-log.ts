@@ -1,4 +1,4 @@
-// The query log: its thread, its writers and its readers.
+// The query log: its thread, and the objects that write and read it.
 import { join } from "node:path";
 import { Analytics } from "../query-log/analytics/analytics.js";
 import { AnalyticsPool } from "../query-log/analytics/analytics-pool.js";

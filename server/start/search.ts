@@ -1,4 +1,4 @@
-// The parts with which the main thread answers searches.
+// The parts that the main thread needs to answer searches.
 import { searchParts } from "../http/search-parts.js";
 import type { QueryLogFloor } from "./query-log.js";
 

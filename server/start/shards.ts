@@ -1,5 +1,5 @@
-// The shards' databases before the server answers: their number, whether all exist, and the move to another
-// number.
+// Prepares the shards' databases before the server answers: fixes their number, checks that all of them
+// exist, and moves the documents if the number changes.
 import { join } from "node:path";
 import { SHARD_DAMAGED, ShardError } from "../../shards/protocol/errors.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
@@ -14,7 +14,10 @@ import { redistribute } from "../indexes/reshard/redistribute.js";
 import { type Config, defaultShards } from "../operate/config/config.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** A missing database would be created again, empty, and its documents would be lost silently. */
+/**
+ * Throws ConfigError if a database is missing. Otherwise it would be created again, empty, and its documents
+ * would be lost without notice.
+ */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   const { shards, indexes } = catalog.state;
   if (indexes.size === 0) return;
@@ -35,8 +38,8 @@ export async function startShards(options: FleetOptions): Promise<Fleet> {
 }
 
 /**
- * The first start fixes the number of shards. A different number later moves the documents before the start
- * continues.
+ * The first start fixes the number of shards. If a later start wants a different number, it moves the
+ * documents before it continues.
  */
 export async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
   const { dataDir, shards: wanted, limits, engine } = config;
@@ -69,8 +72,8 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       ...indexes.map(
         (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
       ),
-      // Indexes waiting to be dropped were not moved. An index that returns may get its old number in this
-      // shard.
+      // Data waiting to be dropped was not moved and no longer exists. Its entries must be removed too: an
+      // index that has moved back home uses its old data number again, and a drop would delete its documents.
       ...Array.from(catalog.state.toDrop, (uid): Command => ({ type: "index.dropped", uid })),
     ],
   }));

@@ -1,5 +1,6 @@
-// Backups of a running server: one moment of the catalog and of all shards, taken while writes pause, then
-// streamed to a directory while they go on. One at a time. Names are made here; no path comes from a client.
+// Backups of a running server. Each shows the catalog and all shards at one moment, fixed while writes are
+// paused, and is then streamed to a directory while writes continue. Only one backup runs at a time. Backup
+// names are generated here, so no path ever comes from a client.
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,13 +28,13 @@ import {
   writeManifest,
 } from "./manifest.js";
 
-/** How long a new backup waits for running writes while later ones are held back. */
+/** How long (ms) a new backup waits for running writes to finish, while later writes are held back. */
 const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 /** Suffix of an unfinished backup's directory. The next start removes it. */
 const UNFINISHED = ".partial";
-/** One backup at a time. */
+/** Only one backup runs at a time. */
 const JOB = { name: "write a backup", subject: "backups" } as const;
 
 export type BackupStatus = "running" | "complete" | "damaged" | "failed";
@@ -47,9 +48,9 @@ export interface Backup {
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** Its present or future path on the server's machine. */
+  /** The path on the server's machine where the backup is, or will be, stored. */
   readonly path: string;
-  /** Why it failed or cannot be used, if so. */
+  /** Why the backup failed or cannot be used; null otherwise. */
   readonly error: string | null;
 }
 
@@ -66,14 +67,16 @@ interface Services {
 
 export class Backups {
   readonly #services: Services;
-  /** Backups of this run that are not on disk: the running one and failed ones. */
+  /**
+   * Backups started in this run of the server that are not on disk: the running one and those that failed.
+   */
   readonly #unfinished = new Map<string, Backup>();
 
   constructor(services: Services) {
     this.#services = services;
   }
 
-  /** Removes unfinished backups of a killed server. */
+  /** Removes the unfinished backups of a server that was killed. */
   async clean(): Promise<void> {
     for (const name of await this.#names()) {
       if (ID.test(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
@@ -82,8 +85,9 @@ export class Backups {
   }
 
   /**
-   * Resolves when the moment is fixed: the backup holds every write acknowledged before it and none after.
-   * Writing continues in the background. Throws SK-SYS-409 if another backup is running, and SK-SYS-503.
+   * Resolves when the moment of the backup is fixed: the backup contains every write acknowledged before that
+   * moment and no later one. The files are written in the background. Throws SK-SYS-409 if another backup is
+   * running, and SK-SYS-503.
    */
   async create(): Promise<Backup> {
     const { jobs } = this.#services;
@@ -98,13 +102,14 @@ export class Backups {
     });
   }
 
-  /** Oldest first. */
+  /** Returns all backups, oldest first. */
   async list(): Promise<Backup[]> {
-    // Read before the directory, so that a backup that finishes now appears in one of them.
+    // Copied before the directory is read, so that a backup that finishes in between appears in at least one
+    // of the two.
     const unfinished = [...this.#unfinished.values()];
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
-    // The running backup gets its directory shortly before its job ends, and the next one is refused until
+    // The running backup's directory appears shortly before its job ends, and a new backup is refused until
     // the job has ended.
     const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
     const known = new Set(ids);
@@ -120,12 +125,12 @@ export class Backups {
     return entry;
   }
 
-  /** Throws SK-SYS-404, and SK-SYS-409 while it is being written. */
+  /** Throws SK-SYS-404, or SK-SYS-409 while the backup is being written. */
   async remove(id: string): Promise<void> {
     const entry = await this.get(id);
     if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
     this.#unfinished.delete(id);
-    // Renaming the directory first means that it no longer counts as a backup, even if the removal stops
+    // The directory is renamed first, so that it no longer counts as a backup even if the removal stops
     // halfway.
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
@@ -177,12 +182,12 @@ export class Backups {
     return taken;
   }
 
-  /** Never rejects; a failure is kept in the list. If `signal` ends it, the backup is lost. */
+  /** Never rejects; a failure appears in the list of backups. If `signal` aborts, the backup is discarded. */
   async #write(entry: Backup, catalog: StoreSnapshot, signal: AbortSignal): Promise<void> {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
-    const giveUp = (): void => void moments.drop(id); // ends the shards' part of the writing
+    const giveUp = (): void => void moments.drop(id); // also cancels writing in the shards
     signal.addEventListener("abort", giveUp);
     try {
       signal.throwIfAborted();
@@ -256,7 +261,7 @@ export class Backups {
   }
 }
 
-/** Sorts by time: 20261121-233245-1a2b3c. */
+/** Ids sort by time, for example 20261121-233245-1a2b3c. */
 function newId(now: Date): string {
   const [date, time] = now.toISOString().replaceAll(/[-:]/g, "").slice(0, 15).split("T");
   return `${date}-${time}-${randomBytes(3).toString("hex")}`;

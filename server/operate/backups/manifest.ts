@@ -27,16 +27,16 @@ export interface BackupFile extends BackupFileSums {
 
 export interface BackupManifest {
   readonly id: string;
-  /** ISO 8601 UTC: the moment that the backup shows. */
+  /** The moment that the backup shows, in ISO 8601, UTC. */
   readonly createdAt: string;
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** The catalog's, the shards' by number, then that of the query logs. */
+  /** First the catalog's file, then the shards' files by number, then the file of the query logs. */
   readonly files: readonly BackupFile[];
 }
 
-/** An unusable backup; the message is one sentence for people. */
+/** The backup cannot be used. The message is a sentence for the operator. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -70,7 +70,7 @@ export async function writeManifest(directory: string, manifest: BackupManifest)
   }
 }
 
-/** Throws BackupError for no backup, a newer one, or a damaged manifest. */
+/** Throws BackupError if there is no backup, if a newer version wrote it, or if the manifest is damaged. */
 export async function readManifest(directory: string): Promise<BackupManifest> {
   const path = join(directory, MANIFEST_FILE);
   let content: unknown;
@@ -91,12 +91,12 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   }
   const { checksum: stored, ...rest } = content;
   if (stored !== checksum(rest)) throw new BackupError(`${path} is damaged (checksum)`);
-  // The checksum proves that writeManifest wrote this.
+  // The cast is safe: the checksum proves that writeManifest wrote this.
   const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
   return { id, createdAt: created_at, shards, indexes, documents, files };
 }
 
-/** Reads every file of the backup. Throws BackupError for the first one that differs from the manifest. */
+/** Reads every file of the backup. Throws BackupError at the first file that differs from the manifest. */
 export async function checkFiles(directory: string, manifest: BackupManifest): Promise<void> {
   for (const { name, bytes, sha256 } of manifest.files) {
     let found: { bytes: number; sha256: string };

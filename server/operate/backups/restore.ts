@@ -1,6 +1,6 @@
-// Turns a backup into a data directory, offline. Everything is checked, then built beside the existing data,
-// then swapped in. If the process dies at any moment, there is either the old or the new data, and the next
-// start of a server or of a restore continues.
+// Turns a backup into a data directory while the server is stopped. Everything is checked, then built beside
+// the existing data, then swapped in. If the process dies at any point, no data is lost: the old data is
+// still in place, or the restored data is complete and the next start or restore finishes the swap.
 //
 //   <data>/restore.new     being built; disposable
 //   <data>/restore.swap    complete; its parts replace those of the data directory
@@ -24,14 +24,14 @@ import {
 
 const NEW = "restore.new";
 const SWAP = "restore.swap";
-/** The catalog comes last: it is what turns the rest into a data directory. */
+/** The catalog is swapped last, because only with it the directory counts as a data directory. */
 const PARTS = ["shards", "analytics", "catalog"];
-/** Leftovers of an interrupted change of the number of shards in the replaced data. */
+/** Leftovers in the replaced data of an interrupted change of the number of shards. */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
 /**
  * Restores the backup in `directory` into `dataDir`. With `force`, replaces existing data. Calls `report`
- * with a line per step. Throws BackupError, having left the data directory unchanged.
+ * with one line per step. If it throws BackupError, the data directory is unchanged.
  */
 export async function restoreBackup(
   directory: string,
@@ -57,7 +57,8 @@ export async function restoreBackup(
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
     }
-    // If the backup has no logs, an empty directory replaces those of other indexes.
+    // If the backup has no query logs, an empty directory replaces the existing logs, which belong to other
+    // indexes.
     await mkdir(join(building, "analytics"));
     if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
       report("restoring the query logs");
@@ -77,7 +78,7 @@ export async function restoreBackup(
   return manifest;
 }
 
-/** Swaps in a complete restore; must be called before anything in the data directory is opened. */
+/** Swaps in a complete restore. Must be called before anything in the data directory is opened. */
 export async function finishRestore(dataDir: string): Promise<void> {
   const swap = join(dataDir, SWAP);
   if (!existsSync(swap)) return;
@@ -94,8 +95,8 @@ export async function finishRestore(dataDir: string): Promise<void> {
 }
 
 /**
- * Leftovers of an unfinished restore, one sentence each. Throws an Error if the data directory is a mix of
- * old and restored data, because then only a start or a restore may touch anything.
+ * Describes the leftovers of an unfinished restore, one sentence each. Throws an Error if the data directory
+ * is a mix of old and restored data, because then only a start or a restore may touch it.
  */
 export function unfinishedRestore(dataDir: string): string[] {
   if (existsSync(join(dataDir, SWAP))) {
@@ -108,7 +109,7 @@ export function unfinishedRestore(dataDir: string): string[] {
   return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
 }
 
-/** Makes sure that nobody else uses the directory. */
+/** Ensures that no other process uses the directory. */
 async function claim(dataDir: string): Promise<() => Promise<void>> {
   try {
     return await lockDataDir(dataDir, "skein restore");

@@ -1,5 +1,6 @@
-// The configuration of a server: flags over environment over skein.config.json over defaults. A wrong value
-// is a ConfigError with one line that names the option; nothing is guessed. Opens and starts nothing.
+// The configuration of a server. Flags override the environment, which overrides skein.config.json, which
+// overrides the defaults. An invalid value is a ConfigError with a one-line message that names the option;
+// values are never guessed. Reading the configuration opens and starts nothing.
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { CertificateFiles } from "../../access/edge/certificate.js";
@@ -11,15 +12,15 @@ export interface Config
   extends Omit<OptionValues, "snapshotDir" | "tlsCert" | "tlsKey" | "memoryLimit">,
     FileMembers {
   readonly snapshotDir: string;
-  /** null: plain HTTP. */
+  /** Null for plain HTTP. */
   readonly tls: CertificateFiles | null;
 }
 
 const FILE_NAME = "skein.config.json";
 
 /**
- * Assembles the configuration. `flags` holds option values by name, undefined if not given; its member
- * `config` is the path of another file. Throws ConfigError.
+ * Assembles the configuration. `flags` contains option values by name, undefined if not given; its member
+ * `config` is the path of a configuration file other than the default. Throws ConfigError.
  */
 export function loadConfig(
   flags: Readonly<Record<string, string | undefined>>,
@@ -45,7 +46,7 @@ export function loadConfig(
   };
 }
 
-/** The data directory, for commands that read no configuration file. Throws ConfigError. */
+/** Returns the data directory, for commands that do not read a configuration file. Throws ConfigError. */
 export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   const { dataDir } = OPTIONS;
   return dataDir.read(
@@ -53,7 +54,7 @@ export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): s
   );
 }
 
-/** Default number of shards of a new data directory. */
+/** Default number of shards for a new data directory. */
 export function defaultShards(): number {
   return Math.max(1, availableParallelism() - 1);
 }

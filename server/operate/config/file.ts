@@ -1,4 +1,4 @@
-// The configuration file: finding it, and the members that exist only there.
+// The configuration file: how it is found and read, and the members that can be set only there.
 import { readFileSync } from "node:fs";
 import { ProxyTrust, proxyTrust } from "../../access/edge/client-address.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "../../access/tenants/plans.js";
@@ -14,11 +14,11 @@ import { CONFIG_OPTIONS } from "./options.js";
 import { ConfigError } from "./values.js";
 
 export interface FileMembers {
-  /** Origins that browsers may call from. "*" allows all; null sends no CORS headers. */
+  /** Origins from which browsers may call the server. "*" allows all; if null, no CORS headers are sent. */
   readonly cors: readonly string[] | null;
   /** The proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: ProxyTrust;
-  /** Routes without a key that answer as if they did not exist. */
+  /** Routes without a key that are closed: they answer as if they did not exist. */
   readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
@@ -32,7 +32,7 @@ const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai
 /** The routes without a key that may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 
-/** `name` is the file's name in messages. */
+/** Reads the file as a JSON object. `name` is how messages refer to the file. */
 export function readConfigFile(path: string, name: string, required: boolean): JsonObject {
   let content: string;
   try {
@@ -58,7 +58,10 @@ export function readConfigFile(path: string, name: string, required: boolean): J
   return parsed;
 }
 
-/** The request body readers also read the file; this turns their refusals into one line about it. */
+/**
+ * Runs `read`, which uses the readers for request bodies, and converts their refusals to one line about the
+ * file.
+ */
 function inFile<T>(name: string, read: () => T): T {
   try {
     return read();
@@ -90,7 +93,7 @@ const LIMITS = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 
-/** Throws ConfigError with one line about the file. */
+/** Reads the members. Throws ConfigError with one line about the file. */
 export function readFileMembers(file: JsonObject, fileName: string): FileMembers {
   return inFile(fileName, () => {
     const { current, former } = splitLimits(file);

@@ -1,5 +1,6 @@
-// The options that exist as a flag, an environment variable and a member of the configuration file. One entry
-// defines an option: its names, help and reader. The order of precedence is also here.
+// The options that exist as a flag, as an environment variable and as a member of the configuration file. One
+// entry defines an option: its names, its help text and its reader. The order of precedence is also defined
+// here.
 import { availableParallelism } from "node:os";
 import type { JsonObject } from "../../ground/input/json-value.js";
 import { LOG_LEVELS } from "../../ground/log-levels.js";
@@ -27,12 +28,12 @@ function option<T>(name: string, argument: string, description: string, read: Re
 }
 
 /**
- * auto: the best that loads here. uws: either build of uWebSockets.js. Any other choice allows no
+ * auto: the best transport that loads here. uws: either build of uWebSockets.js. Any other choice allows no
  * alternative.
  */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
 /**
- * Each front-end reads in the shards' memories, which have READERS_MAX slots
+ * Limited because each front-end reads in the shards' memories, which have READERS_MAX slots for readers
  * (engine-wasm/host/instance/board.ts).
  */
 const FRONT_ENDS_MAX = 64;
@@ -43,14 +44,17 @@ export const OPTIONS = {
   /** 0 for any free port. */
   port: option("port", "<number>", "port, 0 for any free one (8800)", wholeNumberOr(8800, 0, 65535)),
   dataDir: option("data_dir", "<directory>", "where everything is kept (./data)", textOr("./data")),
-  /** Null: the number that the data directory has; for a new one, one less than the cores. */
+  /**
+   * Null: keep the number that the data directory has; for a new directory, one less than the number of
+   * cores.
+   */
   shards: option(
     "shards",
     "<number>",
     "worker threads (cores - 1); another number than before moves all documents at the start",
     wholeNumberOr(null, 1, 256),
   ),
-  /** Threads that take requests. If 1, the main thread takes them. */
+  /** Number of threads that handle requests. If 1, the main thread handles them. */
   frontEnds: option(
     "frontends",
     "<number>",
@@ -64,7 +68,7 @@ export const OPTIONS = {
     "where snapshots are kept (snapshots in the data directory)",
     textOr(null),
   ),
-  /** Null: the key in the data directory, created at the first start. */
+  /** Null: the key stored in the data directory, which is created at the first start. */
   adminKey: option("admin_key", "<key>", "bootstrap admin key (made at the first start)", keyIfAny),
   durability: option(
     "durability",
@@ -79,7 +83,7 @@ export const OPTIONS = {
     memorySizeIfAny,
   ),
   logLevel: option("log_level", "<level>", `${LOG_LEVELS.join(", ")} (info)`, choiceOr("info", LOG_LEVELS)),
-  /** Queries that take at least this long are logged. 0 logs none. */
+  /** Queries that take at least this many milliseconds are logged. 0: none. */
   slowQueryMs: option(
     "slow_query_ms",
     "<number>",
@@ -101,7 +105,7 @@ export const OPTIONS = {
     "HTTP transport (auto)",
     choiceOr("auto", HTTP_CHOICES),
   ),
-  /** checked: with assertions, for tests and for diagnosing a fault. */
+  /** "checked" has assertions, for tests and for diagnosing a fault. */
   engine: option(
     "engine",
     "<release|checked>",
@@ -118,7 +122,7 @@ export type OptionValues = {
   readonly [K in keyof typeof OPTIONS]: ReturnType<(typeof OPTIONS)[K]["read"]>;
 };
 
-/** Sources of values. A flag overrides the environment, which overrides the file. */
+/** The sources of values. A flag overrides the environment, which overrides the file. */
 export interface Origins {
   /** By option name. */
   readonly flags: Readonly<Record<string, string | undefined>>;
@@ -143,7 +147,7 @@ function defaultFrontEnds(): number {
   return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
-/** Returns the file and the name by which a refusal of the pair mentions it, or "" if it was not given. */
+/** Returns the file, "" if it was not given, and the label that error messages about the pair use for it. */
 function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
   return { label: value.label, file: textOr("")(value) };
 }

@@ -1,7 +1,10 @@
-// A configuration value as given, and the readers that accept or refuse it.
+// Configuration values as they were given, and the readers that accept or refuse them.
 import { ADMIN_KEY_TEXT } from "../../access/tenants/admin-key.js";
 
-/** The server cannot start with this configuration. The message is one line for the terminal. Exit code 2. */
+/**
+ * The server cannot start with this configuration. The message is one line for the terminal, and the exit
+ * code is 2.
+ */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,13 +12,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** A raw value and the name under which it was given. The value is undefined if it was not given. */
+/** A raw value and the name under which it was given. `value` is undefined if the option was not given. */
 export interface GivenValue {
   readonly label: string;
   readonly value: unknown;
 }
 
-/** Throws ConfigError with one line that names the option. */
+/** Converts a value. Throws ConfigError with one line that names the option. */
 export type ReadValue<T> = (given: GivenValue) => T;
 
 function refuseValue(given: GivenValue, expected: string): never {
@@ -51,7 +54,7 @@ export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: 
   };
 }
 
-/** A wrong value may be a mistyped key, so the error does not show it. */
+/** The error does not show the value, which may be a mistyped key. */
 export const keyIfAny: ReadValue<string | null> = (given) => {
   const { label, value } = given;
   if (value === undefined) return null;
@@ -70,7 +73,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   tb: 1024 ** 4,
 };
 
-/** Returns bytes, or null if not given. */
+/** Returns a number of bytes, or null if not given. */
 export const memorySizeIfAny: ReadValue<number | null> = (given) => {
   if (given.value === undefined) return null;
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());

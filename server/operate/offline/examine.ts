@@ -1,5 +1,6 @@
-// Checks or repairs the data directory of a stopped server: the catalog in this process, each shard's
-// database in its own process, one after the other. Holds the directory's lock throughout. Prints nothing.
+// Checks or repairs the data directory of a stopped server. The catalog is examined in this process, and each
+// shard's database in a process of its own, one after another. The directory is locked throughout. Prints
+// nothing.
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +22,8 @@ export interface Examination {
   readonly task: "check" | "repair";
   readonly dataDir: string;
   /**
-   * Name of the only index to examine, or null for all. If several tenants have an index of this name, all of
-   * them are examined.
+   * Name of the only index to examine, or null for all indexes. If several tenants have an index with this
+   * name, all of these are examined.
    */
   readonly index: string | null;
   readonly dryRun: boolean;
@@ -30,24 +31,25 @@ export interface Examination {
 
 export interface Findings {
   /**
-   * Leftovers of an interrupted restore, reshard, secrets key rotation or index creation. They are not
-   * damage.
+   * Leftovers of an interrupted restore, change of the number of shards, rotation of the secrets key, or
+   * creation of an index. They do not count as damage.
    */
   readonly unfinished: readonly string[];
-  /** Faults of the catalog. If it cannot be read at all, nothing else was examined. */
+  /** Faults in the catalog. If the catalog cannot be read at all, nothing else has been examined. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
-  /** Faults in the files of the query log's database. Repair does not change them. */
+  /** Faults in the files of the query log's database. A repair does not change these files. */
   readonly queryLogs: readonly string[];
-  /** Sequence numbers that exist in two shards, one sentence each. */
+  /** Sequence numbers that occur in two shards, one sentence each. */
   readonly across: readonly string[];
   /** Index names by uid. */
   readonly names: ReadonlyMap<number, string>;
 }
 
 /**
- * Throws DataDirLockedError, StoreLockedError, and an Error for a missing directory or index, for a catalog
- * of another version, or if an interrupted restore or reshard leaves open which databases count.
+ * Throws DataDirLockedError and StoreLockedError. Throws an Error if the directory or the index does not
+ * exist, if the catalog has another version, or if an interrupted restore or change of the number of shards
+ * leaves it open which databases are valid.
  */
 export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
   const restore = unfinishedRestore(dataDir);
@@ -139,8 +141,8 @@ function shardJob(
 }
 
 /**
- * Examines a shard in its own process. If that process dies, the shard is reported as damaged, because
- * LevelDB aborts on some kinds of damage.
+ * Examines a shard in a process of its own, because LevelDB aborts the process on some kinds of damage. If
+ * that happens, the shard is reported as damaged.
  */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {

@@ -1,6 +1,5 @@
-// Rotates secrets.key: everything sealed with the old key is sealed with a new one. The data directory must
-// belong to a stopped server. There are three durable steps, and after a crash at any point one of the two
-// keys opens everything:
+// Rotates secrets.key: everything sealed with the old key is sealed again with a new one. The server must be
+// stopped. There are three durable steps; after a crash at any point, one of the two keys opens all secrets:
 //   1  secrets.key.next holds the new key
 //   2  one batch of the catalog replaces all sealed secrets
 //   3  secrets.key.next becomes secrets.key
@@ -31,16 +30,16 @@ export interface Rotation {
   /** Number of secrets sealed with the new key. */
   readonly resealed: number;
   /**
-   * Names of the owners whose secrets the old key does not open. Those secrets are left unchanged and must be
-   * entered again.
+   * Names of the owners of secrets that the old key does not open. These secrets are left unchanged and must
+   * be entered again.
    */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Throws DataDirLockedError, StoreLockedError, the errors of `Catalog.open`, and an Error if the directory
- * has no secrets, if a restore is unfinished, or if the catalog has damaged records, whose secrets would be
- * lost.
+ * Throws DataDirLockedError, StoreLockedError and the errors of `Catalog.open`. Throws an Error if the
+ * directory has no secrets, if a restore is unfinished, or if the catalog has damaged records, because the
+ * secrets in these records would be lost.
  */
 export async function rotateSecrets(dataDir: string): Promise<Rotation> {
   if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
@@ -81,7 +80,7 @@ async function rotate(dataDir: string, catalog: Catalog): Promise<Rotation> {
   return { resealed, unreadable };
 }
 
-/** Completes an interrupted rotation. To be called before anything is opened or sealed. */
+/** Completes an interrupted rotation. Must be called before anything is opened or sealed. */
 export async function finishRotation(dataDir: string, state: CatalogState): Promise<void> {
   const nextFile = join(dataDir, NEXT_SECRETS_FILE);
   if (!existsSync(nextFile)) return;
@@ -93,7 +92,7 @@ export async function finishRotation(dataDir: string, state: CatalogState): Prom
   }
 }
 
-/** Leftovers of an interrupted rotation, one sentence each. */
+/** Describes the leftovers of an interrupted rotation, one sentence each. */
 export function unfinishedRotation(dataDir: string): string[] {
   if (!existsSync(join(dataDir, NEXT_SECRETS_FILE))) return [];
   return ["a change of the key of secrets was cut short; the next start, or skein rotate-secrets, ends it"];

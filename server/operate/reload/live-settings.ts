@@ -1,5 +1,6 @@
-// The current settings, some of which may change while the server runs: SIGHUP reloads the configuration.
-// Callers read a live setting here each time and keep no copy; `FixedConfig` has none of them.
+// The current settings, some of which may change while the server runs, because SIGHUP reloads the
+// configuration. Code that needs a live setting reads it here each time and keeps no copy. `FixedConfig`
+// contains no live settings.
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.js";
 
@@ -23,8 +24,8 @@ export class LiveSettings {
   }
 
   /**
-   * Applies the live settings of `config`. Returns the other members whose values have changed; these take
-   * effect at the next start.
+   * Applies the live settings of `config`. Returns the names of the other members whose values have changed;
+   * those take effect at the next start.
    */
   take(config: Config): string[] {
     this.#now = config;

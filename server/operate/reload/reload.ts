@@ -1,5 +1,6 @@
-// What a running server does on SIGHUP: it reads the configuration again, then the certificate. Each is
-// applied as a whole or not at all. An invalid one costs one log line and leaves the current one in force.
+// What a running server does on SIGHUP: it reads the configuration again, then the certificate. Each of the
+// two is applied completely or not at all. If one is invalid, this is logged in one line and the current one
+// stays in use.
 import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../config/config.js";
@@ -10,12 +11,15 @@ interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly listener: { useCertificate(pair: CertificatePair): void | Promise<void> };
-  /** Threads that keep their own copies of settings. */
+  /** The front-ends keep their own copies of the settings. */
   readonly frontEnds: { settings(config: Config): Promise<void> };
   readonly log: Logger;
 }
 
-/** `read` assembles the configuration as at the start. Errors other than ConfigError are thrown. */
+/**
+ * `read` assembles the configuration in the same way as at the start. Errors other than ConfigError are
+ * rethrown.
+ */
 export async function reload(
   { config, settings, listener, frontEnds, log }: Reloading,
   read: () => Config,
