@@ -1,5 +1,5 @@
-// The command line's HTTP client: keep-alive connections to one server, one error class. Knows the service's
-// envelope ({data} and {error, code}), not the meaning of routes.
+// The command line's HTTP client: keep-alive connections to one server, one error class. Understands the
+// service's envelope ({data} and {error, code}), but not the individual routes.
 
 import http from "node:http";
 import https from "node:https";
@@ -9,7 +9,7 @@ import { CliError } from "./failure.js";
 export interface ApiReply {
   readonly status: number;
   readonly body: Buffer;
-  /** Seconds the server asked to wait (Retry-After), 0 if it did not. */
+  /** Seconds that the server asked to wait (Retry-After), or 0. */
   readonly retryAfter: number;
 }
 
@@ -24,7 +24,7 @@ export class RefusedError extends CliError {
   }
 }
 
-/** No answer: nothing listens there, or the connection broke. */
+/** There was no answer: nothing listens at the address, or the connection broke. */
 export class ConnectionError extends CliError {
   constructor(
     message: string,
@@ -57,7 +57,10 @@ export class ApiClient {
     this.#agent.destroy();
   }
 
-  /** One exchange, whatever the status. Throws ConnectionError if there is no complete answer. */
+  /**
+   * Sends one request and returns the reply, whatever its status. Throws ConnectionError if there is no
+   * complete answer.
+   */
   exchange(method: string, path: string, body?: Body): Promise<ApiReply> {
     const length = body === undefined ? 0 : body.parts.reduce((sum, part) => sum + part.byteLength, 0);
     const headers: http.OutgoingHttpHeaders = { accept: "application/json" };
@@ -95,14 +98,14 @@ export class ApiClient {
     });
   }
 
-  /** Body of a successful answer, as sent. Throws RefusedError otherwise. */
+  /** Body of a successful answer, unparsed. Throws RefusedError for any other answer. */
   async bytes(method: string, path: string, payload?: unknown): Promise<Buffer> {
     const reply = await this.exchange(method, path, payload === undefined ? undefined : jsonBody(payload));
     if (reply.status >= 200 && reply.status < 300) return reply.body;
     throw refusal(reply);
   }
 
-  /** Parsed body of a successful answer. Integers too long for a number become strings of their digits. */
+  /** Parsed body of a successful answer. Integers too large for a number become strings of their digits. */
   async json(method: string, path: string, payload?: unknown): Promise<unknown> {
     return parseExact(await this.bytes(method, path, payload));
   }
@@ -151,7 +154,7 @@ function parseUrl(text: string): URL {
 }
 
 /**
- * A sentence for an address with http where the server expects https, or the reverse. Null for any other
+ * An explanation if the address has http but the server expects https, or the reverse. Null for any other
  * error.
  */
 async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
@@ -167,11 +170,11 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
 /** OpenSSL's messages about an answer that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
-/** A TLS server closes a connection that begins with HTTP, or answers with TLS bytes. */
+/** Errors seen when a TLS server closes a connection that begins with HTTP, or answers it with TLS bytes. */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
 const TLS_ANSWER_MS = 2000;
 
-/** True if the server answers a TLS handshake, with any certificate or an alert. */
+/** True if the server answers a TLS handshake, whether with a certificate or with an alert. */
 function speaksTls(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, "");

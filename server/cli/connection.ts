@@ -1,4 +1,5 @@
-// Chooses the server and the key of a command: flags, then environment, then the key file of a local server.
+// Determines the server and the key for a command: flags first, then the environment, then the key file of a
+// local server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +26,7 @@ export function withGlobalOptions(command: Command): Command {
     .option("--json", "print JSON for programs instead of text for people");
 }
 
-/** A client for the server given by options and environment. */
+/** A client for the server that options and environment select. */
 export function connect(
   options: GlobalOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -38,7 +39,7 @@ export function connect(
   );
 }
 
-/** The key to send, or null if there is none; the server then decides whether it needs one. */
+/** The key to send, or null if there is none, in which case the server decides whether it needs one. */
 export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
   const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
   if (given !== undefined) return given;

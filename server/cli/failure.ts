@@ -1,4 +1,4 @@
-// How a command ends if it cannot do its task. Owns the exit codes; knows nothing about HTTP or files.
+// How a command ends if it cannot do its task. Owns the exit codes; independent of HTTP and files.
 import { InputError } from "../documents/formats/input-error.js";
 
 /**

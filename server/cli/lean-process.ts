@@ -1,23 +1,23 @@
-// Settings that keep the server's memory small. They apply only from the start of a process, so the process
+// Settings that keep the server's memory small. They take effect only when a process starts, so the process
 // replaces itself once.
 
 /**
- * glibc returns freed memory above this many bytes to the system, and maps allocations of this size
+ * glibc returns freed memory to the system if it exceeds this many bytes, and maps allocations of this size
  * separately.
  */
 const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
 /** Size of half the young heap of the main thread, in MiB. */
 const HALF_YOUNG_HEAP_MIB = 4;
-/** Set by the operator; the command line would override it. */
+/** Matches a flag of the operator, which our own command line would override. */
 const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 
-/** Node 22.15 and newer, except on Windows. Does not return. */
+/** Available in Node 22.15 and newer, except on Windows. Does not return. */
 type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
 
 /**
- * Restarts the program in the same process, with the same pid. Returns if the settings are already in place,
- * or if they cannot be set from here: then they must be set by whatever starts the process.
+ * Restarts the program in the same process, with the same pid. Returns if the settings are already in place
+ * or cannot be set from here; in the latter case they must be set by whatever starts the process.
  */
 export function ensureLeanProcess(): void {
   const { execve } = process as { execve?: Execve };

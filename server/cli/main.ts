@@ -105,8 +105,8 @@ function prepare(command: Command): void {
 }
 
 /**
- * Rephrases a usage error of commander as one line and one sentence, like all others. Keeps the user's input
- * unchanged.
+ * Rephrases a usage error of commander as a single sentence on one line, like all other errors. Keeps the
+ * user's input unchanged.
  */
 function inOurVoice(text: string): string {
   return text
@@ -126,13 +126,13 @@ function refuseUnknown(command: Command): string {
   return "";
 }
 
-/** A reader that closed the pipe (`skein search ... | head`) is not an error. */
+/** It is not an error if a reader closes the pipe early (`skein search ... | head`). */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(EXIT_FINE);
   throw error;
 });
 
-/** Standard error may be on a full disk. The command then continues silently. */
+/** Standard error may go to a file on a full disk. The command then continues silently. */
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await run(process.argv.slice(2));

@@ -65,7 +65,7 @@ export interface SimilarAnswer {
   };
 }
 
-/** Without vectors the similarity is unknown, so there is no column for it. */
+/** Without vectors the similarity is unknown, so its column is omitted. */
 export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: number): string[] {
   const cells = hits.map(({ similarity }) => similarity?.toFixed(2) ?? "");
   const known: RankColumn[] = cells.every((cell) => cell === "")
@@ -75,7 +75,7 @@ export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: 
   return hits.length === 0 ? [found] : [...hitTable(hits, width, known), "", found];
 }
 
-/** The hit's id and, indented, the server's explanation; nothing without one. */
+/** The hit's id, followed by the indented explanation from the server. Nothing if there is no explanation. */
 function explanationLines({ document, explanation }: QueryHit): string[] {
   if (explanation === undefined || explanation === null || explanation.text.length === 0) return [];
   return [`${cellText(document.id)}:`, ...explanation.text.map((sentence) => `  ${oneLine(sentence)}`), ""];
@@ -150,7 +150,7 @@ function titleField(
   );
 }
 
-/** Fields whose values are short on this page, in document order. */
+/** Fields whose values on this page are short, in document order. */
 function otherFields(
   documents: readonly Readonly<Record<string, unknown>>[],
   names: readonly string[],
@@ -177,7 +177,7 @@ interface RankColumn extends Column {
   readonly cells: readonly string[];
 }
 
-// Composition of text_match and relevance_bonus; docs/ranking.md explains it.
+// These numbers mirror the composition of text_match and relevance_bonus, which docs/ranking.md explains.
 const WHOLE_PART_NUMBER = 2 ** 52;
 const NEIGHBOURS_FIRST = 2 ** 52;
 const EVERY_WORD = 2 ** 51;

@@ -23,7 +23,7 @@ export function print<T>(options: GlobalOptions, answer: { data: T }, text: (dat
   process.stdout.write(`${options.json === true ? JSON.stringify(answer) : text(answer.data)}\n`);
 }
 
-/** Columns of the terminal, or no limit if the output goes to a file or another program. */
+/** Number of columns of the terminal, or no limit if the output goes to a file or another program. */
 export function widthOf({ columns }: { readonly columns?: number }): number {
   return columns ?? Number.POSITIVE_INFINITY;
 }

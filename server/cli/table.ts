@@ -4,7 +4,7 @@
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** A column is not narrowed below this while another one can be. Default 6. */
+  /** A column is not narrowed below this width while another column can be narrowed. Default 6. */
   readonly minWidth?: number;
 }
 
@@ -12,7 +12,10 @@ const GAP = 2;
 const DEFAULT_MIN_WIDTH = 6;
 const ELLIPSIS = "…";
 
-/** Lines of a table no wider than `width` (unless the minimum widths exceed it), header and rule first. */
+/**
+ * Lines of a table no wider than `width` (unless the minimum widths exceed it), starting with the header and
+ * a rule.
+ */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -103,7 +106,7 @@ function characterWidth(cp: number): number {
   return wide ? 2 : 1;
 }
 
-/** 12,345 for people, in every locale. */
+/** A number such as 12,345, the same in every locale. */
 export function grouped(n: number): string {
   return Math.round(n).toLocaleString("en-US");
 }

@@ -1,4 +1,4 @@
-// An option whose value is a whole number, such as a page. Commander completes the error message.
+// Parses an option whose value is a whole number, such as a page. Commander completes the error message.
 import { InvalidArgumentError } from "commander";
 
 export function wholeNumber(text: string): number {

@@ -1,6 +1,6 @@
-// The record kinds with which a shop curates an index's results. Their creation and change (curation.ts),
-// their routes and their OpenAPI paths are all driven by this table. Their effect on a query is decided in
-// server/question.
+// The record kinds with which a shop curates an index's results. This table determines how the records are
+// created and changed (curation.ts), their routes and their OpenAPI paths. Their effect on a query is
+// determined in server/question.
 import type { OwnedRecords } from "../catalog/kinds.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { type RuleTexts, readRule } from "../catalog/records/rule.js";
@@ -16,7 +16,7 @@ import { parseFilter } from "../question/filter/filter-parser.js";
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
 
-/** Dependencies for reading and showing records. */
+/** Dependencies for presenting records to clients. */
 export interface CurationTools {
   readonly analyserOf: AnalyserOf;
   readonly limits: Limits;
@@ -27,7 +27,7 @@ interface CuratedEntry<K extends CuratedKind> {
   readonly noun: string;
   /** Last path segment of the collection, e.g. "synonyms". */
   readonly path: string;
-  /** Name of the record's OpenAPI schema; the body schemas append Input and Change. */
+  /** Name of the record's OpenAPI schema. The schemas of bodies append Input and Change. */
   readonly schema: string;
   /** Operation id suffixes: `one` for a single record, `all` for the collection. */
   readonly one: string;
@@ -37,11 +37,12 @@ interface CuratedEntry<K extends CuratedKind> {
   readonly countMax: LimitName;
   /** Limit on the total JSON bytes of the index's records. */
   readonly bytesMax: LimitName;
-  /** Reads a create body, or with `current` a PATCH body, for an index with these texts. Throws `invalid`. */
-  read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
   /**
-   * Reads a create body or, if `current` is given, a PATCH body, using the index's `texts`. Throws `invalid`.
+   * Reads a create body or, if `current` is given, a PATCH body. `texts` validates filters and words for the
+   * index. Throws the code `invalid`.
    */
+  read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
+  /** Returns the record as clients see it. */
   shown(record: Curated<K>, index: IndexRecord, tools: CurationTools): object;
 }
 
@@ -83,7 +84,7 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
 
 export const CURATED_KINDS = Object.keys(CURATED) as readonly CuratedKind[];
 
-/** The index's own filter language and analyser. */
+/** Validates the texts of rules using the index's own schema and analyser. */
 export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexRecord): RuleTexts {
   const analyser = analyserOf(record);
   return {

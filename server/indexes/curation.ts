@@ -1,5 +1,5 @@
-// Curated records between HTTP and catalog: creates, changes and deletes each one with a single command,
-// checked against the state of the index when the command runs. The table of kinds is in curated-kinds.ts.
+// Curated records between HTTP and catalog: each create, change or delete is a single command, validated
+// against the state of the index when the command runs. The table of kinds is in curated-kinds.ts.
 import type { Catalog } from "../catalog/catalog.js";
 import { KINDS } from "../catalog/kinds.js";
 import { type OwnedCommand, ownedBy } from "../catalog/owned-records.js";
@@ -17,7 +17,7 @@ export class Curation {
     this.#tools = tools;
   }
 
-  /** Throws the kind's code if the body is invalid, SK-IX-404 if the index is gone. */
+  /** Throws the kind's code if the body is invalid, and SK-IX-404 if the index no longer exists. */
   async create<K extends CuratedKind>(kind: K, index: IndexRecord, body: unknown): Promise<Curated<K>> {
     let made: Curated<K> | undefined;
     await this.#catalog.change((state) => {
@@ -27,7 +27,7 @@ export class Curation {
     return made!;
   }
 
-  /** The record described by a body, ready to be put into this state. Throws as `create` does. */
+  /** The record described by a body, ready to be added to this state. Throws the same errors as `create`. */
   made<K extends CuratedKind>(kind: K, state: CatalogState, index: IndexRecord, body: unknown): Curated<K> {
     const { limits, analyserOf } = this.#tools;
     const { noun, invalid, countMax, read } = CURATED[kind];
@@ -89,7 +89,7 @@ function put<K extends CuratedKind>(kind: K, record: Curated<K>): OwnedCommand {
 
 type AnyCurated = Curated<CuratedKind>;
 
-/** JSON bytes per record. Records never change, so one map serves the whole thread. */
+/** JSON bytes per record. Records never change, so one map per thread suffices. */
 const knownBytes = new WeakMap<AnyCurated, number>();
 
 function bytesOf(record: AnyCurated): number {
@@ -99,8 +99,8 @@ function bytesOf(record: AnyCurated): number {
 }
 
 /**
- * True if the records exceed `bytesMax` once `changed` is among them. A change that shrinks a record is
- * always allowed.
+ * True if the records, including `changed`, exceed `bytesMax`. A change that shrinks a record is always
+ * allowed.
  */
 function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax: number): boolean {
   const before = records.find(({ id }) => id === changed.id);
@@ -122,7 +122,7 @@ export function findCurated<K extends CuratedKind>(
   throw new SkeinError(missing, `the index has no such ${noun}`);
 }
 
-/** The index as it is now; it may have been deleted since the request began. */
+/** The index's current record. The index may have been deleted since the request began. */
 function present(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
   const record = state.indexes.get(uid);
   if (record !== undefined) return record;

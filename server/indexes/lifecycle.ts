@@ -1,6 +1,6 @@
-// Coordinates catalog and fleet over the life of an index, in an order that survives a crash at any point: an
-// index is created in the catalog first and deleted from the catalog first; data without a record is dropped
-// at the next start. One change at a time per index.
+// Coordinates catalog and fleet from the creation of an index to its deletion, in an order that survives a
+// crash at any point: an index is created in the catalog first and deleted from the catalog first; data
+// without a record is dropped at the next start. Makes one change at a time per index.
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "../catalog/copy-swap.js";
@@ -30,7 +30,7 @@ export interface LifecycleOptions {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly analyserOf: AnalyserOf;
-  /** Model servers for the settings of a tenant. */
+  /** Returns the address rules and key sealing for the model servers in a tenant's settings. */
   readonly serversOf: (tenant: number) => ModelServers;
   readonly planOf: (tenant: number) => Plan;
   readonly limits: Limits;
@@ -51,7 +51,7 @@ export class Lifecycle {
   readonly #log: Logger;
   #begun = false;
   readonly #jobs: Jobs;
-  /** Requests that read or write documents, by the uid they started with. */
+  /** Requests that read or write documents, by the uid at their start. */
   readonly uses = new Uses();
 
   constructor({
@@ -108,13 +108,13 @@ export class Lifecycle {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** "error": it failed to open when it was last needed, or damage was found in it. */
+  /** "error" means that the index failed to open when it was last needed, or that damage was found in it. */
   status(record: IndexRecord): IndexStatus {
     if (this.#indexes.isFailing(record.uid)) return "error";
     return this.#indexes.isRebuilding(record.uid) ? "rebuilding" : "active";
   }
 
-  /** Live documents; 0 for an index that cannot be opened. */
+  /** Number of live documents; 0 for an index that cannot be opened. */
   records(record: IndexRecord): number {
     return this.#indexes.documents(record.uid);
   }
@@ -129,13 +129,13 @@ export class Lifecycle {
     }
   }
 
-  /** Live documents of all the tenant's indexes. */
+  /** Number of live documents in all the tenant's indexes. */
   recordsOf(tenant: number): number {
     return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
   }
 
   /**
-   * `checkName` may reject the name. A backup contains the index in all its parts or not at all. Throws
+   * `checkName` may reject the name. A backup contains either the whole index or nothing of it. Throws
    * SK-IX-400, SK-IX-409.
    */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
@@ -211,7 +211,7 @@ export class Lifecycle {
     return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits, servers));
   }
 
-  /** When this resolves, the record is gone for good and its data has been dropped or will be soon. */
+  /** When this resolves, the record is gone permanently, and its data has been dropped or soon will be. */
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
@@ -248,7 +248,7 @@ export class Lifecycle {
   }
 
   /**
-   * Exchanges the data behind two names of a tenant in one durable step: every request sees either the old or
+   * Exchanges the data of two of a tenant's indexes in one durable step: every request sees either the old or
    * the new state, and a running request keeps the index it started with. With `dropSource` the same step
    * deletes the displaced index; its data is dropped once the requests that use it have ended, or after the
    * longest time a query may take. Throws SK-IX-404, and SK-SE-503 if the target did not open.
@@ -302,14 +302,14 @@ export class Lifecycle {
     });
   }
 
-  /** Sends the shards the parts of the change that concern them. */
+  /** Sends the shards whatever parts of the change concern them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);
   }
 
   /**
-   * The vectors may now come from another source. Once this resolves, no query is compared with the old
+   * Announces a possible change of the vectors' source. Once this resolves, no query is compared with the old
    * vectors.
    */
   async #applySource(record: IndexRecord): Promise<void> {
@@ -348,7 +348,7 @@ export class Lifecycle {
 }
 
 /**
- * The current record. Throws SK-IX-404, or SK-IX-409 if its name has gone to another index since the request
+ * The current record. Throws SK-IX-404, or SK-IX-409 if another index has taken its name since the request
  * began.
  */
 function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {

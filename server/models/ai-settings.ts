@@ -1,4 +1,4 @@
-// The configuration member "ai": addresses of models, and the addresses that tenants may name.
+// The configuration member "ai": addresses of model servers, and the addresses that tenants may use.
 import { defaultsTo, object, optional } from "../ground/input/object-reader.js";
 import {
   anything,
@@ -18,15 +18,15 @@ import type { AddressRules } from "../ground/outbound/addresses.js";
 export interface EndpointSettings {
   readonly url: URL;
   readonly model: string;
-  /** Null: the server requires none. */
+  /** Null if the server requires none. */
   readonly apiKey: string | null;
-  /** Time limit for a whole task, however many requests it takes. */
+  /** Time limit (ms) for a whole task, regardless of its number of requests. */
   readonly msMax: number;
 }
 
 /** The address rules apply to model servers that tenants name in settings. */
 export interface AiSettings extends AddressRules {
-  /** Null: the coach words its recommendations itself. */
+  /** Null if the coach words its recommendations without a model. */
   readonly coach: EndpointSettings | null;
 }
 
@@ -58,7 +58,7 @@ const ENDPOINT = object(
   { unknown: "refused" },
 );
 
-/** Throws a SkeinError that names the member. */
+/** Throws a SkeinError whose message names the member. */
 export function readAiSettings(value: unknown, path: string, rules: InputRules): AiSettings {
   const ai = value === undefined ? AI.defaults : AI.read(value, path, rules);
   return {

@@ -7,7 +7,7 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Secrets } from "../ground/data-dir/secrets.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 
-/** Address rules and key sealing for the servers named in the tenant's settings. */
+/** Address rules and sealing of keys for the servers named in the tenant's settings. */
 export function modelServers(secrets: Secrets, addresses: AddressRules, tenant: number): ModelServers {
   return { addresses, seal: (apiKey, url) => secrets.seal(apiKey, subject(tenant, url)) };
 }
@@ -19,7 +19,10 @@ export function openApiKey(secrets: Secrets, record: IndexRecord, setting: Keyed
   return sealed === undefined || url === null ? null : secrets.open(sealed, subject(record.tenant, url));
 }
 
-/** The record with the setting's key sealed again, with the secrets `to`. Throws UnreadableSecretError. */
+/**
+ * The record with the setting's key unsealed and sealed again with the secrets `to`. Throws
+ * UnreadableSecretError.
+ */
 export function withResealedKey(
   record: IndexRecord,
   setting: KeyedSetting,

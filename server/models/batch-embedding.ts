@@ -1,7 +1,8 @@
-// The vectors of one batch of texts. Passing failures are retried with growing pauses; if a single text makes
-// a batch fail, that text is found by halving the batch, and then the text, which is usually too long for the
-// model. A short text that is refused on its own counts as refused only if the server accepts a harmless text
-// right afterwards: a server that refuses everything has failed. Knows nothing of where texts come from.
+// Requests the vectors of one batch of texts. Passing failures are retried with growing pauses. If a single
+// text makes a batch fail, it is found by halving the batch, and is then shortened, because it is usually too
+// long for the model. A short text that is refused on its own counts as refused only if the server accepts a
+// harmless text right afterwards: a server that refuses everything has failed. Independent of where texts
+// come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
@@ -12,21 +13,24 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError, UnreachableError } from "./model-server.js";
 import { lateFailure } from "./query-embeddings.js";
 
-/** Delays before the retries, in order. */
+/** Delays (ms) before the retries, in order. */
 const PAUSES_MS = [500, 2_000, 8_000, 30_000];
 /**
- * Longest pause a server may demand before the batch fails; the circuit then waits as long as the server
- * demands.
+ * If a server demands a longer pause (ms) than this, the batch fails. The circuit then waits as long as the
+ * server demands.
  */
 const AWAITED_PAUSE_MS_MAX = 60_000;
-/** Statuses with which servers refuse a text. Other refusals concern the key, the address or the load. */
+/**
+ * HTTP statuses that mean that the server refuses a text. Other errors concern the key, the address or the
+ * load.
+ */
 const REFUSALS = new Set([400, 413, 422]);
 /**
- * Some servers refuse a text with this status. It may also be a passing failure, so it counts only from the
- * second time.
+ * Some servers refuse a text with this status. It may also be a passing failure, so it counts as a refusal
+ * only from the second time on.
  */
 const BROKEN = 500;
-/** A refused text of at most this length was not refused for its length. */
+/** A text of at most this many characters is not refused for its length. */
 const SHORTENED_CHARACTERS_MIN = 200;
 /** A text that every model can embed and no policy forbids. */
 const HARMLESS = ["test"];
@@ -39,25 +43,25 @@ export interface BatchEmbeddingOptions {
   readonly limits: Limits;
 }
 
-/** Null: the server refuses this text but accepts others. */
+/** Null if the server refuses this text but accepts others. */
 export type TextVector = Float32Array | null;
 
 export class BatchEmbedding {
   readonly #options: BatchEmbeddingOptions;
   readonly #refused: (refusal: EndpointError) => void;
-  /** True if the server has accepted a harmless text since it began to refuse others. */
+  /** True if the server has accepted a harmless text since it began to refuse texts. */
   #takesOthers = false;
 
-  /** `refused` is called with the reason for each null. */
+  /** `refused` is called with the reason for each text that gets null. */
   constructor(options: BatchEmbeddingOptions, refused: (refusal: EndpointError) => void) {
     this.#options = options;
     this.#refused = refused;
   }
 
   /**
-   * Returns a vector for each text (possibly of its beginning only) or null. Throws the signal's reason, or
-   * EndpointError if the server fails for a reason other than a text. One bad text among n costs about 2 log
-   * n extra requests, plus one for each time it is shortened.
+   * Returns a vector or null for each text. The vector may represent only the beginning of the text. Throws
+   * the signal's reason, or EndpointError if the server fails for a reason other than a text. One bad text
+   * among n costs about 2 log n extra requests, plus one for each time it is shortened.
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<TextVector[]> {
     const { clock, random } = this.#options;

@@ -1,5 +1,5 @@
-// Asks a language model behind an OpenAI-compatible server (POST .../chat/completions) one question, answered
-// in JSON. Never retries. Knows nothing of what is asked.
+// Asks a language model on an OpenAI-compatible server (POST .../chat/completions) one question, answered in
+// JSON. Never retries. Independent of the content of the question.
 import { isObject } from "../ground/input/json-value.js";
 import type { JsonSchema } from "../ground/input/readers.js";
 import { withDeadline } from "../ground/jobs/deadline.js";
@@ -23,7 +23,10 @@ export class ChatEndpoint {
   readonly #settings: EndpointSettings;
   readonly #server: ModelServer;
 
-  /** `addresses`: the addresses that the server may have; any if the operator chose the server. */
+  /**
+   * `addresses` are the addresses that the server may have. If the operator chose the server, any address is
+   * allowed.
+   */
   constructor(settings: EndpointSettings, addresses: AddressRules = ANY_ADDRESS, network?: Network) {
     this.#settings = settings;
     const { url, apiKey } = settings;
@@ -38,12 +41,12 @@ export class ChatEndpoint {
     });
   }
 
-  /** Runs `work`, which may ask any number of questions, and aborts it when the time is up. */
+  /** Runs `work`, which may ask any number of questions, and aborts it when its time is up. */
   inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withDeadline(signal, this.#settings.msMax, work);
   }
 
-  /** Returns the model's JSON answer. Throws EndpointError, also if the signal aborts. */
+  /** Returns the model's JSON answer. Throws EndpointError, even if the signal aborts. */
   async ask(
     { instructions, input, schemaName, schema }: ModelQuestion,
     signal: AbortSignal,
@@ -69,7 +72,7 @@ export class ChatEndpoint {
     }
   }
 
-  /** Closes the connections that are kept alive. */
+  /** Closes the connections and fails pending requests. */
   close(): void {
     this.#server.close();
   }

@@ -1,6 +1,6 @@
 // A circuit breaker: decides whether a failing server is asked again. It opens after several consecutive
-// failures; then nobody asks. After a pause one request is let through; if it fails too, the next pause is
-// twice as long. A success closes the circuit.
+// failures, and then no requests are sent. After a pause one request is let through; if it fails too, the
+// next pause is twice as long. A success closes the circuit.
 import type { Clock } from "../ground/outbound/patience.js";
 
 const PAUSE_MS_MIN = 1_000;
@@ -22,7 +22,7 @@ export class Circuit {
     this.#random = random;
   }
 
-  /** True since it opened, until a success closes it. */
+  /** True from the time it opens until a success closes it. */
   get isOpen(): boolean {
     return this.#failures >= this.#failuresMax;
   }
@@ -32,12 +32,15 @@ export class Circuit {
     return this.isOpen && (this.#isTrying || this.restMs > 0);
   }
 
-  /** Remaining pause. */
+  /** Remaining pause in milliseconds. */
   get restMs(): number {
     return this.isOpen ? Math.max(0, this.#closedUntilMs - this.#now()) : 0;
   }
 
-  /** True if the server may be asked. The caller must then report `succeeded`, `failed` or `gaveUp`. */
+  /**
+   * True if the server may be asked. The caller must then report the outcome with `succeeded`, `failed` or
+   * `gaveUp`.
+   */
   enter(): boolean {
     if (this.isResting) return false;
     this.#isTrying = this.isOpen;
@@ -50,7 +53,7 @@ export class Circuit {
     this.#isTrying = false;
   }
 
-  /** `afterMs`: how long the server asks clients to wait. */
+  /** `afterMs` is the time for which the server asked clients to wait, or null. */
   failed(afterMs: number | null): void {
     const wasTrying = this.#isTrying;
     this.#isTrying = false;
@@ -61,13 +64,13 @@ export class Circuit {
     this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
-  /** The outcome was never learned. */
+  /** Reports that the outcome of the request is unknown. */
   gaveUp(): void {
     this.#isTrying = false;
   }
 }
 
-/** Up to a quarter less, so that clients that failed together do not retry together. */
+/** Shortens a pause by up to a quarter, so that clients that failed together do not retry together. */
 export function jittered(ms: number, random: () => number): number {
   return ms * (1 - random() / 4);
 }

@@ -1,6 +1,5 @@
 // Vectors of documents: sends texts in batches of bounded size, several requests at a time, and none while
-// the circuit is open. The first batch that fails ends the others. Knows nothing about the origin of the
-// texts.
+// the circuit is open. The first batch that fails aborts the others. Independent of where texts come from.
 import { underSignals } from "../ground/jobs/deadline.js";
 import { Slots } from "../ground/jobs/slots.js";
 import type { Limits } from "../ground/limits.js";
@@ -11,9 +10,9 @@ import { EndpointError } from "./model-server.js";
 
 export interface DocumentEmbeddingsOptions extends BatchEmbeddingOptions {
   readonly circuit: Circuit;
-  /** Aborts everything. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal;
-  /** Called with the outcome of each batch: null, or why it failed. */
+  /** Called with the outcome of each batch: null for success, otherwise the failure. */
   readonly told: (failure: EndpointError | null) => void;
 }
 
@@ -27,9 +26,9 @@ export class DocumentEmbeddings {
   }
 
   /**
-   * One vector per text: zeros for a blank text and for one that the server refuses, which is reported to
-   * `refused`. Throws EndpointError if a batch fails, whose `afterMs` says when to retry, or the signal's
-   * reason.
+   * Returns one vector per text. Blank texts and texts that the server refuses get zeros; each refusal is
+   * passed to `refused`. Throws the signal's reason, or EndpointError if a batch fails; the error's `afterMs`
+   * says when to retry.
    */
   async embed(
     texts: readonly string[],
@@ -66,7 +65,7 @@ export class DocumentEmbeddings {
     return vectors;
   }
 
-  /** The first batch that fails ends the others. */
+  /** Runs the batches. The first one that fails aborts the others. */
   async #inBatches(
     batches: readonly (readonly number[])[],
     stop: AbortController,
@@ -88,7 +87,7 @@ export class DocumentEmbeddings {
     }
   }
 
-  /** Reports the outcome. */
+  /** Reports the outcome of a batch. */
   #over<T extends EndpointError | null>(failure: T): T {
     const { circuit, told } = this.#options;
     if (failure === null) circuit.succeeded();
@@ -98,7 +97,7 @@ export class DocumentEmbeddings {
   }
 }
 
-/** Positions of the texts that are not blank, in batches of bounded size. */
+/** Groups the positions of the texts that are not blank into batches of bounded size. */
 function batchesOf(texts: readonly string[], limits: Limits): number[][] {
   const batches: number[][] = [];
   let characters = 0;

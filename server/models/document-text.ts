@@ -1,4 +1,4 @@
-// The text of a document to embed: the values of some of its fields, one per line. Knows nothing of models.
+// The text of a document to embed: the values of some of its fields, one per line. Independent of models.
 
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { viewOf } from "../catalog/schema/index-view.js";
@@ -11,8 +11,8 @@ export function embeddedFields(record: IndexRecord): readonly string[] {
 
 /**
  * The texts of the fields in the given order, lists in their own order, joined by line breaks and truncated.
- * `json` is the document as stored. Values that are not text are skipped; a field may still have some from
- * before its type was changed.
+ * `json` is the document as stored. Values that are not text are skipped; a field may have some that were
+ * stored before its type was changed.
  */
 export function documentText(json: Uint8Array, fields: readonly string[], charactersMax: number): string {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
@@ -41,8 +41,8 @@ export function cutText(text: string, charactersMax: number): string {
 }
 
 /**
- * The text without surrounding whitespace and without NUL, which ends the text for some servers. All texts
- * were checked to be well-formed when they came in.
+ * The text without surrounding whitespace and without NUL, which some servers treat as the end of the text.
+ * All texts were checked for well-formed Unicode when they were received.
  */
 export function sendableText(text: string): string {
   return text.replaceAll("\0", " ").trim();

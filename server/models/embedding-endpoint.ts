@@ -1,5 +1,5 @@
-// An embedding server as seen by its users. Queries get a vector soon or not at all; documents get theirs or
-// an error, and are sent again later. Keeps nothing on disk.
+// An embedding server as its users see it. A query gets its vector quickly or not at all; documents get their
+// vectors or an error, and are sent again later. Stores nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";
@@ -12,7 +12,8 @@ import { QueryEmbeddings } from "./query-embeddings.js";
 import type { CachedVectors } from "./vector-cache.js";
 
 /**
- * Failed query requests that open the circuit. A single failure may be due to the query, so it proves little.
+ * Number of failed query requests that open the circuit. A single failure proves little, because it may be
+ * due to the query.
  */
 const QUERY_FAILURES_MAX = 3;
 
@@ -27,9 +28,9 @@ export interface EmbeddingEndpointOptions {
 }
 
 export interface EndpointState {
-  /** "down": requests failed; it is tried again after a pause. */
+  /** "down" means that requests failed; the endpoint is tried again after a pause. */
   readonly status: "up" | "down";
-  /** The last failure, even if the endpoint has recovered. */
+  /** The most recent failure, even if the endpoint has recovered. */
   readonly lastError: string | null;
   /** ISO 8601 UTC. */
   readonly lastErrorAt: string | null;
@@ -55,7 +56,7 @@ export class EmbeddingEndpoint {
     this.#clock = clock;
     const common = { model, clock, signal: this.#closing.signal, told: this.#told };
     const queryCircuit = new Circuit(QUERY_FAILURES_MAX, clock, random);
-    // Document requests fail only after several tries, so one failure is enough.
+    // A document request fails only after several retries, so one failure is enough.
     const documentCircuit = new Circuit(1, clock, random);
     this.#circuits = [queryCircuit, documentCircuit];
     this.#queries = new QueryEmbeddings({
@@ -75,19 +76,19 @@ export class EmbeddingEndpoint {
   }
 
   /**
-   * The vector of a query's text, of any length but 0; it is shared, so the caller must not change it. Null
-   * if the text is blank, the endpoint is down or too slow, or the signal aborts: the search then runs
-   * without a vector. Never rejects.
+   * The vector of a query's text, of any length except 0. The vector is shared, so the caller must not change
+   * it. Null if the text is blank, the endpoint is down or too slow, or the signal aborts: the search then
+   * runs without a vector. Never rejects.
    */
   embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array | null> {
     return this.#queries.embed(cutText(sendableText(text), this.#limits.embeddingTextCharactersMax), signal);
   }
 
   /**
-   * The vectors of document texts, in order. A blank text gets zeros; so does a text that the endpoint
-   * refuses while it accepts others, and `refused` is then called with the reason. Throws the signal's
-   * reason, or EndpointError after several failed tries, or at once while the endpoint is down (`afterMs`
-   * says for how long).
+   * The vectors of document texts, in order. A blank text gets zeros. So does a text that the endpoint
+   * refuses while it accepts others; `refused` is then called with the reason. Throws the signal's reason, or
+   * EndpointError: after several failed tries, or at once while the endpoint is down (its `afterMs` says for
+   * how long).
    */
   embedDocuments(
     texts: readonly string[],
@@ -106,7 +107,7 @@ export class EmbeddingEndpoint {
     };
   }
 
-  /** Pending requests fail and connections are closed. */
+  /** Fails pending requests and closes the connections. */
   close(): void {
     this.#closing.abort(new EndpointError("the endpoint is not used any more"));
     this.#model.server.close();

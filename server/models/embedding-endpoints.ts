@@ -1,5 +1,5 @@
 // The endpoints named in the settings of indexes. A tenant's indexes with the same server, model and key
-// share one, along with its connections and cached vectors. An endpoint that no index names any longer is
+// share an endpoint, its connections and its cached vectors. An endpoint that no index names any longer is
 // closed.
 import type { Catalog } from "../catalog/catalog.js";
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
@@ -48,7 +48,7 @@ export class EmbeddingEndpoints {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** The endpoint in an index's current settings. Null if its vectors come from elsewhere. */
+  /** The endpoint named in an index's current settings. Null if its vectors come from elsewhere. */
   of({ uid }: Pick<IndexRecord, "uid">): EmbeddingEndpoint | null {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return null;
@@ -56,7 +56,7 @@ export class EmbeddingEndpoints {
     return known?.record === record ? this.#endpoints.get(known.name)! : this.#learn(record);
   }
 
-  /** All pending requests fail. */
+  /** Fails all pending requests. */
   close(): void {
     for (const endpoint of this.#endpoints.values()) endpoint.close();
     this.#endpoints.clear();
@@ -118,7 +118,7 @@ export class EmbeddingEndpoints {
     });
   }
 
-  /** Null if it has none, undefined if it cannot be read. */
+  /** Null if the index has no key, undefined if the key cannot be read. */
   #apiKeyOf(record: IndexRecord): string | null | undefined {
     try {
       return openApiKey(this.#options.secrets, record, "embedder");
@@ -129,7 +129,7 @@ export class EmbeddingEndpoints {
   }
 }
 
-/** Stands in for a server whose key cannot be read: nothing is sent. */
+/** Replaces a server whose key cannot be read, so that nothing is sent to it. */
 const UNREADABLE_KEY: EmbeddingModel["server"] = {
   post: () =>
     Promise.reject(new EndpointError("the stored API key cannot be read; set embedder.api_key again")),

@@ -15,8 +15,8 @@ export interface EmbeddingModel {
 }
 
 /**
- * Returns one vector per text, as the model gave it: of any length but 0. Throws EndpointError, or the
- * signal's reason.
+ * Returns one vector per text, as computed by the model. Vectors may have any length except 0. Throws
+ * EndpointError, or the signal's reason.
  */
 export async function requestVectors(
   { wire, server, name }: EmbeddingModel,

@@ -1,5 +1,6 @@
-// The request formats of embedding servers. A wire knows the paths, bodies and answers of one kind of server;
-// when to ask, how to treat failures and which vectors are valid is the same for all (embedding-request.ts).
+// The request formats of embedding servers. A wire defines the paths, bodies and answers of one kind of
+// server. When to send requests, how to treat failures and which vectors are valid is the same for all
+// (embedding-request.ts).
 import type { WireName } from "../catalog/definition/embedder-sources.js";
 import { isObject } from "../ground/input/json-value.js";
 import { FIXED_LIMITS } from "../ground/limits.js";
@@ -9,8 +10,8 @@ export interface EmbeddingWire extends InterfacePath {
   /** The JSON body that requests a vector for each text. */
   body(model: string, texts: readonly string[]): unknown;
   /**
-   * The vectors in the answer, unchecked, in the order of the texts. Throws EndpointError if it is not an
-   * answer to `count` texts.
+   * The vectors in the answer, in the order of the texts, not validated. Throws EndpointError if it is not an
+   * answer for `count` texts.
    */
   vectors(answer: unknown, count: number): readonly unknown[];
 }

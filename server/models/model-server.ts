@@ -1,7 +1,7 @@
 // A model's server that takes JSON in POST requests, and the classification of its failures. A tenant may
-// have named it, so its address is checked at every connect, as for a feed. Connections are kept alive and
-// reused: all of them go to the one host name they were checked for. No redirect is followed. Knows nothing
-// of what is asked.
+// have chosen the server, so its address is checked at every connect, as for a feed. Connections are kept
+// alive and reused: all of them go to the one host name that was checked. Redirects are not followed.
+// Independent of the content of requests.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressRules } from "../ground/outbound/addresses.js";
@@ -10,16 +10,16 @@ import { connectionFailure, PassingError } from "../ground/outbound/failures.js"
 import { retryAfterMs } from "../ground/outbound/patience.js";
 
 const CONNECT_MS_MAX = 10_000;
-/** Idle time after which a connection is closed: shorter than the timeout of most servers. */
+/** Idle time (ms) after which a connection is closed. Shorter than the timeout of most servers. */
 const IDLE_MS_MAX = 4_000;
 /** The server is unreachable, too slow, or gave an invalid answer. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
-  /** HTTP status of the answer, null if there was no answer or it was 200. */
+  /** HTTP status of the answer. Null if there was no answer or the status was 200. */
   readonly status: number | null;
   /** True if the same request may succeed later. */
   readonly isPassing: boolean;
-  /** Time (ms) for which the server must not be asked; null if unknown. */
+  /** Time (ms) during which the server must not be asked; null if unknown. */
   readonly afterMs: number | null;
 
   constructor(
@@ -40,11 +40,12 @@ interface EndpointErrorMembers {
   readonly afterMs?: number | null;
 }
 
-/** No connection, or one that broke. The message names the host. */
+/** The connection failed or broke. The message names the host. */
 export class UnreachableError extends EndpointError {}
 
 /**
- * Location of an interface: `path` below the path of the server's URL, or below `root` if the URL has none.
+ * Location of an interface: `path`, relative to the path of the server's URL, or to `root` if the URL has no
+ * path.
  */
 export interface InterfacePath {
   /** E.g. "/v1". */
@@ -107,15 +108,15 @@ export class ModelServer {
     }
   }
 
-  /** Closes idle connections; pending requests fail. */
+  /** Closes the connections and fails pending requests. */
   close(): void {
     this.#closing.abort(new EndpointError("the endpoint is not used any more"));
     this.#agent.destroy();
   }
 
   /**
-   * `again`: the server may already have closed a reused connection; if so, the request is repeated once on
-   * another one.
+   * If `again` is true and the server has closed a reused connection, repeats the request once on another
+   * one.
    */
   async #exchange(body: string, signal: AbortSignal, again: boolean): Promise<string> {
     const request = this.#request(body, signal);
@@ -150,7 +151,7 @@ export class ModelServer {
     return request;
   }
 
-  /** Reads to the end, so that the connection can be reused. */
+  /** Reads the body to its end, so that the connection can be reused. */
   async #bodyOf(response: IncomingMessage): Promise<string> {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -163,7 +164,7 @@ export class ModelServer {
   }
 }
 
-/** An agent that opens every connection with `connect`, whatever the request says. */
+/** An agent that opens every connection with `connect`, regardless of the request's options. */
 class CheckedAgent extends Agent {
   readonly #connect: () => Promise<Duplex>;
 
@@ -191,18 +192,18 @@ function pathOf({ pathname }: URL, { root, path }: InterfacePath): string {
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
-    // Stays attached for errors that arrive after the promise has settled.
+    // This listener stays attached to catch errors after the promise has settled.
     request.on("error", reject);
-    // An answer that switches protocols closes the request without an error.
+    // If the server switches protocols, the request closes without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
   });
 }
 
 const BUSY = new Set([408, 425, 429]);
-/** Upper bound on the pause that a server may demand. */
+/** Upper bound (ms) on the pause that a server may demand. */
 const LEFT_ALONE_MS_MAX = 600_000;
 
-/** The body of a refusal is not shown: some servers echo the key in it. */
+/** The body of an error answer is not shown, because some servers echo the key in it. */
 function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (status === 200) return;
   const isPassing = BUSY.has(status) || status >= 500;

@@ -1,6 +1,6 @@
-// Vectors of queries, which wait for them only briefly. Queries with the same text share a request. While the
-// maximum number of requests is in flight, further queries are collected for the next one. A request that is
-// too late for its queries counts as failed at once, but its result still fills the cache. After several
+// Vectors of queries, which wait only briefly for them. Queries with the same text share a request. While the
+// maximum number of requests is in flight, further queries are collected for the next request. A request that
+// is too late for its queries counts as failed at once, but its result is still cached. After several
 // failures queries do not wait at all.
 import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
@@ -10,7 +10,7 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
 import type { CachedVectors } from "./vector-cache.js";
 
-/** Timeout of one request, which may be longer than a query waits. */
+/** Timeout (ms) of one request. May be longer than a query waits. */
 const REQUEST_MS_MAX = 5_000;
 const REQUESTS_AT_ONCE = 4;
 const TEXTS_PER_REQUEST = 32;
@@ -22,31 +22,31 @@ export interface QueryEmbeddingsOptions {
   readonly circuit: Circuit;
   readonly meter: EmbeddingMeter;
   readonly clock: Clock;
-  /** Maximum wait of a query. */
+  /** Maximum time (ms) that a query waits. */
   readonly msMax: number;
-  /** Aborts everything. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal;
   /**
-   * Called with the outcome of each request: null, or why it failed. A late request is first reported as
-   * late.
+   * Called with the outcome of each request: null for success, otherwise the failure. A late request is first
+   * reported as late.
    */
   readonly told: (failure: EndpointError | null) => void;
 }
 
-/** A text whose vector is in flight. */
+/** A text whose vector was requested or is waiting to be requested. */
 interface Wanted {
   readonly text: string;
   readonly sinceMs: number;
-  /** Null if there is none in time. */
+  /** Resolves to null if there is no vector in time. */
   readonly vector: Promise<Float32Array | null>;
   readonly settle: (vector: Float32Array | null) => void;
 }
 
 export class QueryEmbeddings {
   readonly #options: QueryEmbeddingsOptions;
-  /** By text: sent or waiting. */
+  /** Texts that were sent or are waiting, by text. */
   readonly #wanted = new Map<string, Wanted>();
-  /** Oldest first. */
+  /** Texts waiting to be sent, oldest first. */
   #waiting: Wanted[] = [];
   #requests = 0;
 
@@ -73,7 +73,7 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
-    // Late requests leave no slot for an attempt.
+    // Late requests take up all slots, so nothing can be tried now.
     if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null;
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {
@@ -86,7 +86,10 @@ export class QueryEmbeddings {
     return wanted;
   }
 
-  /** Sends waiting texts within the limit on requests. Nobody wants those that have waited too long. */
+  /**
+   * Sends waiting texts, up to the limit on concurrent requests. Drops texts that have waited too long,
+   * because no query needs them any longer.
+   */
   #send(): void {
     const { circuit, clock, msMax } = this.#options;
     if (circuit.isResting) for (const wanted of this.#waiting.splice(0)) this.#settle(wanted, null);
@@ -100,10 +103,7 @@ export class QueryEmbeddings {
     }
   }
 
-  /**
-   * A late answer does not close the circuit: with a server that is always late, every query would wait in
-   * vain.
-   */
+  /** A late answer does not close the circuit: if a server is always late, every query would wait in vain. */
   async #request(batch: readonly Wanted[]): Promise<void> {
     const { circuit, clock, msMax, told } = this.#options;
     const sentMs = clock.now();
@@ -117,7 +117,7 @@ export class QueryEmbeddings {
     const timer = setTimeout(
       () => {
         late();
-        // They stay registered, so that nobody requests them again.
+        // The texts stay registered, so that they are not requested again.
         for (const { settle } of batch) settle(null);
         this.#send();
       },
@@ -153,7 +153,7 @@ export class QueryEmbeddings {
   }
 }
 
-/** Error for the reason with which a signal ended a request. */
+/** Converts the reason for which a signal ended a request to an error. */
 export function lateFailure(cause: unknown): EndpointError {
   return new EndpointError("the model's server did not answer in time", { cause, isPassing: true });
 }

@@ -1,4 +1,4 @@
-// `skein backup`: asks a running server for a backup and waits until it is written; --to copies its files to
+// `skein backup`: asks a running server for a backup and waits until it is complete; --to copies its files to
 // another place on the same machine.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
@@ -74,7 +74,7 @@ async function finished(client: ApiClient): Promise<Backup> {
 }
 
 /**
- * Copies the manifest last, after checking the copied files against it. So a copy with a manifest is
+ * Checks the copied files against the manifest and then copies the manifest, so a copy that has a manifest is
  * complete.
  */
 async function copy(made: Backup, to: string): Promise<void> {

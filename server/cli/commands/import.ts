@@ -1,5 +1,5 @@
-// `skein import`: imports a file or standard input into an index. Connects the readers and the inference of
-// server/documents/formats with the sender of cli/upload, and reports.
+// `skein import`: imports a file or standard input into an index. Connects the readers and schema inference
+// of server/documents/formats with the sender in cli/upload, and reports the result.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
@@ -197,8 +197,8 @@ async function send(
 }
 
 /**
- * How the user continues an import that stopped. Every document has an id, so running it again stores nothing
- * twice.
+ * Tells the user how to continue an import that stopped. Every document has an id, so running the import
+ * again stores nothing twice.
  */
 function howToGoOn({ action }: ImportOptions): string {
   const again = "when the cause is mended, run the same command again:";

@@ -1,5 +1,5 @@
 // Makes sure that an import's index exists: uses an existing one, or creates it with a given or an inferred
-// schema. Knows the index routes.
+// schema. The only part of the import that uses the index routes.
 
 import { readFile } from "node:fs/promises";
 import type { InferredSchema } from "../../documents/formats/infer.js";
@@ -30,7 +30,9 @@ export async function createIndex(client: ApiClient, name: string, schema: unkno
   await client.json("POST", "/v1/indexes", { name, schema });
 }
 
-/** A schema file: `{"fields": [...]}`, a whole create request, or a plain list of fields. */
+/**
+ * Reads a schema file, which contains `{"fields": [...]}`, a whole create request, or a plain list of fields.
+ */
 export async function readSchemaFile(path: string): Promise<InferredSchema> {
   let parsed: unknown;
   try {
@@ -51,7 +53,7 @@ export async function readSchemaFile(path: string): Promise<InferredSchema> {
   return schema as InferredSchema;
 }
 
-/** Types by name, for entries that have both; the server validates the rest. */
+/** Types by name, taken from the entries that have both. The server validates the rest. */
 export function fieldTypes(fields: unknown): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const field of Array.isArray(fields) ? fields : []) {

@@ -9,7 +9,10 @@ import type { Screen } from "../upload/progress.js";
 const ASK_MS = 300;
 const PLAIN_LINE_MS = 5_000;
 
-/** `read` fetches the current state of the run. Resolves with its answer once the run is over. */
+/**
+ * Shows a run's progress until the run is over, and returns the last answer of `read`, which fetches the
+ * run's current state.
+ */
 export async function followRun<T extends { readonly data: RunView }>(
   read: () => Promise<T>,
   screen: Screen,

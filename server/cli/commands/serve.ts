@@ -1,4 +1,4 @@
-// `skein serve`: the server's flags, and its life from start to signal. server/operate/config/config.ts
+// `skein serve`: the server's flags, and its run from start to signal. server/operate/config/config.ts
 // interprets flags and environment variables.
 
 import { isatty } from "node:tty";
@@ -48,8 +48,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   try {
     const starting = startServer(loadConfig(flags));
     onReloadSignal(() => {
-      // If a signal arrives during the start, the files are read again right afterwards. A failed start is
-      // reported below.
+      // If a reload signal arrives during the start, the files are read again right afterwards. A failed
+      // start is reported below.
       void starting.then(
         (server) => server.reload(() => loadConfig(flags)),
         () => undefined,
@@ -66,8 +66,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
 }
 
 /**
- * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process, as
- * is the default.
+ * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process,
+ * which is the signal's default.
  */
 function onReloadSignal(reload: () => void): void {
   const inTerminal = isatty(STANDARD_INPUT);

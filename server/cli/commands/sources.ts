@@ -146,7 +146,7 @@ async function previewFeed(index: string, url: string, options: FeedOptions): Pr
   );
 }
 
-/** 0 if the run completed, 1 if items failed, 2 if the run failed. */
+/** Returns the exit code: 0 if the run completed, 1 if items failed, 2 if the run failed. */
 async function syncNow(index: string, id: string, options: SyncOptions): Promise<number> {
   const client = connect(options);
   try {
@@ -225,7 +225,7 @@ function stateOf({ enabled, suspended, last_run }: SourceView): string {
   return enabled ? last : `${last} (off)`;
 }
 
-/** `2026-05-01 10:30`, or empty. */
+/** Formats a time like `2026-05-01 10:30`, or as empty text for null. */
 function minuteOf(time: string | null): string {
   return time === null ? "" : time.slice(0, 16).replace("T", " ");
 }

@@ -66,7 +66,7 @@ async function addAll(client: ApiClient, path: string, file: string, json: boole
   return refused === 0 ? EXIT_FINE : EXIT_SOME_REJECTED;
 }
 
-/** Null, or why the group was refused. */
+/** Adds one group. Returns null, or the reason if the group was refused. */
 async function add(client: ApiClient, path: string, bytes: Buffer): Promise<string | null> {
   try {
     await client.json("POST", path, JSON.parse(bytes.toString("utf8")));

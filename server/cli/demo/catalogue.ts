@@ -21,7 +21,7 @@ export interface Product {
   readonly stock: number;
   readonly in_stock: boolean;
   readonly weight_grams: number;
-  /** Seconds since 1970. */
+  /** Seconds since 1970-01-01. */
   readonly released: number;
   readonly description: string;
 }
@@ -97,7 +97,7 @@ function product(kind: Kind, number: number, dice: Dice): Product {
   };
 }
 
-/** Repeatable randomness (mulberry32). */
+/** Reproducible randomness (mulberry32). */
 class Dice {
   constructor(private state: number) {}
 

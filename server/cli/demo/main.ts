@@ -1,5 +1,5 @@
-// `npm run demo`: a server with a small shop, a few searches, and suggestions what to try next. Runs until
-// Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
+// `npm run demo`: a server with a small shop, a few searches, and suggestions for what to try next. Runs
+// until Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -27,7 +27,7 @@ import { MEANING_SAMPLE, type Sample, sampleCommand, sampleSearches } from "./sa
 const INDEX = "products";
 const PORT = 8800;
 const ASK_MS = 100;
-/** Maximum wait for the vectors; on a busy machine the demo continues without them. */
+/** Maximum time (ms) to wait for the vectors; on a busy machine the demo continues without them. */
 const VECTORS_MS_MAX = 30_000;
 
 async function demo(): Promise<void> {
@@ -109,7 +109,9 @@ async function showSearch(client: ApiClient, { shows, query }: Sample): Promise<
   print(resultLines(answer as QueryAnswer, width).join("\n"));
 }
 
-/** Waits for the vectors of the products, which are made in the background from the products' own texts. */
+/**
+ * Waits for the vectors of the products, which are computed in the background from the products' own texts.
+ */
 async function haveVectors(client: ApiClient): Promise<boolean> {
   const end = performance.now() + VECTORS_MS_MAX;
   while (performance.now() < end) {
@@ -159,7 +161,7 @@ The server stays up until Ctrl-C. In a second terminal, in this folder:
 The API is described at ${url}/openapi.json and in docs/api.md.`;
 }
 
-/** True if nothing listens on this port of the loopback address. */
+/** True if no process listens on this port of the loopback address. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

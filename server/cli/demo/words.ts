@@ -5,14 +5,14 @@ export interface Kind {
   readonly code: string;
   readonly category: string;
   readonly department: string;
-  /** Names for one of them, the most common first. */
+  /** Names for a single product, the most common first. */
   readonly nouns: readonly string[];
   readonly adjectives: readonly string[];
   readonly materials: readonly string[];
   readonly sizes: readonly string[];
   readonly price: readonly [number, number];
   readonly grams: readonly [number, number];
-  /** Sentences of a description, several of which are combined. */
+  /** Sentences for descriptions. Each description combines several. */
   readonly features: readonly string[];
   readonly tags: readonly string[];
 }

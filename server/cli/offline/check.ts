@@ -1,5 +1,5 @@
-// `skein check` and `skein repair`: verify and repair the data directory of a stopped server. Only prints;
-// server/operate/offline does the work.
+// `skein check` and `skein repair`: verify and repair the data directory of a stopped server. This file only
+// prints; server/operate/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { messageOf } from "../../documents/formats/input-error.js";

@@ -62,7 +62,7 @@ function token(options: TokenOptions): void {
   );
 }
 
-/** Reads the token as a server would. */
+/** Reads the token as a server would, and throws if it is unreadable. */
 function checkReadable(made: string): void {
   if (made.length > FIXED_LIMITS.tokenBytesMax)
     throw new CliError(

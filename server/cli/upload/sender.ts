@@ -1,5 +1,6 @@
 // Sends documents in batches over a few connections and determines which were rejected. Owns the retries and
-// the search for the single document that invalidates a whole request. Holds at most `parallel` + 1 batches.
+// the search for the single document that invalidates a whole request. Holds at most `parallel` + 1 batches
+// in memory.
 
 import type { InputDocument } from "../../documents/formats/documents.js";
 import { messageOf } from "../../documents/formats/input-error.js";
@@ -34,7 +35,7 @@ export interface UploadCounts {
   bytes: number;
 }
 
-/** The upload ended early, because the input broke off, or the server is gone or refuses. */
+/** The upload ended early, because the input broke off, or because the server is unreachable or refuses. */
 export class UploadStopped extends CliError {
   constructor(
     reason: unknown,
@@ -135,24 +136,24 @@ async function sendBatch(
     reject({ at: batch[0]!.at, id: null, code: error.code, error: error.message });
     return;
   }
-  // The whole request was invalid because some document is not JSON. Halving finds it and sends all the
-  // others.
+  // The whole request was invalid because one of its documents is not JSON. Halving finds that document and
+  // sends all the others.
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);
 }
 
 /**
- * Positions of documents to send again, because their shard was busy while other shards took theirs. Empty if
- * the server took no document of the batch, so that each retry sends fewer documents.
+ * Positions of documents to send again, because their shard was busy while other shards stored theirs. Empty
+ * if the server stored no document of the batch, so that each retry sends fewer documents.
  */
 function refusedByShard(
   failed: readonly Rejection[],
   batch: readonly InputDocument[],
   action: ImportAction,
 ): Set<number> {
-  // A document that failed with SK-DOC-503 may have been stored. "create" would report it as a failure on
-  // retry.
+  // A document that failed with SK-DOC-503 may have been stored. If so, "create" would report it as a failure
+  // on retry.
   const busy = failed.filter(
     ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
   );
@@ -160,7 +161,8 @@ function refusedByShard(
 }
 
 /**
- * Sends the batch again while the server is busy or restarting, if it is safe for the batch to arrive twice.
+ * Retries the batch while the server is busy or restarting, provided that the batch may arrive twice without
+ * harm.
  */
 async function exchangeWithRetry(
   client: ApiClient,
@@ -176,7 +178,7 @@ async function exchangeWithRetry(
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
       await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
     } catch (error) {
-      // "create" would report a document that arrived the first time as a failure on retry.
+      // If a document arrived the first time, "create" would report it as a failure on retry.
       const repeatable =
         error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
       if (!repeatable || attempt === ATTEMPTS_MAX) throw error;

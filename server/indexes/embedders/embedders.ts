@@ -1,6 +1,6 @@
 // Produces the vectors of indexes: sets their source in the shards, trains models, distributes them to the
 // shards and waits until every document has its vector. Checks an index after it was opened or changed, and
-// when writes pause.
+// when its writes pause.
 import { setTimeout as sleep } from "node:timers/promises";
 import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../../shards/protocol/control.js";
@@ -28,18 +28,18 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly jobs: Jobs;
 }
 
-/** Progress of an index's vectors. */
+/** How far an index's vectors have come. */
 export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
 
 const QUIET_MS = 1_000;
-/** Maximum delay of a check while writes keep coming. */
+/** Maximum delay of a check (ms) while writes keep coming. */
 const DELAY_MS_MAX = 60_000;
 const POLL_MS = 200;
 /** A model is retrained once the index has this many times the documents it was trained for. */
 const GROWTH = 2;
-/** Delay before an endpoint that gave up is tried again. */
+/** Delay (ms) before an endpoint that gave up is tried again. */
 const ENDPOINT_RETRY_MS = 30_000;
-/** Delay before a check that failed for any other reason is repeated. */
+/** Delay (ms) before a check that failed for any other reason is repeated. */
 const RETRY_MS = 30_000;
 const TERMS_MAX = 50_000;
 const MODEL_NUMBER_MAX = 2 ** 31 - 1;
@@ -47,11 +47,11 @@ const MODEL_NUMBER_MAX = 2 ** 31 - 1;
 export class Embedders {
   readonly #options: EmbeddersOptions;
   readonly #states = new Map<number, EmbedderState>();
-  /** By uid: the record as of the last check. */
+  /** The record at the last check, by uid. */
   readonly #seen = new Map<number, IndexRecord>();
-  /** Indexes whose documents wait for an endpoint that has given up for now. */
+  /** Indexes whose documents wait for an endpoint that has given up for the time being. */
   readonly #owed = new Set<number>();
-  /** By uid: the time since when a check has been due. */
+  /** The time at which a check became due, by uid. */
   readonly #dueMs = new Map<number, number>();
 
   constructor(options: EmbeddersOptions) {
@@ -60,9 +60,9 @@ export class Embedders {
   }
 
   /**
-   * State of an index that should have vectors. If it was not checked yet, or the last check ended with
-   * "waiting", the shards' counters decide: with a model or a vector present and no document pending, the
-   * index is ready.
+   * State of an index that should have vectors. If it has not been checked yet, or if the last check ended
+   * with "waiting", the shards' counters decide: the index is ready if it has a model or a vector and no
+   * document is pending.
    */
   stateOf(
     uid: number,
@@ -113,7 +113,7 @@ export class Embedders {
     this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
   }
 
-  /** An index that is not open is skipped until something opens it, unless an endpoint owes it vectors. */
+  /** Skips an index that is not open until it is opened, unless its documents wait for an endpoint. */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
     const dueMs = this.#dueMs.get(uid) ?? 0;
@@ -130,7 +130,7 @@ export class Embedders {
     const { state, end } = use;
     if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
-      // Otherwise left to the next check.
+      // If the record has changed, the next check sets the state.
       if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now);
     };
     try {
@@ -144,25 +144,25 @@ export class Embedders {
     }
   }
 
-  /** Runs the steps that the index's vectors need. */
+  /** Runs the steps that the index's vectors currently need. */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
     const { indexes, catalog } = this.#options;
     const policy = vectorPolicy(record, state.documents);
     await indexes.messages.changeSource(record, state.newest);
     if (policy.source === "none") return "none";
     for (;;) {
-      // Since the last round documents may have arrived, or a shard may have lost its model.
+      // Since the previous round, documents may have arrived, or a shard may have lost its model.
       if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
         return "waiting";
-      // Asked in every round: a shard discovers its waiting documents gradually.
+      // Runs in every round, because a shard finds its waiting documents gradually.
       if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
         return "failed";
       const shards = await indexes.statsByShard(record.uid);
       if (pendingOf(shards) === 0) {
-        // Cached results may have been found with other vectors, or with none.
+        // Cached results may have been found with other vectors or without any.
         if (this.#states.get(record.uid) !== "ready") state.forget();
-        // A document may stay without a vector: one with too few words, or one that should bring its own but
-        // brought none.
+        // A document may remain without a vector: it has too few words, or its client should have sent a
+        // vector but did not.
         return shards.some(({ liveDocs }) => liveDocs > 0) ? "ready" : "waiting";
       }
       this.#states.set(record.uid, "embedding");
@@ -198,8 +198,8 @@ export class Embedders {
   }
 
   /**
-   * Ensures that every shard has the newest model and that it is recent enough. Returns false if there is
-   * nothing to learn from.
+   * Ensures that every shard has the newest model and that the model is recent enough. Returns false if there
+   * is nothing to learn from.
    */
   async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
     if (documents === 0) return false;
@@ -268,7 +268,7 @@ export class Embedders {
   }
 }
 
-/** The subject of the jobs that make vectors. */
+/** The subject of the jobs that produce vectors. */
 function vectorsSubject(uid: number): string {
   return `vectors of index ${uid}`;
 }

@@ -1,6 +1,6 @@
-// Documents that wait for a vector from an endpoint: gets them from the shards, requests their vectors from
-// the endpoint and writes these back to the shards. The shards record which documents wait, so a stop in
-// between loses nothing.
+// Documents that wait for a vector from an endpoint: gets the documents from the shards, requests their
+// vectors from the endpoint and writes the vectors to the shards. The shards record which documents wait, so
+// nothing is lost if the server stops in between.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -23,9 +23,9 @@ export interface EndpointQueueOptions {
 
 /**
  * Runs until no document of the index waits in any shard. `origin` identifies the source of the vectors;
- * `stored` is called after each step. A document that the endpoint refuses is stored as one without a vector,
- * so that it does not block the others; it is requested again when it is rewritten or the origin changes.
- * Throws EndpointError if the endpoint gives up.
+ * `stored` is called after each step. A document that the endpoint refuses is stored without a vector, so
+ * that it does not block the others. It is requested again when it is rewritten or the origin changes. Throws
+ * EndpointError if the endpoint gives up.
  */
 export async function embedWaiting(
   { vectors, workbench, limits, log }: EndpointQueueOptions,

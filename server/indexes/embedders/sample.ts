@@ -1,23 +1,23 @@
-// Selects the documents that a model is trained on: those with the smallest id hashes, which amounts to a
-// random sample and does not depend on the number of shards or the order of arrival.
+// Selects the documents that a model is trained on: those with the smallest id hashes. This amounts to a
+// random sample that depends neither on the number of shards nor on the order in which documents arrive.
 import { discardMemory } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
-/** The sample ends with the document that reaches this size. */
+/** The sample ends with the document that reaches this size in bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const DOCUMENTS_AT_ONCE = 200;
 
 export interface DocumentSample {
-  /** Concatenated JSON texts, and the end of each. */
+  /** Concatenated JSON texts. `ends` has the end of each. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
 }
 
 /**
- * Samples the current index, keeping only these members of the documents. The index must stay open until the
- * promise settles.
+ * Samples the current index, keeping only the given members of the documents. The index must stay open until
+ * the promise settles.
  */
 export async function sampleDocuments(
   reads: Reads,
@@ -49,7 +49,8 @@ export async function sampleDocuments(
       );
       for (const { seq } of some) {
         const text = fetched.get(seq)!;
-        if (text.length === 0 || bytes >= BYTES_MAX) continue; // it has died, or there are enough
+        // The document no longer exists, or the sample is full.
+        if (text.length === 0 || bytes >= BYTES_MAX) continue;
         texts.push(text);
         bytes += text.length;
       }

@@ -6,7 +6,7 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
 
-/** Weight of words in a field whose weight is above the mean. */
+/** Weight of words in a field whose own weight is above the mean. */
 const HEAVY = 2;
 
 export interface Trained {
@@ -14,7 +14,7 @@ export interface Trained {
   readonly fields: readonly TrainedSlot[];
   /** Schema of the segments built from samples. */
   readonly schema: BuildSchema;
-  /** Differs if the fields, their weights or their analysis differ. */
+  /** Changes if the fields, their weights or their analysis change. */
   readonly fingerprint: number;
 }
 

@@ -1,5 +1,5 @@
-// The trainer's thread, which lives only for one training: its memory is released before vectors are made.
-// The only file that knows about the thread.
+// The trainer's thread, which runs for a single training: its memory is released before vectors are produced.
+// The only file that manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -7,7 +7,7 @@ import { withDeadline } from "../../ground/jobs/deadline.js";
 import type { Logger } from "../../ground/log.js";
 import type { TrainingTask } from "./training-task.js";
 
-/** A training that takes longer is aborted. */
+/** A training that takes longer (ms) is aborted. */
 const TASK_MS_MAX = 600_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;

@@ -6,11 +6,11 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 export interface TrainingTask {
   readonly schema: BuildSchema;
   readonly fields: readonly TrainedSlot[];
-  /** Concatenated JSON texts, and the end of each. */
+  /** Concatenated JSON texts. `ends` has the end of each. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly number: number;
   readonly termsMax: number;
-  /** The previous model, to whose vectors the new ones are aligned. */
+  /** The previous model. The new model's vectors are aligned with its vectors. */
   readonly previous: Uint8Array | null;
 }

@@ -1,4 +1,4 @@
-// Messages between the coordinator and the shards about making vectors. Queries by vector go through read
+// Messages between the coordinator and the shards for producing vectors. Queries by vector go through read
 // views.
 
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
@@ -42,7 +42,7 @@ export class VectorMessages {
     );
   }
 
-  /** The model of a shard, null if it has none. */
+  /** The model that a shard has; null if it has none. */
   modelOf(uid: number, shard: number): Promise<NumberedModel | null> {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
@@ -53,15 +53,16 @@ export class VectorMessages {
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
   }
 
-  /** Documents of a shard waiting for a vector. */
+  /** For each shard, the documents with the smallest id hashes, in ascending order. */
   pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
     const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
     return this.#ask(uid, shard, encode, decodePendingReply);
   }
 
   /**
-   * Sends vectors of documents listed by a shard when the index had `shards` shards. Waits while the index is
-   * being spread. Afterwards any shard may have the documents, and each takes its own.
+   * Sends the vectors of documents that a shard listed when the index had `shards` shards. Waits while the
+   * index is being spread. Afterwards any shard may own the documents, so each shard takes the vectors of its
+   * own documents.
    */
   async putVectors(shard: number, shards: number, request: PutVectorsRequest): Promise<void> {
     const state = this.#indexes.state(request.uid);

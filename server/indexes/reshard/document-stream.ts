@@ -1,5 +1,5 @@
 // Streams all live documents of an index from the databases of its shards, in order of sequence number. Holds
-// one page per shard.
+// one page per shard in memory.
 import {
   decodeStoredReply,
   encodeStored,
@@ -24,7 +24,7 @@ export class DocumentStream {
   readonly #ask: AskShard;
   readonly #location: Location;
   #cursors: Cursor[] = [];
-  /** Generation of the newest shard. Known once the stream is open. */
+  /** The highest generation of any shard. Known once the stream is open. */
   generation = 0;
   maxSeq = 0;
 

@@ -1,5 +1,5 @@
-// The directories used to change the number of shards, and how a start handles them. The decisive step is the
-// new number in the catalog: before it, the old databases are current, after it, the new ones.
+// The directories used to change the number of shards, and how a start handles them. The decisive step is
+// writing the new number to the catalog: before it, the old databases are current, after it, the new ones.
 //
 //   shards/       current           shards.new/plan.json   from, to, the indexes completed so far, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
@@ -22,9 +22,9 @@ export interface ReshardPlan {
   readonly to: number;
   /** Uids of the completed indexes. */
   readonly done: readonly number[];
-  /** Those of them that lie in a single new shard, their home. */
+  /** Uids of the completed indexes that are in a single new shard, their home. */
   readonly home: readonly number[];
-  /** All indexes are completed; only the catalog's number is missing. */
+  /** True if all indexes are completed and only the number in the catalog has to be changed. */
   readonly complete: boolean;
 }
 
@@ -37,8 +37,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Finishes the work of an earlier start that ended after the catalog got the number `shards`, and deletes the
- * replaced databases. No shard may be open.
+ * Finishes the change if an earlier start ended after the number `shards` was written to the catalog, and
+ * deletes the replaced databases. No shard may be open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
@@ -60,8 +60,8 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
 }
 
 /**
- * Leftovers of an unfinished change of the number of shards, one sentence each. Throws an Error if the
- * current databases are not in place, because then only a start may touch anything.
+ * Describes what an unfinished change of the number of shards left behind, one sentence each. Throws an Error
+ * if the current databases are not in place, because then only a server start may change anything.
  */
 export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
   const plan = await readPlan(dataDir);
@@ -82,12 +82,18 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
   return left;
 }
 
-/** True if the catalog has the plan's number. Then the new databases are current, wherever they are. */
+/**
+ * True if the catalog already has the plan's number of shards. The new databases are then current, wherever
+ * they are.
+ */
 function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
-/** The plan to follow: that of an earlier start for the same change, else a new one in an empty directory. */
+/**
+ * The plan to follow: an earlier start's plan for the same change, otherwise a new plan in an empty
+ * directory.
+ */
 export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
   const begun = await readPlan(dataDir);
   if (begun !== null && begun.from === from && begun.to === to) return begun;
@@ -100,7 +106,7 @@ export async function beginPlan(dataDir: string, from: number, to: number): Prom
   return plan;
 }
 
-/** Durable when it resolves. */
+/** The plan is durable when this resolves. */
 export async function writePlan(dataDir: string, plan: ReshardPlan): Promise<void> {
   const path = join(newShards(dataDir), PLAN_FILE);
   const file = await open(`${path}.new`, "w", 0o600);
@@ -128,7 +134,7 @@ async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   }
   if (!isObject(content)) return null;
   const { version, from, to, done, home = [], complete } = content;
-  // Otherwise nobody knows which databases count, and they might be deleted.
+  // With an unknown version it is unclear which databases are current, and those might be deleted.
   if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
     throw new Error(`${path} was written by another version of Skein`);
   if (typeof from !== "number" || typeof to !== "number") return null;

@@ -1,6 +1,6 @@
 // Copies an index's documents and their vectors from some shards to others, in the order of their sequence
-// numbers, which are kept. Nothing may write to the index during the copy. The copy is not used until the
-// caller commits it.
+// numbers, which stay the same. Nothing may write to the index during the copy. The copy is not used until
+// the caller commits it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js";
 import { encodeAdopt, encodeStoredModel } from "../../../shards/protocol/move.js";
@@ -21,10 +21,10 @@ export interface Move {
   readonly source: Side;
   /** Shards without any data of the index. */
   readonly target: Side;
-  /** Generation from which the documents are visible; by default that of the source. */
+  /** Generation at which the documents become visible; by default the source's generation. */
   readonly generation?: number;
   readonly onMoved?: () => void;
-  /** Cancels the move; its reason is thrown. */
+  /** Cancels the move, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -34,8 +34,8 @@ export interface Side {
 }
 
 /**
- * Returns the number of copied documents; by then the targets are open and durable. Throws SkeinError, and
- * Error if documents are missing.
+ * Returns the number of copied documents. The targets are then open and durable. Throws SkeinError, and Error
+ * if documents are missing.
  */
 export async function moveIndex({
   record,
@@ -53,7 +53,8 @@ export async function moveIndex({
   const vectors = vectorPolicy(record, expected);
   const { shardSchema: schema } = viewOf(record);
   await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
-  // Vectors travel with their documents, but a model's vectors are valid only where that model is set.
+  // Vectors are copied with their documents, but a model's vectors are valid only in shards that have the
+  // model.
   const model = vectors.source === "documents" ? await newestModel(source) : null;
   if (model !== null) await each(ask, places, () => encodeModel(data, model), decodeEmptyReply);
   const { maxSeq } = stream;

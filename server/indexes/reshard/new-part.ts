@@ -1,4 +1,4 @@
-// The part of an index in a shard that documents move to. Filled by messages of bounded size, a few of which
+// A shard's part of an index that documents are moved to. Filled by messages of bounded size, a few of which
 // are in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
@@ -7,7 +7,7 @@ import type { Message } from "../../fleet/threads/shard-pool.js";
 
 export type AskShard = (shard: number, request: Message) => Promise<Uint8Array>;
 
-/** Bytes of documents per message, which becomes one segment. */
+/** Bytes of documents per message. Each message becomes one segment. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
 
@@ -20,7 +20,7 @@ export class NewPart {
   #documents: MovedDocument[] = [];
   #bytes = 0;
 
-  /** Documents are visible from `generation` on. */
+  /** Documents become visible at `generation`. */
   constructor(ask: AskShard, shard: number, uid: number, generation: number) {
     this.#ask = ask;
     this.#shard = shard;

@@ -19,7 +19,7 @@ export class ReshardProgress {
     this.#to = to;
   }
 
-  /** Adds an index with this many documents. `done`: an earlier start has moved them. */
+  /** Adds an index with this many documents. `done` is true if an earlier start has already moved them. */
   expect(documents: number, done: boolean): void {
     this.#expected += documents;
     if (done) this.#before += documents;

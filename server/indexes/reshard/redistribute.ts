@@ -1,7 +1,7 @@
-// Moves every document to the shard that owns it under a new number of shards. Copies from the old databases
-// to new ones, index by index, in the order of the sequence numbers, which are kept. Runs at startup, before
-// any request is served. The new databases are not used until the catalog has the new number, so the work may
-// be interrupted anywhere and continue at a later start.
+// Moves every document to the shard that owns it under a new number of shards. Copies index by index from the
+// old databases to new ones, in the order of the sequence numbers, which stay the same. Runs at startup,
+// before any request is served. The new databases are not used until the catalog has the new number, so the
+// move may be interrupted at any point and continues at a later start.
 import { join } from "node:path";
 import { type EngineKind, loadEngine } from "../../../engine-wasm/host/instance/engine-files.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -31,7 +31,7 @@ export interface RedistributeOptions {
 }
 
 /**
- * When this resolves, the new databases are complete and durable. Returns the uids of the indexes that are at
+ * When this resolves, the new databases are complete and durable. Returns the uids of the indexes that have a
  * home in them.
  */
 export async function redistribute(options: RedistributeOptions): Promise<ReadonlySet<number>> {
@@ -85,7 +85,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   return new Set(plan.home);
 }
 
-/** Drops what an earlier start may have left of an index. */
+/** Drops what an earlier start may have left of an index in the new databases. */
 async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))
@@ -130,7 +130,7 @@ function pool(
     checkPing: decodeEmptyReply,
     limits,
     log,
-    // A thread that died has lost its open index. Its requests fail, and the next start continues.
+    // A thread that died has lost the index it had open. Its requests fail, and the next start continues.
     recover: async () => undefined,
   });
 }

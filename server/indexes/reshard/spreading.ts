@@ -1,7 +1,7 @@
 // Spreads an index that has outgrown its home over all shards while it is in use: copies its documents from
-// the home under another data number and a generation that nothing reads yet. Its writes wait for the copy,
-// at most a few seconds; reads continue. The record in the catalog commits the move. Reads of older
-// generations use the home, which is dropped after the last of them.
+// the home under a different data number and at a generation that is not visible yet. Writes to the index
+// wait for the copy, at most a few seconds; reads continue. The record in the catalog commits the move. Reads
+// of older generations use the home, which is dropped after the last of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { OpenReply } from "../../../shards/protocol/control.js";
@@ -32,18 +32,18 @@ export interface SpreadingOptions {
   readonly jobs: Jobs;
   readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax">;
   readonly log: Logger;
-  /** Called once the index lives in its new shards. */
+  /** Called once the index uses its new shards. */
   readonly onSpread: (uid: number) => void;
 }
 
 const TURNS = "spreading of indexes";
-/** Initial retry delay; doubles after each failure. */
+/** Initial retry delay (ms); doubles after each failure. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
-/** Minimum interval between size requests for an index at home that is being written. */
+/** Minimum interval (ms) between size requests for an index at home that is being written. */
 const MEASURE_MS = 1_000;
-/** Room that the copy and its merges need, as a multiple of the bytes at home. */
+/** Space that the copy and its merges need, as a multiple of the bytes at home. */
 const COPY_BYTES_FACTOR = 2;
 
 /** Size of an index at home, and the performance.now() of its measurement. */
@@ -56,10 +56,10 @@ const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
 
 export class Spreading {
   readonly #options: SpreadingOptions;
-  /** Reports damage, and throws if the shard replied with an error. */
+  /** Sends a request to the home. Reports damage, and throws if the shard replied with an error. */
   readonly #askHome: AskShard;
   readonly #measured = new WeakMap<IndexState, Measured>();
-  /** Last retry delay of each index that could not be spread yet, by uid. */
+  /** Last retry delay (ms) of each index that could not be spread yet, by uid. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {
@@ -72,8 +72,8 @@ export class Spreading {
   }
 
   /**
-   * Spreads the index in the background if it has grown, one index at a time. Called after an index was
-   * opened or written.
+   * Spreads the index in the background if it has grown too large, one index at a time. Called after an index
+   * was opened or written.
    */
   look(uid: number): void {
     if (this.#paused.has(uid)) return;
@@ -100,7 +100,7 @@ export class Spreading {
     return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
   }
 
-  /** Runs in the background; starts the spreading if there are too many bytes. */
+  /** Measures the index in the background, and starts to spread it if it has too many bytes. */
   #measure(uid: number): void {
     const { indexes, limits, log, jobs } = this.#options;
     const state = indexes.find(uid);
@@ -125,7 +125,7 @@ export class Spreading {
     return size!.diskBytes;
   }
 
-  /** False if a swap deleted the index; its data is dropped when the spreading is over. */
+  /** False if a swap deleted the index. Its data is dropped once spreading has ended. */
   #isThere(state: IndexState): boolean {
     const { catalog, indexes } = this.#options;
     const { uid } = state.record;
@@ -134,7 +134,7 @@ export class Spreading {
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, headroom, log } = this.#options;
-    // Things changed while it was queued.
+    // The situation may have changed while the index was queued.
     if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid);
     const startedMs = performance.now();
     try {
@@ -172,7 +172,7 @@ export class Spreading {
     this.#options.jobs.after(ms, job, async () => this.#lookNow(uid));
   }
 
-  /** Nothing writes to the index while this runs. */
+  /** Moves the index. Nothing writes to it while this runs. */
   async #move(state: IndexState, signal: AbortSignal): Promise<true> {
     const { indexes, jobs, onSpread } = this.#options;
     const { record, generations } = state;
@@ -196,7 +196,7 @@ export class Spreading {
     return true;
   }
 
-  /** Returns each shard's reply for its part of the copy, which is open and complete. */
+  /** Returns each shard's reply about its part of the copy, which is open and complete. */
   async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
     const { calls, indexes, workbench } = this.#options;
     const { record, home, spread } = state;
@@ -206,7 +206,7 @@ export class Spreading {
     const moved = await moveIndex({ record, workbench, source, target, generation, signal });
     fault("spread.after-copy");
     state.isMoving = true; // a shard that restarts from now on opens the copy
-    // A shard that restarted earlier has lost it, so open it again.
+    // A shard that restarted earlier has lost its part, so it is opened again.
     const told = await indexes.messages.open(record, spread);
     const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
     if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
@@ -214,9 +214,9 @@ export class Spreading {
   }
 
   /**
-   * Commits the move. A failed change may still have been stored, so writes to the home stay blocked until it
-   * is certain. A backup between two attempts contains both the home and the copy, and either may be the
-   * valid one.
+   * Commits the move. A change that failed may still have been stored, so writes to the home stay blocked
+   * until the outcome is certain. A backup between two attempts contains both the home and the copy, and
+   * either may be the valid one.
    */
   async #decide(state: IndexState, signal: AbortSignal): Promise<IndexRecord> {
     const { catalog, indexes, writes, log } = this.#options;
@@ -234,7 +234,7 @@ export class Spreading {
       } catch (error) {
         if (!this.#isThere(state)) throw error;
         if (signal.aborted) {
-          indexes.forget(uid); // the next start knows where it lives
+          indexes.forget(uid); // the next start finds out where it is
           throw error;
         }
         log.warn({ err: error, uid }, "the catalog does not take that an index is spread; trying again");
