@@ -1,9 +1,9 @@
-// Recently requested vectors of all endpoints of a server, limited by bytes. A vector is determined by its
-// endpoint and text, so it is never stale.
+// Recently requested vectors of all endpoints of a server, limited in bytes. The endpoint and the text
+// determine a vector completely, so an entry is never stale.
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../ground/metrics/recorder.js";
 
-/** Bytes of the objects around text and vector. */
+/** Bytes of the objects that hold a text and its vector. */
 const ENTRY_BYTES = 200;
 
 export class VectorCache {

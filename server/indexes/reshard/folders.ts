@@ -1,7 +1,7 @@
 // The directories used to change the number of shards, and how a start handles them. The decisive step is
 // writing the new number to the catalog: before it, the old databases are current, after it, the new ones.
 //
-//   shards/       current           shards.new/plan.json   from, to, the indexes completed so far, and those at home
+//   shards/       current           shards.new/plan.json   from, to, the completed indexes, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";

@@ -11,7 +11,7 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
-/** Maximum number of facet values cached, total over all indexes. */
+/** Maximum number of facet values cached, in total over all indexes. */
 const VALUES_MAX = 200_000;
 /** Age (ms) at which the facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
