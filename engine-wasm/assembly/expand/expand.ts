@@ -1,5 +1,5 @@
-// The expand kernel: what the dictionaries of a snapshot contain for the words of a program, with document
-// frequencies over live rows. docs/FORMATS.md draws the bytes of program and result.
+// The expand kernel: looks up what the dictionaries of a snapshot contain for the words of a program, with
+// document frequencies over live rows. docs/FORMATS.md draws the bytes of program and result.
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";
@@ -66,8 +66,8 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
 }
 
 /**
- * The first terms of the prefix in one segment, one more than the maximum listed. Adds the counts of all its
- * terms to the word's sums.
+ * Returns the first terms in one segment that start with the prefix, up to one more than the maximum listed.
+ * Adds the counts of all such terms to the word's sums.
  */
 function prefixTermsOf(expansion: Expansion, word: AskedWord, entry: u32): TermList {
   const segment = Snap.segment(expansion.snapshot, entry);
@@ -101,7 +101,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** Terms of one segment that a walk finds. */
+/** Terms of one segment that the walk finds. */
 function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
   const counts = expansion.counts;
   const terms = TermList.begin(expansion.slots.count);
@@ -140,8 +140,8 @@ function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: 
 }
 
 /**
- * Looks near terms up if the counts of the suspect's witnesses give a reason to. Sets `typos` to the maximum
- * number of typos used.
+ * Looks up terms similar to a suspect unless too many documents contain one of its witnesses. Sets the
+ * suspect's `typos` to the maximum number of typos used.
  */
 function findSuspected(expansion: Expansion, suspect: Suspect): void {
   let most: f64 = 0;
@@ -151,7 +151,10 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
   if (suspect.typos > 0) findTypos(expansion, suspect);
 }
 
-/** The largest number of documents that one slot has with the word, or with terms that start with it. */
+/**
+ * Over all slots, the largest number of documents with the word or, if the flags ask for it, with terms that
+ * start with it.
+ */
 function documentsOf(expansion: Expansion, word: AskedWord): f64 {
   let most: f64 = 0;
   for (let slot: usize = 0; slot < <usize>expansion.slots.count; slot++) {

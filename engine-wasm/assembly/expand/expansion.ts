@@ -1,5 +1,5 @@
-// One expand program on one snapshot while the kernel runs. All its state lies in the `Expansion`, a struct
-// in scratch. Nothing outlives the kernel call, and no module keeps any of it.
+// The state of one expand program on one snapshot while the kernel runs. All of it is in the `Expansion`, a
+// struct in scratch memory. Nothing survives the kernel call, and no module keeps any of the state.
 import {
   PROGRAM_EXPAND,
   WORD_EXACT,
@@ -21,29 +21,29 @@ const WORD_FLAGS: u32 = WORD_EXACT | WORD_PREFIX | WORD_TYPO_PREFIX | WORD_INFIX
 const WORD_LEAST: usize = 4; // minimum bytes of a word in a program
 const SUSPECT_LEAST: usize = 11;
 
-/** A word's question and, below the line, what was found. */
+/** A word of the program, followed by what was found for it. */
 @unmanaged
 export class AskedWord {
   flags: u32;
   typos: u32;
   term: usize;
   length: u32;
-  // found
+  // What was found.
   exact: usize; // u32 by slot
   prefixSums: usize; // f64 by slot
   prefixTerms: TermList;
   typoTerms: TermList;
-  infixTerms: TermList; // by length
+  infixTerms: TermList; // sorted by length
 }
 
 /**
- * A word whose near terms are looked up if few documents of the snapshot contain certain other words of the
- * program.
+ * A word whose similar terms are looked up only if few documents in the snapshot contain certain other words
+ * of the program (its witnesses).
  */
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;
-  witnesses: usize; // u16 word of the program ...
+  witnesses: usize; // u16[]: numbers of the words in the program
   witnessCount: u32;
 
   @inline witness(index: u32): u32 {
@@ -71,7 +71,8 @@ export class Expansion {
 }
 
 /**
- * Reads an expand program and creates everything needed to answer it. May be used only if nothing `failed()`.
+ * Reads an expand program and creates everything needed to answer it. The result may be used only if
+ * `failed()` is false.
  */
 export function beginExpansion(snapshot: usize, program: usize, bytes: usize): Expansion {
   const expansion = changetype<Expansion>(scratchZeroed(offsetof<Expansion>()));

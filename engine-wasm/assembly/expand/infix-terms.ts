@@ -1,6 +1,6 @@
 // Finds the terms of one segment that contain a word. The dictionary stores all terms contiguously, so the
-// search runs over that memory as a whole, 16 places at a time, looking for the first and the last byte of
-// the word. The term of a place is looked up only for the few places where all bytes match.
+// search scans that memory as a whole, 16 positions at a time, for the first and the last byte of the word.
+// The term at a position is looked up only for the few positions where all bytes match.
 import { SEG_TERM_BYTES, SEG_TERM_OFFSETS, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -9,15 +9,15 @@ import { Seg } from "../segment/segment";
 
 const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
 
-/** Term numbers in scratch: the shortest terms first, terms of one length in byte order. */
+/** Term numbers in scratch memory, sorted by length, then in byte order. */
 @unmanaged
 export class InfixTerms {
-  numbers: usize; // u32 ...
+  numbers: usize; // u32[]
   count: u32;
 
   /**
-   * Finds the terms longer than the word that contain it, except marker terms. Terms that start with it count
-   * only if `atStart`. The word has at least one byte.
+   * Finds the terms longer than the word that contain it, except marker terms. Terms that start with the word
+   * count only if `atStart` is true. The word has at least one byte.
    */
   static find(segment: usize, word: usize, length: u32, atStart: bool): InfixTerms {
     const found = changetype<InfixTerms>(scratchZeroed(offsetof<InfixTerms>()));
@@ -51,8 +51,8 @@ export class InfixTerms {
   }
 
   /**
-   * Adds a term. The numbers stay contiguous as long as nothing else takes scratch, which is taken four
-   * numbers at a time.
+   * Adds a term. The numbers are contiguous only if nothing else allocates scratch memory in between; it is
+   * allocated in steps of four numbers.
    */
   private add(term: u32): void {
     const index = this.count++;
@@ -60,9 +60,9 @@ export class InfixTerms {
     Mem.putU32(this.numbers + ((<usize>index) << 2), term);
   }
 
-  /** Counting sort by length. */
+  /** Counting sort by length; stable, so terms of equal length stay in byte order. */
   private sortByLength(segment: usize): void {
-    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: where its next term goes
+    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: place of its next term
     const sorted = scratch((<usize>this.count) << 2);
     for (let i: u32 = 0; i < this.count; i++) {
       const next = places + ((<usize>Seg.termLength(segment, this.at(i)) + 1) << 2);
@@ -86,7 +86,7 @@ function offsetOf(offsets: usize, term: u32): u32 {
   return Mem.u32At(offsets + ((<usize>term) << 2));
 }
 
-/** The first place >= `at` with the bytes of the word, or `end`. */
+/** The first position >= `at` where all bytes of the word match, or `end`. */
 function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   const last = <usize>length - 1;
   const firstByte = Mem.u8At(word);
@@ -106,15 +106,15 @@ function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   return end;
 }
 
-/** True if the first `length` bytes of the word are at the place. */
+/** True if the first `length` bytes of the word match at the position. */
 function isAt(place: usize, word: usize, length: usize): bool {
   for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
   return true;
 }
 
 /**
- * The term that contains the byte at `offset`. No term before `from` does. The search starts there with
- * growing steps, because the term is usually near.
+ * Number of the term that contains the byte at `offset`, which must be term `from` or a later one. The search
+ * starts at `from` with growing steps, because the term is usually near.
  */
 function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
   let low = from;

@@ -4,11 +4,12 @@
 // The automaton is the bit-parallel one of Wu and Manber, with Hyyro's transposition, restricted to the
 // diagonal band: after d characters of a term, bit i of lane e says that the first d - k + i characters of
 // the word are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64,
-// so a step costs some twenty operations. Terms are walked in order with one state per character, so a shared
-// prefix is walked only once. When the automaton dies, the terms that share the dead prefix are skipped by
-// their shared-prefix bytes, 16 at a time. All characters that do not occur near a position of the word lead
-// to the same state, which is cached. Where that state is dead, most siblings of a dead prefix are skipped by
-// looking at their last byte, 16 terms at a time if these bytes are contiguous (branches.ts).
+// so a step takes about twenty operations. Terms are walked in order with one state per character, so a
+// shared prefix is walked only once. When the automaton dies (no alignment within k edits is left), the terms
+// that share the dead prefix are skipped using their shared-prefix lengths, 16 terms at a time. All
+// characters that do not occur near the current position of the word lead to the same state, which is cached.
+// If that state is dead, most siblings of a dead prefix are skipped by looking at their last byte, 16 terms
+// at a time if these bytes are contiguous (branches.ts).
 
 import { SEG_TERM_LCP, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -18,28 +19,28 @@ import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
 const LANE: u64 = 12;
-const MASK_BYTES: usize = 32; // one bit per character of the word, after a margin for the band
+const MASK_BYTES: usize = 32; // one bit per character of the word, preceded by a margin for the band
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
-const OTHER: u8 = 0xff; // not a byte of any character
+const OTHER: u8 = 0xff; // a byte that occurs in no character
 const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
-const UNKNOWN: u64 = 0xffffffffffffffff; // not a state: unused bits are set
-const NEVER: u32 = 255; // a distance beyond all limits
+const UNKNOWN: u64 = 0xffffffffffffffff; // not a valid state: unused bits are set
+const NEVER: u32 = 255; // stands for any distance above the limit
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
-const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is not a marker
-const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is too far from all terms
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
+const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word cannot be near any term
 
-/** One word and its walk over the terms of a segment. In scratch. */
+/** One word and its walk over the terms of a segment. Allocated in scratch memory. */
 @unmanaged
 export class TypoWalk {
   // The word.
   band: u64; // 2k + 1 bits
-  lanes: u64; // bit 0 of every lane
+  lanes: u64; // bit 0 of every lane is set
   limit: u32; // k
   wordPoints: u32;
   tooLong: bool; // no term can be near
   prefixes: bool;
-  characters: usize; // u8 by character of the word, OTHER if not ASCII; with the margin of a mask
+  characters: usize; // u8 by character of the word, OTHER if not ASCII; has the same margin as a mask
   asciiMasks: usize;
   otherPoints: usize; // u32 code point per mask
   otherMasks: usize;
@@ -47,17 +48,17 @@ export class TypoWalk {
   noMask: usize;
   // The path to the current term.
   states: usize; // u64 by depth in characters
-  masks: usize; // address of the mask of the character that led to the depth
-  plains: usize; // u64 by depth: the state after a character that the word lacks nearby, or UNKNOWN
-  bests: usize; // u8: smallest distance of the word to a non-empty prefix up to the depth
-  depths: usize; // u8: depth by byte offset
+  masks: usize; // u32 by depth: address of the mask of the character that led there
+  plains: usize; // u64 by depth: state after a character that does not occur nearby in the word, or UNKNOWN
+  bests: usize; // u8 by depth: smallest distance between the word and a non-empty prefix up to that depth
+  depths: usize; // u8 by byte offset: depth in characters
   // The walk.
   segment: usize;
-  branches: usize; // u8 by term, 0 = not known
-  term: u32; // the next one
+  branches: usize; // u8 by term; 0 = unknown
+  term: u32; // the next term
   terms: u32;
   walkedBytes: u32; // bytes of the path that have a state
-  deadBytes: u32; // 0, or bytes of the prefix that killed the automaton
+  deadBytes: u32; // length in bytes of the dead prefix; 0 = none
   deadBest: u32;
   // Result of `next`.
   found: u32;
@@ -65,8 +66,8 @@ export class TypoWalk {
   isPrefix: bool;
 
   /**
-   * Prepares a word for any number of segments. `maxTypos` is 1..4; with `prefixes`, a near prefix of a term
-   * is enough.
+   * Prepares a word for any number of segments. `maxTypos` is 1..4. With `prefixes`, a term also matches if a
+   * prefix of it is near the word.
    */
   static make(word: usize, bytes: u32, maxTypos: u32, prefixes: bool): TypoWalk {
     const made = changetype<TypoWalk>(scratchZeroed(offsetof<TypoWalk>()));
@@ -121,7 +122,7 @@ export class TypoWalk {
     return this.noMask;
   }
 
-  /** Starts on the terms of a segment, skipping marker terms. `branches`: those of the segment, or 0. */
+  /** Starts at the first term of a segment that is not a marker. `branches`: the segment's branches, or 0. */
   beginSegment(segment: usize, branches: usize): void {
     this.segment = segment;
     this.branches = branches;
@@ -142,7 +143,7 @@ export class TypoWalk {
     Mem.putU8(this.depths, 0);
   }
 
-  /** Moves to the next term within the distance, in byte order: `found`, `distance`, `isPrefix`. */
+  /** Moves to the next term within the distance, in byte order. Sets `found`, `distance` and `isPrefix`. */
   next(): bool {
     while (this.term < this.terms) {
       const lcp = Mem.u8At(Seg.at(this.segment, SEG_TERM_LCP) + this.term);
@@ -164,8 +165,8 @@ export class TypoWalk {
   }
 
   /**
-   * Skips the terms that share the dead prefix, and its siblings that die of a character that the word lacks
-   * nearby.
+   * Skips the terms that share the dead prefix, and those of its siblings that are dead because their
+   * character does not occur nearby in the word.
    */
   private skipDead(): void {
     const lcps = Seg.at(this.segment, SEG_TERM_LCP);
@@ -183,23 +184,24 @@ export class TypoWalk {
     this.term = term;
   }
 
-  /**
-   * True if the term differs from the dead prefix only in its last byte, and its byte there is dead as well.
-   */
+  /** True if the term differs from the dead prefix only in its last byte and is dead as well. */
   private isDeadSibling(term: u32, lcps: usize, parent: u32, depth: u32): bool {
     if (term >= this.terms || Mem.u8At(lcps + term) != parent) return false;
     if (Seg.termLength(this.segment, term) <= parent) return false;
     return this.isDead(Mem.u8At(Seg.termAt(this.segment, term) + <usize>parent), depth);
   }
 
-  /** True if the byte is a character that the word lacks nearby, where all of those are dead ends. */
+  /**
+   * True if the byte is a character that does not occur nearby in the word, and all such characters lead to a
+   * dead state.
+   */
   private isDead(byte: u32, depth: u32): bool {
     return byte < ASCII && this.windows(this.asciiMasks + <usize>byte * MASK_BYTES, depth + 1) == 0;
   }
 
   /**
-   * The next term >= `from` that leaves the dead prefix: it differs within the first `parent` bytes, or its
-   * byte after them occurs nearby in the word or is part of a longer character.
+   * The next term >= `from` that may not be dead: it differs in the first `parent` bytes, or the byte after
+   * them is a character that occurs nearby in the word or part of a multi-byte character.
    */
   private afterSiblings(from: u32, lcps: usize, parent: u32, depth: u32): u32 {
     const terms = this.terms;
@@ -300,7 +302,8 @@ export class TypoWalk {
   }
 
   /**
-   * Distance of the whole word to the first `depth` characters of the term; NEVER if it exceeds the limit.
+   * Distance between the whole word and the first `depth` characters of the term; NEVER if it exceeds the
+   * limit.
    */
   private distanceOf(state: u64, depth: u32): u32 {
     const bit = <i32>(this.wordPoints + this.limit) - <i32>depth;
@@ -310,15 +313,15 @@ export class TypoWalk {
   }
 
   /**
-   * Bits of a character's mask from word index (depth - limit) - 2 on: two bands, the second shifted by one
-   * bit.
+   * Bits of a character's mask starting at word index (depth - limit) - 2: two bands, the second shifted by
+   * one bit.
    */
   private windows(mask: usize, depth: u32): u64 {
     const bit = MASK_MARGIN + depth - this.limit - 2;
     return <u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7)) & (this.band | (this.band << 1));
   }
 
-  /** State after one more character: 0 if every alignment costs more than the limit. */
+  /** State after one more character; 0 if every alignment exceeds the limit. */
   private step(depth: u32, mask: usize): u64 {
     const near = this.windows(mask, depth + 1);
     if (near != 0) return this.stepOf(depth, near);
@@ -327,34 +330,34 @@ export class TypoWalk {
     return Mem.u64At(plain);
   }
 
-  /** `near`: the `windows` of the character. */
+  /** State after one more character, given the character's `windows` in `near`. */
   private stepOf(depth: u32, near: u64): u64 {
     const next = depth + 1;
-    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // highest bit that is a prefix of the word
+    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // top bit for a prefix of the word
     if (valid < 0) return 0;
     const before = Mem.u64At(this.states + ((<usize>depth) << 3));
     const spread = this.band * this.lanes;
-    let state = before & ((near >> 1) * this.lanes); // the same character
-    let cheaper = ((before >> 1) & ((this.band >> 1) * this.lanes)) | before; // inserted, substituted
+    let state = before & ((near >> 1) * this.lanes); // match
+    let cheaper = ((before >> 1) & ((this.band >> 1) * this.lanes)) | before; // insertion, substitution
     if (depth > 0) {
       const previous = <usize>Mem.u32At(this.masks + ((<usize>depth) << 2));
       const swapped = near & (this.windows(previous, next) >> 1) & this.band;
       cheaper |= Mem.u64At(this.states + ((<usize>(depth - 1)) << 3)) & (swapped * this.lanes);
     }
     state |= (cheaper << LANE) & spread;
-    for (let e: u32 = 0; e < this.limit; e++) state |= (((state << 1) & spread) << LANE) & spread; // deleted
+    for (let e: u32 = 0; e < this.limit; e++) state |= (((state << 1) & spread) << LANE) & spread; // deletion
     if (valid < <i32>(2 * this.limit)) state &= (((<u64>1) << (valid + 1)) - 1) * this.lanes;
     return state;
   }
 }
 
-/** Malformed bytes count as characters of their own. */
+/** Code point at `at`. Each malformed byte counts as a character. */
 function characterAt(at: usize, end: usize): u32 {
   const point = pointAt(at, end);
   return point >= 0 ? point : 0x110000 + Mem.u8At(at);
 }
 
-/** True if any of 64 bytes is less. */
+/** True if any of the 64 bytes at `at` is less than `than`. */
 function anyLess(at: usize, than: v128): bool {
   const first = i8x16.min_u(Mem.v128At(at), Mem.v128At(at + 16));
   const second = i8x16.min_u(Mem.v128At(at + 32), Mem.v128At(at + 48));

@@ -12,13 +12,13 @@ import {
 } from "../segment/postings";
 import { Seg } from "../segment/segment";
 
-/** Counts one term at a time. In scratch. */
+/** Counts one term at a time. Allocated in scratch memory. */
 @unmanaged
 export class TermCounts {
   slots: Slots;
   cursor: Cursor;
   blockBuffer: usize;
-  counts: usize; // u32 by slot, of the last term counted
+  counts: usize; // u32 by slot: result for the last term counted
 
   static make(slots: Slots): TermCounts {
     const made = changetype<TermCounts>(scratch(offsetof<TermCounts>()));
@@ -30,13 +30,13 @@ export class TermCounts {
   }
 
   /**
-   * Sets `counts` for one term of one segment. Returns false if no live document has it. `live` 0 means all
+   * Sets `counts` for one term of one segment. Returns false if no live document contains it. `live`: 0 = all
    * rows.
    */
   count(segment: usize, term: u32, live: usize): bool {
     const counts = this.counts;
     const end = counts + ((<usize>this.slots.count) << 2);
-    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // usually a few, faster than a call of fill
+    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // faster than fill for few counts
     return this.addTo(counts, segment, term, live);
   }
 

@@ -1,6 +1,6 @@
 // Sorted lists of dictionary terms with their document frequencies: collected segment by segment, then merged
-// across the segments of a snapshot. A list is one contiguous piece of scratch, entries after the head. It is
-// sorted by bytes, or by length and then by bytes.
+// across the segments of a snapshot. A list is one contiguous block of scratch memory: a header, then the
+// entries. It is sorted in byte order, or by length and then in byte order.
 //
 //   list:  | u32 slots, u32 bytes of an entry, u32 count, u32 0 | entry ... |
 //   entry: | u32 address, u32 length, u8 distance, u8 isPrefix, u16 0, u32 0 | u32 frequency by slot ... |
@@ -30,7 +30,7 @@ export class TermList {
   count: u32;
   padding: u32;
 
-  /** An empty list. Nothing else may take scratch until its last entry is added. */
+  /** Creates an empty list. Nothing else may allocate scratch memory until its last entry is added. */
   static begin(slotCount: u32): TermList {
     const list = changetype<TermList>(scratch(offsetof<TermList>()));
     list.slotCount = slotCount;
@@ -56,7 +56,7 @@ export class TermList {
     this.count++;
   }
 
-  /** Merges two lists of the same order. Frequencies of a term in both are added. */
+  /** Merges two lists that have the same order. If a term is in both, its frequencies are added. */
   static merged(a: TermList, b: TermList, byLength: bool): TermList {
     if (a.count == 0) return b;
     const list = TermList.begin(a.slotCount);

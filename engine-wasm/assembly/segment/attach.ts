@@ -1,6 +1,6 @@
-// The check that every segment passes before a kernel reads it: all sections lie inside, and all tables used
-// to index other tables hold valid indices. It takes linear time in the tables, with trivial steps, and lets
-// the query kernels read columns without further checks. Posting lists are checked when decoded.
+// The check that every segment must pass before a kernel reads it: all sections lie inside the segment, and
+// all tables used to index other tables contain valid indices. It takes linear time with trivial steps, and
+// lets the query kernels read columns without further checks. Posting lists are checked when decoded.
 
 import {
   DICT_COUNT,
@@ -59,7 +59,7 @@ export function checkSegment(segment: usize, bytes: u32): i32 {
     : STATUS_DAMAGED;
 }
 
-/** True if u32[count] are all below `limit` (or NO_ORDINAL, if that is allowed). */
+/** True if all numbers of u32[count] are below `limit`. With `orNone`, NO_ORDINAL is allowed too. */
 function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
   const end = table + ((<usize>count) << 2);
   for (; table < end; table += 4) {
@@ -69,7 +69,9 @@ function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
   return true;
 }
 
-/** True if u32[count + 1] never decrease, start at `first` or later and end at `last` or earlier. */
+/**
+ * True if the u32[count + 1] offsets never decrease, start at or after `first` and end at or before `last`.
+ */
 function offsetsRise(table: usize, count: u32, first: u64, last: u64): bool {
   let previous = <u32>0;
   const end = table + ((<usize>count) << 2);
@@ -88,7 +90,7 @@ function dictionaryOffsets(dictionary: usize, table: usize, count: u32, room: u6
   return offsetsRise(dictionary + first, count, DICT_HEADER_BYTES, room);
 }
 
-/** An untrusted segment, at its own address. Only its header may be read before `header`. */
+/** An untrusted segment, at its own address. Only the header may be read until `header` has checked it. */
 @unmanaged
 class SegmentCheck {
   private get base(): usize {
@@ -117,7 +119,9 @@ class SegmentCheck {
     return Mem.u32At(this.base + offset);
   }
 
-  /** True if a section of `bytes` at `offset` lies after the header and inside the segment, 8-aligned. */
+  /**
+   * True if a section of `bytes` bytes at `offset` lies after the header, inside the segment and 8-aligned.
+   */
   private inside(offset: u32, bytes: u64): bool {
     return offset >= <u32>SEG_HEADER_BYTES && (offset & 7) == 0 && <u64>offset + bytes <= this.length;
   }
@@ -179,7 +183,7 @@ class SegmentCheck {
     return true;
   }
 
-  /** True if the field has no such section or the section lies inside. */
+  /** True if the field does not have the section, or if the section lies inside the segment. */
   private optional(entry: usize, section: usize, bytes: u64): bool {
     const offset = Mem.u32At(entry + section);
     return offset == 0 || this.inside(offset, bytes);

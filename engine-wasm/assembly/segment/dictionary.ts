@@ -24,7 +24,7 @@ export function termIs(segment: usize, term: u32, at: usize, length: u32): bool 
   return compareBytes(Seg.termAt(segment, term), length, at, length) == 0;
 }
 
-/** The first term >= `from` that does not start with the bytes; `from` is their lower bound. */
+/** The first term >= `from` that does not start with the bytes; `from` must be their lower bound. */
 export function termPrefixEnd(segment: usize, from: u32, at: usize, length: u32): u32 {
   let low = from;
   let high = Seg.terms(segment);
@@ -70,7 +70,7 @@ export abstract class Dict {
   }
 }
 
-/** The first ordinal whose folded value is >= the bytes, or > them if `after`. */
+/** The first ordinal whose folded value is >= the bytes, or > the bytes if `after`. */
 export function foldedBound(dictionary: usize, at: usize, length: u32, after: bool): u32 {
   let low: u32 = 0;
   let high = Dict.count(dictionary);

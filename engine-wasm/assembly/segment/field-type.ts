@@ -1,5 +1,5 @@
-// What a field's type says about its values: kind, width, range and order. The rest of the engine uses these
-// functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types.
+// Properties of a field type's values: kind, width, range and order. The rest of the engine uses these
+// functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types itself.
 import {
   ARRAY_TYPES,
   FLOAT_TYPES,
@@ -32,8 +32,8 @@ export function isArrayType(type: u32): bool {
 }
 
 /**
- * Default case of every switch over types. It makes the kernel report an error instead of reading values as
- * the wrong type.
+ * Default case of every switch over types. The kernel then reports an error instead of reading values as the
+ * wrong type.
  */
 export function unknownType(): u32 {
   fail(STATUS_UNKNOWN_TYPE);

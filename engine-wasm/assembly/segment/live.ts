@@ -1,5 +1,5 @@
 // Live bitsets: regions with a bit set for every row that is not deleted. They belong to the snapshots that
-// name them. Copying one and clearing rows in the copy makes the next snapshot.
+// refer to them. To make the next snapshot, a bitset is copied and rows are cleared in the copy.
 import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";
@@ -17,7 +17,7 @@ export function liveCopy(live: usize, rows: u32): usize {
   return copy;
 }
 
-/** Marks a row as deleted. Returns 1 if it was live. The caller checks row < rows. */
+/** Marks a row as deleted. Returns 1 if it was live. The caller must ensure row < rows. */
 export function liveKill(live: usize, row: u32): u32 {
   const word = row >> 6;
   const bit = (<u64>1) << (row & 63);

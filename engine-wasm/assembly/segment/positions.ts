@@ -1,5 +1,6 @@
-// Positions of the cursor's current posting. A list's positions are one run of varints, `tf` for each
-// posting. A block records where its first ones start; the rest is skipped by counting final bytes.
+// Reads the positions of a cursor's current posting. The positions of a list are one sequence of varints,
+// `tf` of them per posting. A block records where its first positions start; the positions before the current
+// posting are skipped by counting the final bytes of varints.
 
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -8,7 +9,7 @@ import { Mem } from "../memory/mem";
 import { fail } from "../status";
 import { Cursor } from "./postings";
 
-/** Address after `count` varints at `at`, or 0 if `end` comes first. */
+/** Address after `count` varints at `at`, or 0 if `end` is reached first. */
 function skipVarints(at: usize, end: usize, count: u32): usize {
   while (count >= 16 && at + 16 <= end) {
     const finals = popcnt(~i8x16.bitmask(Mem.v128At(at)) & 0xffff);
@@ -35,7 +36,10 @@ function findPositions(cursor: Cursor): bool {
   return true;
 }
 
-/** Positions read so far, u32 each; those of several postings follow one another. In scratch, which grows. */
+/**
+ * Positions read so far, u32 each, contiguous for several postings. Allocated in scratch memory, grows as
+ * needed.
+ */
 @unmanaged
 export class Positions {
   buffer: usize;
@@ -50,7 +54,7 @@ export class Positions {
     this.used = 0;
   }
 
-  /** Address of position number `index` (u32 each) in the buffer. Changes when more are added. */
+  /** Address of position number `index` in the buffer. It may change when positions are added. */
   at(index: u32): usize {
     return this.buffer + ((<usize>index) << 2);
   }
@@ -65,8 +69,9 @@ export class Positions {
   }
 
   /**
-   * Appends the ascending positions of the current posting to the buffer. Returns their number, which is the
-   * posting's frequency, or 0 after reporting damage. Takes scratch if the buffer is full.
+   * Appends the ascending positions of the current posting to the buffer. Returns the number of positions,
+   * which is the posting's frequency, or 0 after reporting damage. Allocates scratch memory if the buffer is
+   * full.
    */
   read(cursor: Cursor): u32 {
     const tf = cursor.tf();

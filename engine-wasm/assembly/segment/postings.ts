@@ -1,6 +1,6 @@
-// Reads one posting list, block by block, forward only. Bytes are not trusted: headers, block directories and
-// decoded rows are checked before anything is indexed with them, and damage ends the list with
-// STATUS_DAMAGED. After decoding, rows ascend strictly and lie in [0, segment rows).
+// Reads one posting list, block by block, forward only. The bytes are untrusted: headers, block directories
+// and decoded rows are checked before they are used as indices, and damage ends the list with STATUS_DAMAGED.
+// After decoding, rows are strictly ascending and lie in [0, segment rows).
 //
 //   list: | slot, count, dataBytes, positionBytes | directory | tail offsets | packed blocks | tail | positions |
 
@@ -26,8 +26,8 @@ import { fail } from "../status";
 export const TERMINATED: u32 = 0xffffffff;
 
 const NO_BLOCK: u32 = 0xffffffff;
-const SAFE_ROW_BITS: u32 = 24; // 128 gaps of this width cannot wrap: rows stay below 2^31
-const TF_BITS_MAX: u32 = 24; // no document is long enough for more
+const SAFE_ROW_BITS: u32 = 24; // the sum of 128 gaps of this width cannot wrap: rows stay below 2^31
+const TF_BITS_MAX: u32 = 24; // no document is long enough for a larger frequency
 
 @unmanaged
 export class Cursor {
@@ -42,17 +42,17 @@ export class Cursor {
   positions: usize;
   positionsEnd: usize;
   tailPositions: usize;
-  block: u32; // the decoded block
-  held: u32; // number of its postings
-  at: u32; // index of the current posting in it
-  rowBuffer: usize; // u32[], 0 until the first decoding
+  block: u32; // number of the decoded block
+  held: u32; // number of postings in the decoded block
+  at: u32; // index of the current posting in the decoded block
+  rowBuffer: usize; // u32[], 0 until the first block is decoded
   tfBuffer: usize; // u32[]
   slotIndex: u32; // for use by the caller
-  positionIndex: u32; // posting of the block whose positions begin at positionAt
+  positionIndex: u32; // index in the block of the posting whose positions begin at positionAt
   positionAt: usize;
   term: u32; // for use by the caller
 
-  /** Row of the current posting. The cursor must be on one. */
+  /** Row of the current posting. The cursor must be on a posting. */
   @inline row(): u32 {
     if (CHECKED) assert(this.at < this.held, "a cursor that is asked for its row stands on a posting");
     return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));
@@ -72,12 +72,12 @@ export class Cursor {
 export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
 /**
- * Second result of `boundedVarint`: the address after the integer, or after `end`. It is a variable because
- * callers read it at once, and a cursor has no space to spare: queries open thousands of them.
+ * Second result of `boundedVarint`: the address after the integer, or an address after `end`. It is a global
+ * because callers use it immediately and a cursor has no space to spare: queries open thousands of cursors.
  */
 let varintCursor: usize = 0;
 
-/** The LEB128 at `at`; 0, with `varintCursor` after `end`, if it is not complete before that. */
+/** Decodes the LEB128 integer at `at`. If `end` cuts it off, returns 0 and sets `varintCursor` past `end`. */
 function boundedVarint(at: usize, end: usize): u64 {
   let value: u64 = 0;
   let shift: u64 = 0;
@@ -95,8 +95,8 @@ function boundedVarint(at: usize, end: usize): u64 {
 }
 
 /**
- * Reads the list at `at` (< end) of a segment of `rows` rows into the cursor. Returns the address after the
- * list, or 0 if it does not fit before `end`. Decodes nothing yet.
+ * Reads the header of the list at `at` (< end), in a segment of `rows` rows, into the cursor. Returns the
+ * address after the list, or 0 if the list extends beyond `end`. Decodes no postings yet.
  */
 export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usize {
   const slot = boundedVarint(at, end);
@@ -148,16 +148,16 @@ function damaged(cursor: Cursor): usize {
   return 0;
 }
 
-/** Bytes of a buffer large enough for any list, for `cursorUseBuffer`. */
+/** Size of a buffer for `cursorUseBuffer`, large enough for any list. */
 export const BLOCK_BUFFER_BYTES: usize = BLOCK_ROWS * 8;
 
-/** Decodes into a buffer of BLOCK_BUFFER_BYTES that several cursors may share, one at a time. */
+/** Makes the cursor decode into a buffer of BLOCK_BUFFER_BYTES, which cursors may share one at a time. */
 export function cursorUseBuffer(cursor: Cursor, buffer: usize): void {
   cursor.rowBuffer = buffer;
   cursor.tfBuffer = buffer + BLOCK_ROWS * 4;
 }
 
-/** Gives the cursor a buffer of its own from scratch, just large enough. */
+/** Allocates a buffer for the cursor from scratch memory, just large enough. */
 function ownBuffer(cursor: Cursor): void {
   const bytes = (((<usize>min(<u32>BLOCK_ROWS, cursor.count)) << 2) + 15) & ~15;
   cursor.rowBuffer = scratch(bytes << 1);
@@ -171,12 +171,12 @@ export function cursorRestart(cursor: Cursor): void {
   cursor.at = 0;
 }
 
-/** Decodes the block after the current one and moves to its first posting. Returns false at the end. */
+/** Decodes the next block and moves to its first posting. Returns false at the end of the list. */
 export function cursorNextBlock(cursor: Cursor): bool {
   return decode(cursor, cursor.block + 1);
 }
 
-/** `cursorNextBlock` without the frequencies of a packed block, for callers that never read them. */
+/** `cursorNextBlock` without decoding the frequencies of a packed block, for callers that never read them. */
 function nextRows(cursor: Cursor): bool {
   const block = cursor.block + 1;
   if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
@@ -223,7 +223,7 @@ function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
   return true;
 }
 
-/** Wide gaps may have wrapped around. */
+/** Checks that rows ascend, because wide gaps may have wrapped around. */
 function rowsAscend(cursor: Cursor, before: u32): bool {
   let previous = <i64>(<i32>before);
   for (let i: u32 = 0; i < <u32>BLOCK_ROWS; i++) {
@@ -249,7 +249,7 @@ function decodeTail(cursor: Cursor): bool {
     const bytes: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;
     const finals = ~bytes & 0x80808080;
     if (finals != 0) {
-      // At most 4 bytes, assembled without branching on their number.
+      // The varint has at most 4 bytes, which are assembled without branching on their number.
       const own = bytes & (finals ^ (finals - 1));
       head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
       at += (ctz(finals) >> 3) + 1;
@@ -280,8 +280,8 @@ function decodeTail(cursor: Cursor): bool {
 }
 
 /**
- * Moves to the first posting with a row >= target, never back, and returns its row; TERMINATED once
- * exhausted, and from then on.
+ * Moves forward to the first posting with a row >= target and returns its row. Never moves back. Returns
+ * TERMINATED at the end of the list and after that.
  */
 export function cursorSeek(cursor: Cursor, target: u32): u32 {
   if (cursor.at < cursor.held && cursor.rowAt(cursor.held - 1) >= target) return seekInBlock(cursor, target);
@@ -295,7 +295,7 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
-/** Moves to the first posting of the current block if the row can be in it, else before the list. */
+/** Moves to the first posting of the current block if it can contain the row, else to before the list. */
 function goBack(cursor: Cursor, row: u32): void {
   if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
   cursor.at = 0;
@@ -303,21 +303,21 @@ function goBack(cursor: Cursor, row: u32): void {
   cursor.positionAt = cursor.tailPositions;
   if (cursor.block == cursor.blocks) return;
   const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
-  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked on decoding
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked when decoded
 }
 
-/** Moves to a row, forward or back. Returns false, the cursor being anywhere, if the list lacks the row. */
+/** Moves to a row, forward or back. If the list lacks the row, returns false; the cursor may be anywhere. */
 export function cursorFind(cursor: Cursor, row: u32): bool {
   if (cursor.at >= cursor.held || cursor.row() > row) goBack(cursor, row);
   return cursorSeek(cursor, row) == row;
 }
 
-/** The first block that can have a row >= target. */
+/** The first block that can contain a row >= target. */
 export function cursorBlockOf(cursor: Cursor, target: u32): u32 {
   return blockOf(cursor, 0, target);
 }
 
-/** One more than the row before the block. */
+/** Lower bound on the rows of a block: one more than the last row before it. */
 export function cursorBlockFrom(cursor: Cursor, block: u32): u32 {
   return block == 0 ? 0 : lastRow(cursor, block - 1) + 1;
 }
@@ -327,7 +327,7 @@ export function cursorGoToBlock(cursor: Cursor, block: u32): bool {
   return decode(cursor, block);
 }
 
-/** The first block >= `from` whose last row is >= target, or the tail if there is none. */
+/** The first block >= `from` whose last row is >= target, or the tail if no packed block qualifies. */
 function blockOf(cursor: Cursor, from: u32, target: u32): u32 {
   let low = from;
   let high = cursor.blocks;
@@ -351,13 +351,13 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  // Rows, then arbitrary bytes after the last one.
+  // May read past the last row; bytes there are arbitrary.
   const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2));
   const below: u32 = i32x4.bitmask(i32x4.lt_u(near, i32x4.splat(target)));
   let left = below == 15 ? cursor.held - low : 0;
   if (below != 15) low = min(low + <u32>ctz(~below), cursor.held);
   while (left > 0) {
-    // Without branching on the rows, which the processor could not predict.
+    // Does not branch on the rows, because the processor could not predict the branch.
     const half = (left + 1) >> 1;
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
     left -= half;
@@ -368,12 +368,12 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
   return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
 }
 
-/** True if posting `i` of the block is the first, from the current one on, whose row is >= target. */
+/** True if posting `i` is the first in the block, starting at the current one, whose row is >= target. */
 function isFirstFrom(cursor: Cursor, i: u32, target: u32): bool {
   return (i == cursor.at || cursor.rowAt(i - 1) < target) && (i == cursor.held || cursor.rowAt(i) >= target);
 }
 
-/** Adds every row of the list to `bits`. Leaves the cursor at the end. */
+/** Adds every row of the list to `bits`. Leaves the cursor at the end of the list. */
 export function cursorAddTo(cursor: Cursor, bits: usize): void {
   while (nextRows(cursor)) {
     const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
@@ -381,7 +381,7 @@ export function cursorAddTo(cursor: Cursor, bits: usize): void {
   }
 }
 
-/** `cursorAddTo` that also adds rows already in `bits` to `again`. */
+/** Like `cursorAddTo`, but also adds rows that were already in `bits` to `again`. */
 export function cursorAddNoting(cursor: Cursor, bits: usize, again: usize): void {
   while (nextRows(cursor)) {
     const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
@@ -389,7 +389,7 @@ export function cursorAddNoting(cursor: Cursor, bits: usize, again: usize): void
   }
 }
 
-/** Number of the list's rows that are set in `live`. Leaves the cursor at the end. */
+/** Number of rows in the list that are set in `live`. Leaves the cursor at the end of the list. */
 export function cursorCountIn(cursor: Cursor, live: usize): u32 {
   let count: u32 = 0;
   while (nextRows(cursor)) {

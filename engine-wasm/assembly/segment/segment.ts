@@ -1,5 +1,5 @@
 // Addresses within a segment. The table entries used here were verified when the segment was attached
-// (attach.ts), so nothing is checked again. Posting lists are checked when decoded.
+// (attach.ts), so they are not checked again. Posting lists are checked when decoded.
 import {
   FIELD_DICTIONARY,
   FIELD_ENTRY_BYTES,
@@ -66,7 +66,7 @@ export abstract class Seg {
     return Mem.u32At(offset + 4) - Mem.u32At(offset);
   }
 
-  /** First byte of the term's posting lists; those of term + 1 start where they end. */
+  /** Address of the term's posting lists; they end where the lists of term + 1 start. */
   @inline static listsAt(segment: usize, term: u32): usize {
     if (CHECKED) assert(term <= Seg.terms(segment), "lists are those of a term of the segment");
     const starts = Seg.at(segment, SEG_TERM_LISTS);
@@ -79,7 +79,7 @@ export abstract class Field {
     return Mem.u8At(field + FIELD_TYPE);
   }
 
-  /** Address of a section (FIELD_*), or 0 if the field has none. */
+  /** Address of a section (FIELD_*), or 0 if the field does not have it. */
   @inline static section(segment: usize, field: usize, section: usize): usize {
     const offset = <usize>Mem.u32At(field + section);
     if (CHECKED) assert(offset <= <usize>Mem.u32At(segment + SEG_BYTES), "a section lies inside its segment");
@@ -119,12 +119,12 @@ export abstract class Snap {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES);
   }
 
-  /** The live bitset, 0 if all rows are live. */
+  /** The live bitset, or 0 if all rows are live. */
   @inline static live(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 4);
   }
 
-  /** The region of `summarise`, or 0 if there is none. */
+  /** The region that `summarise` returned, or 0 if there is none. */
   @inline static summary(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
   }
@@ -135,7 +135,7 @@ export abstract class Snap {
   }
 }
 
-/** The field entry of a slot, or 0: then no document of the segment has a value there. */
+/** The field entry of a slot, or 0 if no document of the segment has a value in the slot. */
 export function findField(segment: usize, slot: u32): usize {
   const table = Seg.at(segment, SEG_FIELD_TABLE);
   let low: u32 = 0;

@@ -1,5 +1,5 @@
-// Field lengths summed over the live rows of a segment. The sum over all rows is stored when the segment is
-// written, so a query only reads the deleted ones.
+// Sums of field lengths over the live rows of a segment. The sum over all rows is stored when the segment is
+// written, so a query reads only the lengths of deleted rows.
 
 import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
 import { scratch } from "../memory/arena";
@@ -8,7 +8,10 @@ import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { Field, findField, Seg, Snap } from "./segment";
 
-/** Total length of a slot's texts, in tokens, and the number of documents with one. In scratch. */
+/**
+ * Total length, in tokens, of the texts in a slot, and the number of documents that have such a text.
+ * Allocated in scratch memory.
+ */
 @unmanaged
 export class Lengths {
   sum: f64;
@@ -18,7 +21,7 @@ export class Lengths {
     return changetype<Lengths>(scratch(offsetof<Lengths>()));
   }
 
-  /** Sums over the live rows of a snapshot. */
+  /** Computes the sums over the live rows of a snapshot. */
   sumOf(snapshot: usize, slot: u32): void {
     this.sum = 0;
     this.documents = 0;
@@ -26,7 +29,7 @@ export class Lengths {
     for (let i: u32 = 0; i < segments; i++) this.add(Snap.segment(snapshot, i), Snap.live(snapshot, i), slot);
   }
 
-  /** Adds the live rows of a segment; `live` 0 means all rows. */
+  /** Adds the live rows of a segment. `live`: 0 = all rows. */
   private add(segment: usize, live: usize, slot: u32): void {
     const field = findField(segment, slot);
     if (field == 0) return;
@@ -50,7 +53,7 @@ export class Lengths {
   }
 }
 
-/** Sums the norms of every text field of a segment into its field table. */
+/** Stores the total length of every text field, computed from its norms, in the segment's field table. */
 export function storeLengths(segment: usize): void {
   const rows = Seg.rows(segment);
   let field = Seg.at(segment, SEG_FIELD_TABLE);
