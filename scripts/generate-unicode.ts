@@ -1,6 +1,8 @@
 // Writes engine-wasm/unicode/fold.bin, the frozen table of character classes and foldings (layout: FOLD_* in
-// engine-wasm/assembly/layout.ts). Run by hand when the Unicode version is to move, since every index folded
-// with the old table must be rebuilt:  npm run build && node dist/scripts/generate-unicode.js
+// engine-wasm/assembly/layout.ts). Run it by hand to move to another Unicode version. Every index folded with
+// the old table must then be rebuilt.
+//
+// npm run build && node dist/scripts/generate-unicode.js
 import { writeFileSync } from "node:fs";
 import {
   CLASS_APOSTROPHE,
@@ -28,12 +30,13 @@ import {
 const POINTS = 0x110000;
 const BLOCK = 1 << FOLD_BLOCK_SHIFT;
 
-/** Accents of Latin, Greek, Cyrillic, vowel signs of Arabic and points of Hebrew: dropped everywhere. */
+/** Latin, Greek and Cyrillic accents, Arabic vowel signs and Hebrew points: dropped everywhere. */
 const ACCENT =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 /**
- * Kana voicing, and vowel signs, tone marks and the like in scripts whose letters are tokens of their own.
+ * Kana voicing marks, and vowel signs, tone marks and the like in scripts where each letter is a token of its
+ * own.
  */
 const VOICING =
   /[\u3099\u309a\uff9e\uff9f]|(?=\p{M})(?!\p{Default_Ignorable_Code_Point})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -114,7 +117,7 @@ function describe(character: string): { kind: number; folding: string } {
   return { kind, folding: word.join("") };
 }
 
-/** The bytes of the folding, each distinct one stored once. */
+/** The bytes of the foldings. Each distinct folding is stored once. */
 class FoldingPool {
   readonly #places = new Map<string, number>();
   readonly #parts: Buffer[] = [];

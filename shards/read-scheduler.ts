@@ -1,7 +1,7 @@
-// The shard's ends of the read channels, one per requesting thread, and the order of the reads. Tenants share
-// this thread according to the time they have used (protocol/fair-queue.ts). A long read is interrupted:
-// `meanwhile` runs other tenants' reads in the middle of it, on the same stack (docs/adr/0014-fair-turns.md).
-// Replies are batched, but none waits long for a slow read.
+// The shard's ends of the read channels, one per requesting thread, and the order in which reads run. Tenants
+// share this thread according to the time they have used (protocol/fair-queue.ts). A long read is
+// interrupted: `meanwhile` runs other tenants' reads in the middle of it, on the same stack
+// (docs/adr/0014-fair-turns.md). Replies are batched, but none waits long for a slow read.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";
@@ -9,7 +9,7 @@ import { Frames, readFrames } from "./protocol/frames.js";
 
 type Reply = Uint8Array;
 
-/** The channel to one thread. */
+/** The read channel to one requesting thread. */
 interface Channel {
   readonly port: MessagePort;
   /** Replies not sent yet. */
@@ -22,7 +22,7 @@ interface Read {
   readonly request: Uint8Array;
 }
 
-/** A running read, which may be interrupted for others. */
+/** A running read. It may be interrupted so that other reads can run. */
 interface Running {
   readonly flow: number;
   readonly index: number;
@@ -37,7 +37,10 @@ const HELD_BACK_MS = 1;
 const STRETCH_MS = 8;
 /** Maximum nesting of reads. Each level needs its own stack frames and engine memory. */
 const DEPTH_MAX = 4;
-/** Maximum reads per tenant that wait for the disk: the number of disk threads of the process. */
+/**
+ * Maximum number of reads per tenant that wait for the disk. Equals the number of disk threads in the
+ * process.
+ */
 const LATE_MAX = 4;
 
 export class ReadScheduler {
@@ -146,7 +149,7 @@ export class ReadScheduler {
     if (this.#queue.size === 0) this.#queue.reset();
   };
 
-  /** Returns the time at which it ended. */
+  /** Runs a read. Returns the time at which it ended. */
   #run(flow: number, { channel, id, request }: Read): number {
     const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
@@ -189,7 +192,9 @@ export class ReadScheduler {
   }
 }
 
-/** The index a read refers to; 0, which is never an index, if the request is too short. */
+/**
+ * Returns the uid of the index that a read refers to, or 0, which no index has, if the request is too short.
+ */
 function indexOf(request: Uint8Array): number {
   if (request.length < 5) return 0;
   return new DataView(request.buffer, request.byteOffset).getUint32(1, true);

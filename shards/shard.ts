@@ -54,25 +54,25 @@ import { VECTORS_BYTES_MAX } from "./vectors/vectors-home.js";
 export interface ShardOptions {
   store: Store;
   sync: boolean;
-  /** Length of one slice of merging or other long work; requests are answered between slices. */
+  /** Length (ms) of one slice of merging or other long work. Requests are answered between slices. */
   mergeSliceMs: number;
   documentBytesMax: number;
   /**
-   * A single number, updated by other threads: the count of running queries, for which that work waits
-   * briefly.
+   * One shared number, updated by other threads: the count of running queries. Long work waits briefly while
+   * it is above 0.
    */
   queries: Int32Array;
   large: LargeWork;
-  /** A fresh engine instance. */
+  /** Creates a fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
-  /** A fresh instance with this model loaded. */
+  /** Creates a fresh instance with this model loaded. */
   embedder(model: Uint8Array): Embedder;
   /** Logs a failure that no request will report. */
   report(message: string, error: unknown): void;
 }
 
-/** Engine faults in an index's background work after which that work stops. */
+/** Number of engine faults in an index's background work after which that work stops. */
 const FAULTS_MAX = 3;
 
 export class Shard {
@@ -112,7 +112,8 @@ export class Shard {
   }
 
   /**
-   * The open index. Throws ShardError SHARD_NOT_OPEN, or SHARD_DAMAGED if damage prevented it from opening.
+   * Returns the open index. Throws ShardError SHARD_NOT_OPEN, or SHARD_DAMAGED if damage prevented the index
+   * from opening.
    */
   index(uid: number): IndexShard {
     const index = this.#indexes.get(uid);
@@ -128,7 +129,7 @@ export class Shard {
     if (damage !== undefined) throw damage;
   }
 
-  /** Opens the index unless it is open; an open index takes over the schema if it is newer. */
+  /** Opens the index unless it is already open. An open index adopts `schema` if that is newer. */
   openIndex({ uid, schema, made, vectors }: OpenRequest): Promise<OpenReply> {
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
@@ -148,7 +149,7 @@ export class Shard {
     }
   }
 
-  /** Size of any index, without opening it. 0 if it has no data. */
+  /** Returns the size of an index, open or not, without opening it. 0 if it has no data. */
   async size(uid: number): Promise<IndexSize> {
     const diskBytes = await this.#options.store.diskBytes(indexRange(uid));
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
@@ -184,7 +185,7 @@ export class Shard {
     if (lane.size === 0) this.#lanes.delete(uid);
   }
 
-  /** A page of the documents of an index that is not being written. */
+  /** Returns a page of documents. The index must not be written to at the same time. */
   async storedDocuments(request: StoredRequest): Promise<StoredPage> {
     try {
       const { store, report } = this.#options;
@@ -223,8 +224,8 @@ export class Shard {
   }
 
   /**
-   * The error with which to answer a request after work on an index threw `error`. If the engine trapped, the
-   * index is reopened from the database, once, and the request is asked to retry.
+   * Returns the error for a request whose work on an index threw `error`. If the engine trapped, the index is
+   * reopened from the database, once, and the error asks the client to retry.
    */
   failure(uid: number, index: IndexShard, error: unknown): unknown {
     if (isDamage(error)) return this.#damage(uid, error);
@@ -342,8 +343,8 @@ function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Removes the remains of interrupted drops. An index without a manifest that was not being dropped has lost
- * its manifest: it is kept for `skein repair` and does not open.
+ * Removes the remains of interrupted drops. If an index has no manifest but was not being dropped, it has
+ * lost its manifest: it is kept for `skein repair` and does not open.
  */
 async function clearOrphans(store: Store): Promise<void> {
   let uid = 0;

@@ -1,5 +1,5 @@
 // The Piscina entry point of a shard's thread: opens the shard described by workerData on the first message
-// and dispatches messages from Piscina and from the channels for reads and memory loans. No logic.
+// and dispatches messages from Piscina and from the channels for reads and memory loans. Contains no logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";
@@ -27,14 +27,14 @@ export interface ShardWorkerData {
   engine: EngineParts;
   /** Incremented while the event loop runs, so that the server can tell a busy thread from a hung one. */
   beats: Int32Array;
-  /** A single number: the count of running queries in the server. */
+  /** One shared number: the count of running queries in the server. */
   queries: Int32Array;
   /** See LargeWork. */
   largeWork: Int32Array;
 }
 
 const BEAT_MS = 250;
-/** Length of one uninterrupted slice of merging. */
+/** Length (ms) of one uninterrupted slice of merging. */
 const MERGE_SLICE_MS = 2;
 
 async function openShard({
@@ -46,7 +46,7 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
-  // First, since later steps may fail: an earlier thread may have died during large work.
+  // This comes first because later steps may fail, and an earlier thread may have died during large work.
   const large = new LargeWork(largeWork, shard);
   const module = new EngineModule(engine, () => reads.meanwhile());
   const location = join(shardsDir, String(shard));
@@ -84,7 +84,7 @@ let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;
 const reads = new ReadScheduler(answerRead);
 
-/** Opens the shard unless it is open; if that fails, the next message tries again. */
+/** Opens the shard unless it is open. If opening fails, the next message tries again. */
 async function opened(): Promise<Shard> {
   opening ??= openShard(workerData as ShardWorkerData);
   try {

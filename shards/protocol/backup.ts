@@ -34,7 +34,7 @@ export function encodeBackupWrite(id: string, path: string): Uint8Array<ArrayBuf
   return encode(Op.BACKUP_WRITE, { id, path });
 }
 
-/** Payload of TAKE or DROP. */
+/** Reads the payload of TAKE or DROP. */
 export function decodeBackupId(reader: MessageReader): string {
   return text(readObject(reader).id);
 }

@@ -1,9 +1,12 @@
 // Sequential little-endian reading and writing of message bytes. Every read is checked against the end of the
-// message: a message of the wrong length is a ShardError, never a wrong value. Knows no particular message.
+// message: a message of the wrong length throws a ShardError and never yields a wrong value. Independent of
+// any particular message.
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
-/** Sequence numbers, generations and counts that may exceed 2^32 travel as f64 and must be whole. */
+/**
+ * Checks that a number is whole. Sequence numbers, generations and counts that may exceed 2^32 travel as f64.
+ */
 function checkWhole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new ShardError(SHARD_BAD_MESSAGE, `not a whole number: ${value}`);
@@ -18,7 +21,7 @@ export class MessageWriter {
   #bytes: Buffer;
   #at = 0;
 
-  /** `capacity`: expected length in bytes. If it is exact, nothing is copied. */
+  /** `capacity`: expected length in bytes. If it is exact, `finish` copies nothing. */
   constructor(capacity = 256) {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, 16));
   }
@@ -65,7 +68,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** A whole number below 2^53, as f64. */
+  /** Appends a whole number below 2^53 as f64. */
   whole(value: number): this {
     const at = this.#room(8);
     this.#bytes.writeDoubleLE(checkWhole(value), at);
@@ -78,12 +81,12 @@ export class MessageWriter {
     return this;
   }
 
-  /** u32 length, then the bytes. */
+  /** Appends a u32 length, then the bytes. */
   block(value: Uint8Array): this {
     return this.u32(value.length).bytes(value);
   }
 
-  /** u16 length, then UTF-8. Throws a RangeError for more than 65,535 bytes. */
+  /** Appends a u16 length, then UTF-8. Throws a RangeError for more than 65,535 bytes. */
   text(value: string): this {
     const length = Buffer.byteLength(value, "utf8");
     this.u16(length);
@@ -160,7 +163,10 @@ export class MessageReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
-  /** A count of items of at least `itemBytes` each. Refuses one that cannot fit into the rest. */
+  /**
+   * Reads a count of items of at least `itemBytes` each. Throws if that many items cannot fit into the rest
+   * of the message.
+   */
   count(itemBytes: number): number {
     const count = this.u32();
     if (count * itemBytes > this.#bytes.length - this.#at) {

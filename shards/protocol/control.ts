@@ -12,14 +12,14 @@ import { Op } from "./ops.js";
 import { encodeOk, openReply } from "./reply.js";
 
 export interface ShardField {
-  /** u16, permanent number of the field in its index. */
+  /** u16. Permanent number of the field in its index. */
   slot: number;
   name: string;
   /** TYPE_* of engine-wasm/assembly/layout.ts. */
   type: number;
   /** FLAG_* of engine-wasm/assembly/layout.ts. */
   flags: number;
-  /** Language number of its text (engine-wasm/host/stemmer.ts), 0 for none. */
+  /** Number of the language of the field's text (engine-wasm/host/stemmer.ts), 0 for none. */
   language: number;
 }
 
@@ -36,8 +36,8 @@ export type VectorSource = (typeof SOURCES)[number];
 export interface VectorPolicy {
   source: VectorSource;
   /**
-   * For pushed vectors and those from an endpoint: differs if they cannot be compared. Vectors of a model
-   * have the model's number.
+   * Meaningful for pushed vectors and for vectors from an endpoint: vectors with different origins cannot be
+   * compared. A model's vectors have the model's number as their origin.
    */
   origin: number;
 }
@@ -49,7 +49,8 @@ export interface SchemaRequest {
 
 export interface OpenRequest extends SchemaRequest {
   /**
-   * Every shard has had the index, so a shard without it has lost it. Otherwise opening creates a new one.
+   * True if every shard has had the index, so a shard without it has lost it. If false, opening creates a
+   * missing index.
    */
   made: boolean;
   /** Source of its vectors. */
@@ -82,13 +83,13 @@ export interface IndexStats {
   segmentBytes: number;
   /** Size of the WASM memory in bytes. */
   memoryBytes: number;
-  /** Terms summed over the segments (a term of two segments counts twice). */
+  /** Number of terms, summed over the segments (a term in two segments counts twice). */
   terms: number;
   /** Segments of an older schema version waiting to be re-indexed. */
   staleSegments: number;
-  /** A merge or re-index is running. */
+  /** True while a merge or re-index is running. */
   merging: boolean;
-  /** There may be work to do once the index is quiet. */
+  /** True if there may be work to do once the index is quiet. */
   maintenanceDue: boolean;
   /** Bytes of documents in requests that wait for their commit. */
   queuedBytes: number;
@@ -254,7 +255,10 @@ export function decodeUid(reader: MessageReader): number {
   return whole(readObject(reader), "uid");
 }
 
-/** No read will ask for an older generation. Reads and writes say so too; this is for when there are none. */
+/**
+ * Reports that no read will ask for a generation below `oldestGeneration`. Reads and writes carry the same
+ * information; this message is for when there are none.
+ */
 export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<ArrayBuffer> {
   return encode(Op.IN_USE, { uid, oldestGeneration });
 }

@@ -1,6 +1,8 @@
-// Errors between a shard and the server: a code to match on, and a sentence for the log.
+// Errors between a shard and the server: a code to match on, and a message for the log.
 
-/** A fault closed the index, which is being reopened, or the shard is shutting down: retry. */
+/**
+ * A fault closed the index and it is being reopened, or the shard is shutting down. The caller should retry.
+ */
 export const SHARD_UNAVAILABLE = "SK-SE-503";
 /** The index is not open in this shard: send OPEN first. */
 export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
@@ -8,7 +10,7 @@ export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
 export const SHARD_BAD_MESSAGE = "SHARD-BAD-MESSAGE";
 /** Stored bytes failed their checks: the index cannot be opened without a repair. */
 export const SHARD_DAMAGED = "SHARD-DAMAGED";
-/** Stored bytes of another version of Skein that this one cannot read. */
+/** The stored bytes were written by another version of Skein and this version cannot read them. */
 export const SHARD_VERSION = "SHARD-VERSION";
 /** The database refused a write; nothing has changed. */
 export const SHARD_STORAGE = "SHARD-STORAGE";
@@ -38,7 +40,7 @@ export type ShardErrorCode =
 
 export class ShardError extends Error {
   readonly code: ShardErrorCode;
-  /** The index concerned, for SHARD_DAMAGED and SHARD_VERSION. */
+  /** The affected index, for SHARD_DAMAGED and SHARD_VERSION. */
   readonly uid: number | undefined;
 
   constructor(code: ShardErrorCode, message: string, options?: ErrorOptions & { uid?: number | undefined }) {

@@ -18,9 +18,9 @@ export interface HighlightField {
   name: string;
   /** Number of the language used to stem its text, 0 for none. */
   language: number;
-  /** It holds part numbers: a whole value also counts as one word. */
+  /** True if the field contains part numbers. A whole value then also counts as one word. */
   sku: boolean;
-  /** Words are found inside longer ones. */
+  /** True if words are also found inside longer words. */
   infix: boolean;
 }
 
@@ -29,9 +29,9 @@ export interface HighlightField {
  * of a word (TERM_STEM) or for a whole part number (TERM_SKU).
  */
 export interface HighlightWord {
-  /** Mark what they stand for: a token, a joined token, a whole value. */
+  /** Mark the text that they stand for: a token, a joined token or a whole value. */
   terms: string[];
-  /** Mark the beginning of terms that start with them. */
+  /** Mark the beginning of every term that starts with one of them. */
   prefixes: string[];
   /** Other spellings, marked like `terms`, but only where no prefix of the word fits. */
   typos: string[];
@@ -45,7 +45,7 @@ export interface HighlightRequest {
   fields: HighlightField[];
   /** In query order. */
   words: HighlightWord[];
-  /** Tokens to show of a longer field, 0: all. */
+  /** Number of tokens to show of a longer field; 0 shows all. */
   snippetTokens: number;
   startTag: string;
   endTag: string;
@@ -76,7 +76,7 @@ export interface FetchedDocument {
   highlight: Uint8Array;
 }
 
-/** Bytes of options without names; names make the message grow. */
+/** Bytes of encoded options without member names. If there are names, the message buffer grows. */
 export const FETCH_OPTIONS_BYTES = 1 + 8;
 
 export interface GetRequest {
@@ -93,7 +93,9 @@ const HAS_EXCLUDE_FIELDS = 2;
 const HAS_HIGHLIGHT = 4;
 const HAS_BYTES_MAX = 8;
 
-/** The rest of a message. Names are common and few, so they are written plainly. */
+/**
+ * Writes fetch options as the rest of a message. Member names are few, so they are written as plain strings.
+ */
 export function putFetchOptions(
   writer: MessageWriter,
   { fields, excludeFields, highlight, bytesMax }: FetchOptions,
@@ -183,7 +185,7 @@ export function decodeFetch(reader: MessageReader): FetchRequest {
   return { uid, seqs, ...readFetchOptions(reader) };
 }
 
-/** The rest of a message. */
+/** Reads fetch options as the rest of a message. */
 export function readFetchOptions(reader: MessageReader): FetchOptions {
   const flags = reader.u8();
   const options: FetchOptions = {};
@@ -220,7 +222,7 @@ export function putDocuments(writer: MessageWriter, documents: readonly FetchedD
   return writer;
 }
 
-/** The rest of a reply. */
+/** Reads documents as the rest of a reply. */
 export function readDocuments(reader: MessageReader): FetchedDocument[] {
   const documents: FetchedDocument[] = [];
   for (let left = reader.count(10); left > 0; left--) {

@@ -1,6 +1,6 @@
-// The read channel: a MessagePort between the server and one life of a shard's thread. A message is a
-// sequence of frames, everything from one turn of the event loop, because a thread hop costs more than a
-// small read. Each read has its own reply, and replies may come in any order.
+// The read channel: a MessagePort between the server and one run of a shard's thread. A message is a sequence
+// of frames with everything from one turn of the event loop, because a thread hop costs more than a small
+// read. Each read has its own reply, and replies may arrive in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
 // The id is chosen by the requester and returned with the reply. The flow is the tenant whose share of the
 // thread the read uses (fair-queue.ts); it is 0 in replies.

@@ -4,7 +4,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
 
-/** Connects one more reading thread: the shard's ends of its two channels. */
+/** Connects another reading thread: the shard's ends of the two channels to that thread. */
 export interface ShardPorts {
   readonly reads: MessagePort;
   readonly memories: MessagePort;
@@ -13,7 +13,7 @@ export interface ShardPorts {
 /** To the shard. */
 export type MemoryRequest =
   | { readonly kind: "borrow"; readonly uid: number }
-  /** Requests the current model for vectors too, readable for the duration of the loan. */
+  /** Also requests the current model for vectors, readable for the duration of the loan. */
   | { readonly kind: "model"; readonly uid: number; readonly loan: number }
   /** The borrower no longer reads the memory of this loan. */
   | { readonly kind: "return"; readonly loan: number };

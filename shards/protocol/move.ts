@@ -26,7 +26,7 @@ export interface MovedDocument {
 export interface MovedVector {
   /** Origin of the vector; useless unless it is the current one. */
   origin: number;
-  /** VECTOR_BYTES. */
+  /** VECTOR_BYTES bytes. */
   vector: Uint8Array;
 }
 
@@ -34,16 +34,16 @@ export interface StoredRequest {
   uid: number;
   /** Only documents with a larger seq; 0 to begin. */
   afterSeq: number;
-  /** The page ends with the document that reaches this size. */
+  /** The page ends with the document that makes it reach this size. */
   bytesMax: number;
 }
 
 export interface StoredPage {
-  /** Values of the index's manifest; all 0 if the shard has no such index. */
+  /** Values from the index's manifest; all 0 if the shard has no such index. */
   generation: number;
   maxSeq: number;
   liveDocs: number;
-  /** There may be more documents after this page. */
+  /** True if there may be more documents after this page. */
   more: boolean;
   /** Ascending by seq. */
   documents: MovedDocument[];
@@ -52,9 +52,9 @@ export interface StoredPage {
 export interface AdoptRequest {
   uid: number;
   generation: number;
-  /** At least the largest seq of the documents; the next write's seqs are larger. */
+  /** At least the largest seq of the documents. The seqs of the next write are larger. */
   maxSeq: number;
-  /** Ascending by seq, larger than all adopted before. */
+  /** Ascending by seq. All seqs are larger than those adopted before. */
   documents: MovedDocument[];
 }
 

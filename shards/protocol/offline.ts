@@ -1,13 +1,13 @@
-// Job and report of the process that reads one shard's database for the commands that work on a stopped
-// server's data directory. Node sends them between processes by structured clone.
+// Job and report of the process that reads one shard's database, for the commands that work on the data
+// directory of a stopped server. Node sends them between processes by structured clone.
 import type { ShardSchema } from "./control.js";
 
 export interface OfflineIndex {
   uid: number;
   schema: ShardSchema;
   /**
-   * Number of shards in which the index lies, and this shard's number among them, which determines its
-   * documents.
+   * Number of shards that the index is spread over, and this shard's position among them. Together they
+   * determine which documents belong to this shard.
    */
   shards: number;
   part: number;
@@ -17,13 +17,12 @@ export interface OfflineJob {
   task: "check" | "repair";
   dataDir: string;
   shard: number;
-  /** All indexes of the catalog that lie in the shard. */
+  /** All indexes in the catalog that are stored in this shard. */
   indexes: OfflineIndex[];
   /** The indexes to work on; null for all. */
   only: number[] | null;
   /**
-   * Indexes that are being dropped, were never created, or were being spread to this shard: they do not
-   * count.
+   * Indexes that are being dropped, were never created, or were being spread to this shard. They are ignored.
    */
   dropping: number[];
   /** Repair: only report what would be done. */
@@ -33,7 +32,7 @@ export interface OfflineJob {
 /** A document that repair cannot keep, identified by its key. */
 export interface LostDocument {
   seq: number;
-  /** As in the damaged record, so it may be wrong; "" if there is no record. */
+  /** The id in the damaged record, so it may be wrong; "" if there is no record. */
   id: string;
 }
 
@@ -41,7 +40,7 @@ export interface IndexRepair {
   documents: number;
   segments: number;
   lost: LostDocument[];
-  /** Possible differences from what was acknowledged. */
+  /** Possible differences between the repaired index and the acknowledged writes. */
   warnings: string[];
 }
 
@@ -62,7 +61,7 @@ export interface ShardReport {
   location: string;
   /** Problems of the database as a whole, which make its indexes unreadable. */
   problems: string[];
-  /** The database's files had to be repaired first. */
+  /** True if the database's files had to be repaired first. */
   filesRepaired: boolean;
   indexes: IndexReport[];
 }

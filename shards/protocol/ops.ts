@@ -51,16 +51,16 @@ export const REPLY_OK = 0;
 export const REPLY_ERROR = 1;
 
 /**
- * What a write does with its documents. SYNC is an upsert that leaves a document alone if the stored one is
- * the same JSON value. A SYNC document without bytes is a mark: whatever is stored under the id stays,
- * because its new version is unknown.
+ * What a write does with its documents. SYNC is an upsert that leaves the stored document alone if it is the
+ * same JSON value. A SYNC document without bytes is a mark: whatever is stored under the id stays, because
+ * its new version is unknown.
  */
 export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4, SYNC: 5 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
 /** Failure codes of a document in addition to the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
 export const DOC_EXISTS = 100; // create: the id is taken
-export const DOC_MISSING = 101; // update, delete: no such id
+export const DOC_MISSING = 101; // update, delete: no document with that id
 export const DOC_TOO_LARGE = 102; // the document, or the result of an update
 export const DOC_BATCH_TOO_LARGE = 103; // the request's updates would rewrite too many bytes
 

@@ -1,5 +1,5 @@
-// SEARCH_PAGE: a search and the stored documents of one page of its rows, for an index that lies in one
-// shard, so that no other shard can have a better row.
+// SEARCH_PAGE: a search and the stored documents of one page of its rows. Only for an index that is stored in
+// one shard, so that no other shard can have a better row.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
 //            u32 + program, options as of FETCH
@@ -20,7 +20,7 @@ import { type ProgramRequest, programHead } from "./program.js";
 import { openReply } from "./reply.js";
 
 export interface PageRequest extends ProgramRequest {
-  /** Rows whose documents are wanted: [offset, offset + count). */
+  /** The rows whose documents are requested: [offset, offset + count). */
   offset: number;
   count: number;
   options: FetchOptions;
@@ -29,7 +29,7 @@ export interface PageRequest extends ProgramRequest {
 export interface PageReply {
   /** The engine's result bytes. */
   result: Uint8Array;
-  /** In row order. Fewer than requested at the end, and if no more fit into `bytesMax`. */
+  /** In row order. Fewer than requested if the result ends earlier or no more fit into `bytesMax`. */
   documents: FetchedDocument[];
 }
 

@@ -11,17 +11,17 @@ import { openReply } from "./reply.js";
 export interface ProgramRequest {
   uid: number;
   /**
-   * Reads: the newest snapshot with a generation <= this one answers. DELETE_WHERE: the write's own
+   * For reads: the newest snapshot with a generation <= this one answers. For DELETE_WHERE: the write's own
    * generation.
    */
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
-  /** Date.now() after which the answer is useless; 0 or absent: none. Reads only. */
+  /** Date.now() after which the reply is useless; 0 or absent means no deadline. Reads only. */
   deadline?: number;
   /**
-   * EXPAND, COMPANY or SEARCH program, or EXPLAIN or NEAREST question. DELETE_WHERE takes a SEARCH program
-   * and deletes the rows that it returns.
+   * An EXPAND, COMPANY or SEARCH program, or an EXPLAIN or NEAREST question. DELETE_WHERE takes a SEARCH
+   * program and deletes the rows that it returns.
    */
   program: Uint8Array;
 }
@@ -33,7 +33,7 @@ export interface DeleteWhereReply {
 
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** The start of a request with a program, with space for what follows. */
+/** Starts a request with a program, and reserves `bytesAfter` bytes for what follows. */
 export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): MessageWriter {
   return new MessageWriter(HEAD_BYTES + bytesAfter)
     .u8(op)

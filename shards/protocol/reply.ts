@@ -18,7 +18,7 @@ export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
 }
 
-/** True if the reply carries an error or is malformed, in which case `openReply` throws. */
+/** True if the reply contains an error or is malformed. `openReply` throws in both cases. */
 export function isRefusal(reply: Uint8Array): boolean {
   return reply[0] !== REPLY_OK;
 }

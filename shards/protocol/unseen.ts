@@ -1,5 +1,6 @@
-// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that a completely read feed did not contain: live
-// documents with a seq below beforeSeq that is not in the set. Larger seqs were written after the run began.
+// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that were missing from a completely read feed. These
+// are the live documents with a seq below beforeSeq that is not in the set. Documents with larger seqs were
+// written after the run began.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
 //   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the 512 seqs of the page
@@ -13,7 +14,7 @@ const PAGE_SEQS = 512;
 const PAGE_BYTES = PAGE_SEQS / 8;
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** A set of sequence numbers. Two million consecutive ones take some 400 KiB. */
+/** A set of sequence numbers. Two million consecutive ones take about 400 KiB. */
 export class SeqSet {
   /** Start of the bits of each page, by page number. */
   readonly #pages = new Map<number, number>();

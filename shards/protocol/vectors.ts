@@ -18,11 +18,11 @@ import { openReply } from "./reply.js";
 
 export interface NumberedModel {
   number: number;
-  /** The first model whose vectors can be compared with this one's. */
+  /** Number of the oldest model whose vectors can be compared with this model's. */
   since: number;
-  /** Number of documents in the index when it was trained. */
+  /** Number of documents in the index when the model was trained. */
   documents: number;
-  /** Fields it was trained on: equal numbers mean equal fields. */
+  /** Identifies the fields that the model was trained on: equal numbers mean equal fields. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;
@@ -70,7 +70,7 @@ export interface SampledDocument {
 export interface PendingRequest {
   uid: number;
   limit: number;
-  /** The answer ends with the document that reaches this size. */
+  /** The answer ends with the document that makes it reach this size. */
   bytesMax: number;
 }
 
@@ -145,7 +145,7 @@ export function encodeModelOfReply(model: NumberedModel | null): Uint8Array<Arra
   return putModel(new MessageWriter(1 + MODEL_HEAD_BYTES + sent.bytes.length).u8(REPLY_OK), sent).finish();
 }
 
-/** Null if the shard has none. */
+/** Null if the shard has no model. */
 export function decodeModelOfReply(reply: Uint8Array): NumberedModel | null {
   const model = readModel(openReply(reply));
   return model.number === 0 ? null : model;

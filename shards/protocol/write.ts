@@ -16,7 +16,7 @@ import { openReply } from "./reply.js";
 export interface WriteDocument {
   /** Position in the client's request; failures refer to it. */
   index: number;
-  /** Ascending within a request, and larger than every seq sent before. */
+  /** Ascending within a request, and larger than all seqs sent before. */
   seq: number;
   id: string;
   /** hash64 of the id's UTF-8. */
@@ -27,7 +27,7 @@ export interface WriteDocument {
 
 export interface WriteRequest {
   uid: number;
-  /** Grows from write to write. Visible to reads of this or a later generation. */
+  /** Increases from write to write. The write is visible to reads of this or a later generation. */
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
@@ -48,9 +48,12 @@ export interface WriteFailure {
 
 export interface WriteReply {
   failures: WriteFailure[];
-  /** Documents of a SYNC already stored with the same value. */
+  /** Number of documents in a SYNC that are already stored with the same value. */
   unchanged: number;
-  /** Seqs of the stored versions that a SYNC left in place: for unchanged documents, marks and failures. */
+  /**
+   * Seqs of the stored versions that a SYNC left in place, because the document was unchanged, a mark or a
+   * failure.
+   */
   kept: number[];
   /** Live documents of this shard after the write. */
   liveDocs: number;
@@ -79,7 +82,7 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-/** Header fields that a message encoded in advance gets just before it is sent. */
+/** Header fields of a message encoded in advance, filled in just before it is sent. */
 export interface WriteStamp {
   uid: number;
   generation: number;
@@ -116,7 +119,10 @@ export function askWrite(message: Uint8Array): void {
   message[0] = Op.WRITE;
 }
 
-/** An encoded WRITE without the documents at these positions of the request; null if none is left. */
+/**
+ * Returns an encoded WRITE without the documents at these positions of the request; null if no document is
+ * left.
+ */
 export function withoutDocuments(
   message: Uint8Array,
   positions: ReadonlySet<number>,
@@ -131,7 +137,7 @@ export function writtenDocuments(message: Uint8Array): readonly WriteDocument[] 
   return decodeWrite(new MessageReader(message.subarray(1))).documents;
 }
 
-/** The marks of an encoded SYNC's documents: whatever is stored under their ids stays. */
+/** Turns the documents of an encoded SYNC into marks: whatever is stored under their ids stays. */
 export function asMarks(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const request = decodeWrite(new MessageReader(message.subarray(1)));
   const documents = request.documents.map((document) => ({ ...document, raw: new Uint8Array(0) }));

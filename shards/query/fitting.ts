@@ -1,4 +1,4 @@
-// Collects the documents of an answer of limited size, in order, up to the first that does not fit.
+// Collects documents for an answer of limited size, in order, up to the first one that does not fit.
 import type { FetchedDocument } from "../protocol/fetch.js";
 
 export class FittingDocuments {
@@ -14,7 +14,7 @@ export class FittingDocuments {
     return this.#bytesLeft;
   }
 
-  /** Returns false if it does not fit; then no more may be added. */
+  /** Returns false if the document does not fit. No more may be added after that. */
   add(document: FetchedDocument): boolean {
     this.#bytesLeft -= document.document.length + document.highlight.length;
     if (this.#bytesLeft < 0) return false;

@@ -16,7 +16,7 @@ interface FieldHighlight {
 
 interface MarkedText extends MarkedTokens {
   text: Buffer;
-  /** The value continues after the text. */
+  /** True if the value continues after the text. */
   cut: boolean;
 }
 
@@ -58,8 +58,8 @@ export class Highlighter {
   }
 
   /**
-   * Highlight of a field, for the element with the most distinct words; null without a match in the first
-   * HIGHLIGHT_TEXT_BYTES.
+   * Returns the highlight of a field. If the value is an array, the element with the most distinct words is
+   * shown. Null if nothing matches within the first HIGHLIGHT_TEXT_BYTES.
    */
   #field(value: unknown, field: HighlightField): FieldHighlight | null {
     let best: MarkedText | null = null;
@@ -112,7 +112,7 @@ function spelling({ text, tokens }: MarkedText, { first, matchedLast }: Mark): s
   return text.toString("utf8", (tokens[first] as Token).start, (tokens[matchedLast] as Token).end);
 }
 
-/** The value's UTF-8, cut between two code points if it is longer than `bytesMax`. */
+/** Returns the value as UTF-8, cut between two code points if it is longer than `bytesMax`. */
 function textHead(value: string, bytesMax: number): { text: Buffer; cut: boolean } {
   const text = Buffer.from(value, "utf8");
   if (text.length <= bytesMax) return { text, cut: false };

@@ -1,5 +1,5 @@
-// Finds the tokens of a text that the words of a query stand for. Terms, prefixes and sequences mean the same
-// as in the engine, so marks agree with matches. Knows tokens, not their text.
+// Finds the tokens of a text that the query's words stand for. Terms, prefixes and sequences mean the same as
+// in the engine, so marks agree with matches. Works on tokens; the text itself is handled elsewhere.
 import { TERM_LANGUAGE, TERM_SKU, TERM_STEM } from "../../engine-wasm/assembly/layout.js";
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import { stem } from "../../engine-wasm/host/stemmer.js";
@@ -9,15 +9,17 @@ import type { HighlightField, HighlightWord } from "../protocol/fetch.js";
 export interface Mark {
   readonly first: number;
   readonly last: number;
-  /** The marked beginning of the last token's term; null: the whole token. */
+  /**
+   * The typed beginning of the last token's term, which is what is marked; null if the whole token is marked.
+   */
   readonly typed: string | null;
-  /** Last token of the match; after `last` if only the beginning was typed. */
+  /** Last token of the match. It comes after `last` if only the beginning was typed. */
   readonly matchedLast: number;
-  /** Numbers of the words it stands for. */
+  /** Numbers of the query words that the mark stands for. */
   readonly words: readonly number[];
 }
 
-/** The plain tokens of a text and its marks, in ascending order, no two sharing a token. */
+/** The plain tokens of a text, and its marks in ascending order. No two marks share a token. */
 export interface MarkedTokens {
   readonly tokens: readonly Token[];
   readonly marks: readonly Mark[];
@@ -35,7 +37,7 @@ interface Sequence {
 
 /** The words that a term stands for, by number. */
 interface Stands {
-  /** Words that equal the term or have it as a form. */
+  /** Words that equal the term or that the term is a form of. */
   readonly words: number[];
   /** Words that the term is another spelling of. */
   readonly typos: number[];
@@ -112,8 +114,8 @@ export class MarkedWords {
   }
 
   /**
-   * Adds a mark for tokens first..last, which together are `term`, if it, its stem or something it contains
-   * stands for a word.
+   * Adds a mark for tokens first..last if `term`, which they form together, stands for a word. Also considers
+   * the term's stem and the infixes that it contains.
    */
   #markTerm(
     found: Mark[],
@@ -144,7 +146,7 @@ export class MarkedWords {
     return null;
   }
 
-  /** Adds marks for the sequences that begin with the term at a position. */
+  /** Adds marks for the sequences that begin with `term` at `position`. */
   #markSequences(found: Mark[], text: TextTokens, position: number, term: string): void {
     const sequences = this.#sequences.get(term);
     if (sequences === undefined) return;
@@ -167,7 +169,7 @@ function listed<T>(lists: Map<string, T[]>, key: string): T[] {
 /** The tokens of a text by position. */
 class TextTokens {
   readonly plain: Token[] = [];
-  /** By position of their first part. */
+  /** Joined tokens, by position of their first part. */
   readonly joined = new Map<number, Token>();
 
   constructor(tokens: readonly Token[]) {
@@ -177,7 +179,7 @@ class TextTokens {
     }
   }
 
-  /** Last plain token of the term at a position, or -1 if it is not there. */
+  /** Returns the last plain token of the term at a position, or -1 if the term does not occur there. */
   lastOf(term: string, position: number): number {
     if (this.plain[position]?.term === term) return position;
     const joined = this.joined.get(position);
@@ -201,12 +203,12 @@ function typedMark(
     rest = rest.slice(length);
   }
   const complete = rest.length >= (plain[at] as Token).term.length;
-  // A word of a joined token is that word, not the beginning of more.
+  // A word inside a joined token is a match of that word, not the beginning of a longer one.
   const matchedLast = at === first ? first : last;
   return { first, last: at, typed: complete ? null : rest, matchedLast, words };
 }
 
-/** Adds the marks of a sequence at a position: one per term, and one for terms that touch. */
+/** Adds the marks of a sequence at a position: one per term. Terms that touch share one mark. */
 function markSequence(found: Mark[], text: TextTokens, position: number, { terms, words }: Sequence): void {
   const ranges: { first: number; last: number }[] = [];
   for (const [i, term] of terms.entries()) {
@@ -231,7 +233,7 @@ function merged(found: Mark[]): Mark[] {
   return marks;
 }
 
-/** The surviving mark of two that share a token. `a` begins no later than `b`. */
+/** Merges two marks that share a token into one. `a` begins no later than `b`. */
 function union(a: Mark, b: Mark): Mark {
   const longer = a.last === b.last ? longerTyped(a.typed, b.typed) : a.last > b.last ? a.typed : b.typed;
   return {

@@ -1,11 +1,11 @@
-// The part of a stored document that an answer shows: whole members, copied as written. Internal members
-// never show; `id` always does.
+// The part of a stored document that an answer shows: whole members, copied as written. Internal members are
+// never shown; `id` always is.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { DocumentRecord } from "../segments/document-record.js";
 import { isInternal } from "./internal.js";
 import { joinMembers } from "./splice.js";
 
-/** Names of members to keep (in addition to `id`) or to leave out; `fields` wins. */
+/** Names of members to keep (in addition to `id`) or to leave out. If both are given, `fields` applies. */
 export interface Projection {
   fields: ReadonlySet<string> | null;
   excludeFields: ReadonlySet<string> | null;
@@ -27,7 +27,7 @@ function shows(name: string, { fields, excludeFields }: Projection): boolean {
   return excludeFields === null || !excludeFields.has(name);
 }
 
-/** JSON bytes to show; a view into the record if that is everything. */
+/** Returns the JSON bytes to show; a view into the record if the whole document is shown. */
 export function project(record: DocumentRecord, projection: Projection, workbench: Workbench): Uint8Array {
   const { raw, internal } = record;
   if (!internal && projection.fields === null && projection.excludeFields === null) return raw;

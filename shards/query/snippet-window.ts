@@ -2,11 +2,11 @@
 // words, from the start of its sentence if that fits. Pure.
 import type { TextBreak } from "./text-breaks.js";
 
-/** Tokens `first` to `last`, marked as one. */
+/** Tokens `first` to `last`, marked together. */
 interface MarkedRange {
   readonly first: number;
   readonly last: number;
-  /** Numbers of the query words it stands for. */
+  /** Numbers of the query words that the mark stands for. */
   readonly words: readonly number[];
 }
 
@@ -17,8 +17,9 @@ export interface SnippetWindow {
 }
 
 /**
- * `marks` ascend and share no tokens. If `size` is 0 or the text is not longer, returns everything. A mark is
- * never cut: the window shrinks to leave out one at its edge, and exceeds `size` only if a single mark does.
+ * `marks` are ascending and share no tokens. Returns everything if `size` is 0 or the text has at most `size`
+ * tokens. A mark is never cut: the window shrinks to leave out a mark at its edge, and exceeds `size` only if
+ * a single mark is longer.
  */
 export function chooseWindow(
   tokens: number,
@@ -41,8 +42,8 @@ export function chooseWindow(
 }
 
 /**
- * Marks from..to within `size` tokens: most distinct words, then most marks, then the closest, then the
- * earliest.
+ * Returns the best marks from..to within `size` tokens: those with the most distinct words, then the most
+ * marks, then the closest together, then the earliest.
  */
 function bestStretch(marks: readonly MarkedRange[], size: number): { from: number; to: number } {
   const counts = new Map<number, number>();
@@ -74,8 +75,9 @@ function leave(counts: Map<number, number>, { words }: MarkedRange): void {
 }
 
 /**
- * A start low..high: the last sentence that begins there; else the clause nearest to the start that centres
- * the stretch; else that start.
+ * Chooses a start between low and high: the last position where a sentence begins; otherwise, of the
+ * positions where a clause begins, the one nearest to the start that centres the stretch; otherwise that
+ * start.
  */
 function chooseStart(
   low: number,

@@ -8,7 +8,7 @@ const OPEN = Buffer.from("{");
 const CLOSE = Buffer.from("}");
 const COMMA = Buffer.from(",");
 
-/** An object of these members, each given as the bytes from its name to the end of its value. */
+/** Builds an object from these members. Each is given as the bytes from its name to the end of its value. */
 export function joinMembers(members: readonly Uint8Array[]): Uint8Array {
   const parts: Uint8Array[] = [OPEN];
   for (const [i, member] of members.entries()) {
@@ -24,8 +24,8 @@ function bytesOf(raw: Uint8Array, member: Member): Uint8Array {
 }
 
 /**
- * `base` with its top-level members replaced by those of `patch` with the same name, and new ones appended.
- * `id` stays that of the base. Of a repeated name, the last value counts.
+ * Returns `base` with its top-level members replaced by the members of `patch` with the same name. New
+ * members are appended. The `id` of `base` is kept. If a name repeats, its last value counts.
  */
 export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Workbench): Uint8Array {
   const changes = new Map<string, Uint8Array>();
@@ -38,7 +38,7 @@ export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Wo
   return joinMembers([...members.values()]);
 }
 
-/** The object without the top-level members with these names. */
+/** Returns the object without the top-level members that have these names. */
 export function withoutMembers(
   raw: Uint8Array,
   names: ReadonlySet<string>,

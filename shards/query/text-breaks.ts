@@ -7,7 +7,7 @@ export type TextBreak = "sentence" | "clause" | null;
 /** Ends a sentence, unless the next word is in lower case, as after "approx. ". */
 const FULL_STOP = /[.!?…][\p{Pe}\p{Pf}"']*\s/u;
 const CERTAIN_END = /[。！？\n\r]/u;
-/** Punctuation between words; without a space it is inside one, as in 12:30. */
+/** Punctuation between words. Without the space it would be inside a word, as in 12:30. */
 const CLAUSE = /[,;:)\]]\s|\s[-([]|[–—、，；：（）]/u;
 const LOWER_CASE = /^\p{Ll}/u;
 

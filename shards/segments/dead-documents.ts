@@ -34,8 +34,8 @@ export class DeadDocuments {
   #released = 0;
 
   /**
-   * For an index being opened. First deletes the listed documents: after a restart no read can ask for them.
-   * Throws the envelope's errors.
+   * Used while an index is being opened. First deletes the listed documents, because no read can ask for them
+   * after a restart. Throws the envelope's errors.
    */
   static async open(store: Store, uid: number): Promise<DeadDocuments> {
     const dead = new DeadDocuments();
@@ -51,7 +51,7 @@ export class DeadDocuments {
     return dead;
   }
 
-  /** Number of documents deleted from the database whose space was not reclaimed. */
+  /** Number of documents deleted from the database whose space has not been reclaimed yet. */
   get released(): number {
     return this.#released;
   }
@@ -73,7 +73,9 @@ export class DeadDocuments {
     }
   }
 
-  /** Generations whose dead documents no read of `oldestGeneration` or later can see. */
+  /**
+   * Returns the generations whose dead documents are invisible to every read of `oldestGeneration` or later.
+   */
   releasable(oldestGeneration: number): number[] {
     return [...this.#lists.keys()].filter((generation) => generation <= oldestGeneration);
   }
@@ -104,7 +106,9 @@ export class DeadDocuments {
     }
   }
 
-  /** Store operation that records that the space of this many deleted documents was reclaimed. */
+  /**
+   * Returns the store operation that records that the space of `documents` deleted documents was reclaimed.
+   */
   givenBack(uid: number, documents: number): StoreOp {
     this.#released -= documents;
     return putReleased(uid, this.#released);
@@ -118,7 +122,10 @@ function putReleased(uid: number, documents: number): StoreOp {
   return { type: "put", key: releasedDocumentsKey(uid), value };
 }
 
-/** Number of deleted documents whose space was not reclaimed. Throws the envelope's errors. */
+/**
+ * Returns the number of deleted documents whose space has not been reclaimed yet. Throws the envelope's
+ * errors.
+ */
 export function decodeReleasedDocuments(bytes: Uint8Array, what: string): number {
   const payload = unseal(ENVELOPE_RELEASED_DOCUMENTS, RELEASED_DOCUMENTS_VERSION, bytes, what);
   if (payload.length !== 8) throw new DamagedBytesError(`${what}: wrong length`);

@@ -1,5 +1,5 @@
-// Deleted rows of a segment as stored: one bit per row in an envelope. The engine works on its own bitsets of
-// live rows, derived from these. Immutable: a change creates a new one.
+// Deleted rows of a segment in stored form: one bit per row in an envelope. The engine works on its own
+// bitsets of live rows, derived from these. Immutable: a change creates a new object.
 import { DamagedBytesError, ENVELOPE_DELETED_ROWS, seal, unseal } from "../storage/envelope.js";
 
 const DELETED_ROWS_VERSION = 1;
@@ -34,7 +34,7 @@ export class DeletedRows {
     return ((this.#bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
   }
 
-  /** A new set with these and the given rows. */
+  /** Returns a new set that also contains the given rows. */
   with(rows: Iterable<number>): DeletedRows {
     const bits = Uint8Array.from(this.#bits);
     let count = this.count;

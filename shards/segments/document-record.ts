@@ -23,11 +23,11 @@ const ID_SHOWN_BYTES_MAX = 200;
 export interface DocumentRecord {
   internal: boolean;
   id: string;
-  /** JSON bytes; decoding returns a view into the stored value. */
+  /** JSON bytes. After decoding, a view into the stored value. */
   raw: Uint8Array;
 }
 
-/** The value of a document, in the scratch buffer. */
+/** Encodes a document's stored value into the scratch buffer. */
 export function encodeDocument(
   key: Uint8Array,
   { internal, id, raw }: DocumentRecord,
@@ -43,7 +43,9 @@ export function encodeDocument(
   return value;
 }
 
-/** Throws DamagedBytesError, which names the key, if the value is not what was stored under the key. */
+/**
+ * Throws DamagedBytesError, whose message names the key, if the value is not what was stored under the key.
+ */
 export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const head = (view[0] ?? 0) & ~FLAG_INTERNAL;
@@ -59,7 +61,7 @@ export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentReco
   };
 }
 
-/** True if the record has a checksum; those of early builds have none. */
+/** True if the record has a checksum. Records of early builds have none. */
 export function isChecked(value: Uint8Array): boolean {
   return ((value[0] ?? 0) & ~FLAG_INTERNAL) === HEAD_CHECKED;
 }

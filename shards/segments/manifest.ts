@@ -1,12 +1,13 @@
-// The manifest of one index in one shard: the list of its segments and the counters that must survive. What
-// it does not name does not exist. Bytes are a FlatBuffers table, so fields can be added at the end:
+// The manifest of one index in one shard: the list of its segments and the counters that must survive.
+// Anything that the manifest does not list does not exist. The bytes are a FlatBuffers table, so fields can
+// be added at the end:
 //
 //   table Segment  { id:uint; rows:uint; bytes:uint; pieces:uint; schema_version:uint;
 //                    first_seq:double; last_seq:double; deleted:uint; }
 //   table Manifest { generation:double; max_seq:double; next_segment:uint; schema_version:uint;
 //                    segments:[Segment]; }
 //
-// Table code by hand: field n has vtable offset 4 + 2n. ON DISK - never renumber, only append.
+// The table code is written by hand: field n has vtable offset 4 + 2n. ON DISK - never renumber, only append.
 import { Builder, ByteBuffer } from "flatbuffers";
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { DamagedBytesError, ENVELOPE_MANIFEST, seal, unseal } from "../storage/envelope.js";
@@ -22,11 +23,11 @@ export interface SegmentRecord {
   bytes: number;
   /** Number of stored pieces. */
   pieces: number;
-  /** Version of the schema the segment was built with. */
+  /** Version of the schema that the segment was built with. */
   schemaVersion: number;
   firstSeq: number;
   lastSeq: number;
-  /** Number of rows marked as deleted. Above 0, there is a deleted-rows record. */
+  /** Number of rows marked as deleted. If above 0, there is a deleted-rows record. */
   deleted: number;
 }
 
@@ -111,7 +112,7 @@ class Table {
   }
 }
 
-/** Reads and checks a manifest. Throws the envelope's errors; `what` names the record in them. */
+/** Reads and checks a manifest. Throws the envelope's errors; `what` names the record in error messages. */
 export function decodeManifest(bytes: Uint8Array, what: string): Manifest {
   const payload = unseal(ENVELOPE_MANIFEST, MANIFEST_VERSION, bytes, what);
   const buffer = new ByteBuffer(payload);

@@ -1,13 +1,16 @@
 // Chooses the neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers
-// by size. A run of neighbours of one tier or below is merged, smallest tier first, if the run is long enough
-// and its largest segment is not much larger than all others together. So each merge moves a document into a
-// much larger segment, and a document is copied a logarithmic number of times.
+// by size. A run of neighbours in the same tier or below is merged, smallest tier first, if the run is long
+// enough and its largest segment is not much larger than all the others together. Each merge therefore moves
+// a document into a much larger segment, so a document is copied only a logarithmic number of times.
 
 const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;
 const TIER_FACTOR = 4;
 const RUN_MAX = 12;
-/** A merged segment up to the first of these sizes may be the whole index; none exceeds the second. */
+/**
+ * A merged segment of up to MERGED_WHOLE_BYTES is always allowed, even if it is the whole index. No merged
+ * segment exceeds MERGED_BYTES_MAX.
+ */
 const MERGED_WHOLE_BYTES = 32 * MIB;
 const MERGED_BYTES_MAX = 512 * MIB;
 const DELETED_SHARE_MAX = 0.3;
@@ -16,7 +19,7 @@ export interface MergeCandidate {
   bytes: number;
   rows: number;
   deleted: number;
-  /** The segment is waiting for re-indexing and is never merged with others. */
+  /** True if the segment is waiting for re-indexing. It is then never merged with others. */
   stale: boolean;
 }
 
@@ -25,7 +28,7 @@ export interface MergeChoice {
   count: number;
 }
 
-/** Bytes that remain without deleted rows, estimated from the share of live rows. */
+/** Estimated size without deleted rows, from the share of live rows. */
 function liveBytes({ bytes, rows, deleted }: MergeCandidate): number {
   return rows === 0 ? 0 : bytes * (1 - deleted / rows);
 }
@@ -42,8 +45,8 @@ function limitOf(candidates: readonly MergeCandidate[], { shareMax }: MergeEager
 }
 
 /**
- * Length of the longest beginning of the run whose merged segment stays within the limits; 0 if even two are
- * too large.
+ * Returns the length of the longest prefix of the run whose merged segment stays within the limits; 0 if even
+ * two segments are too large.
  */
 function fitting(
   candidates: readonly MergeCandidate[],
@@ -65,16 +68,16 @@ function fitting(
 export interface MergeEagerness {
   /** Minimum length of a run, at least 2. */
   runMin: number;
-  /** Minimum total size of all segments but the largest, as a share of the largest. */
+  /** Minimum total size of all segments in the run except the largest, as a share of the largest. */
   othersMin: number;
   /**
-   * Maximum size of the merged segment, as a share of all segments. While a merge runs, memory holds both its
-   * input and its output.
+   * Maximum size of the merged segment, as a share of all segments. While a merge runs, both its input and
+   * its output are in memory.
    */
   shareMax: number;
 }
 
-/** The next merge, or null. A single segment is chosen if many of its rows are deleted. */
+/** Returns the next merge, or null. Chooses a single segment if many of its rows are deleted. */
 export function chooseMerge(
   candidates: readonly MergeCandidate[],
   eagerness: MergeEagerness,
@@ -93,7 +96,7 @@ export function chooseMerge(
   return first < 0 ? null : { first, count: 1 };
 }
 
-/** The first run of neighbours of a tier <= level that is worth merging. */
+/** Returns the first run of neighbours in tiers <= level that is worth merging. */
 function runUpTo(
   candidates: readonly MergeCandidate[],
   tiers: readonly number[],

@@ -1,5 +1,5 @@
 // A segment in an engine's memory, and the bitsets of its live rows. Snapshots share both, and the last
-// snapshot that names them frees them; an Engine knows nothing about sharing. They move when the engine is
+// snapshot that refers to them frees them; sharing is invisible to the Engine. Both move when the engine is
 // renewed. Nothing is freed in an engine that has trapped, because the whole engine is discarded.
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
@@ -43,17 +43,20 @@ class Shared {
 }
 
 /**
- * The codes of a segment's rows. A row without a code may get one later, even though snapshots and readers of
- * other threads share them.
+ * The codes of a segment's rows. Snapshots and readers in other threads share them; nevertheless, a row
+ * without a code may get one later.
  */
 export class SegmentCodes extends Shared {
-  /** Origin of the oldest of their vectors. */
+  /** Origin of the oldest vector that the codes were made from. */
   readonly origin: number;
   /** Seqs of rows still waiting for vectors; incomplete unless `settled`. */
   waiting: Set<number> = new Set();
-  /** The rows without a code are known: those waiting, and those without a vector. */
+  /**
+   * True if it is known why each row without a code has none: it is waiting for a vector, or it has no
+   * vector.
+   */
   settled = false;
-  /** The database has them in their present form. */
+  /** True if the codes are stored in the database in their present form. */
   stored = false;
 
   /** Takes ownership of a codes region of the engine. */
@@ -103,7 +106,9 @@ export interface LiveSegment {
   live: LiveRows | null;
 }
 
-/** The live rows of a segment after also deleting `rows`. Null while no row of it is deleted. */
+/**
+ * Returns the live rows of a segment after also deleting `rows`. Null if no row of the segment is deleted.
+ */
 export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<number>): LiveRows | null {
   let copy = 0;
   const count = entry.segment.record.rows;
@@ -120,7 +125,7 @@ export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegmen
   return killRows(engine, { segment, live: null }, deleted.rows());
 }
 
-/** References the segments and bitsets of these entries until `dropEntries`. */
+/** Takes references to the segments and bitsets of these entries until `dropEntries`. */
 export function takeEntries(entries: readonly LiveSegment[]): void {
   for (const { segment, live } of entries) {
     segment.take();
@@ -136,8 +141,8 @@ export function dropEntries(entries: readonly LiveSegment[]): void {
 }
 
 /**
- * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries, their codes
- * and these `codes`. The renewal may have copied some of them already.
+ * Moves the engine to a fresh instance that contains only the segments and bitsets of these entries, their
+ * codes and the given `codes`. `renewal` may have copied some of them already.
  */
 export function renewEngine(
   engine: Engine,

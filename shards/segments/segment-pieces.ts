@@ -1,5 +1,5 @@
 // A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction
-// copies large values badly. Knows nothing about the content except the counts in the segment header.
+// handles large values badly. Of the content, only the counts in the segment header are interpreted here.
 import {
   SEG_BYTES,
   SEG_HEADER_BYTES,
@@ -36,8 +36,8 @@ export function pieceCount(segmentBytes: number): number {
 }
 
 /**
- * Puts of a segment's pieces. Each put calls `bytes` for the segment again, because it may be a view of
- * memory that moves.
+ * Returns put operations for a segment's pieces. Each put calls `bytes` again, because the returned bytes may
+ * be a view of memory that moves.
  */
 export function putPieces(
   uid: number,
@@ -61,9 +61,9 @@ export function deletePieces(uid: number, segment: number, pieces: number): Stor
 }
 
 /**
- * Writes the pieces of a large segment before the manifest that will name it, a few MiB at a time. A mark
- * accompanies them until the manifest's batch removes it (`finishedOp`); opening the index deletes marked
- * pieces. `bytes` is as for putPieces.
+ * Writes the pieces of a large segment before the manifest that will refer to them, a few MiB at a time. A
+ * mark accompanies the pieces until the manifest's batch removes it (`finishedOp`). Opening the index deletes
+ * marked pieces. `bytes` is as for putPieces.
  */
 export async function writePiecesAhead(
   store: Store,
@@ -87,7 +87,7 @@ export function finishedOp(uid: number, segment: number): StoreOp {
   return { type: "del", key: unfinishedKey(uid, segment) };
 }
 
-/** Number of pieces of a segment being written. Throws the envelope's errors. */
+/** Returns the number of pieces of an unfinished segment. Throws the envelope's errors. */
 export function decodeUnfinished(bytes: Uint8Array, what: string): number {
   const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, bytes, what);
   if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
@@ -108,7 +108,7 @@ export async function deleteUnfinished(store: Store, uid: number): Promise<void>
   }
 }
 
-/** Reads a whole segment. Throws like readSegmentParts. */
+/** Reads a whole segment. Throws the same errors as readSegmentParts. */
 export async function readSegment(store: Store, uid: number, segment: SegmentRecord): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(segment.bytes);
   await readSegmentParts(store, uid, segment, (at, part) => bytes.set(part, at));
@@ -116,7 +116,7 @@ export async function readSegment(store: Store, uid: number, segment: SegmentRec
 }
 
 /**
- * Reads a whole segment and passes its bytes to `put` part by part, reading ahead one part. Throws the
+ * Reads a whole segment and passes its bytes to `put` part by part, reading one part ahead. Throws the
  * envelope's errors, and DamagedBytesError for a missing or wrong piece.
  */
 export async function readSegmentParts(
@@ -157,7 +157,10 @@ export interface SegmentSummary {
   lastSeq: number;
 }
 
-/** Counts from a segment's header and its table of seqs. Throws DamagedBytesError. */
+/**
+ * Reads the counts from a segment's header and the first and last seq from its table of seqs. Throws
+ * DamagedBytesError.
+ */
 export function summarize(bytes: Uint8Array, what: string): SegmentSummary {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (

@@ -1,6 +1,6 @@
-// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge
-// replaces the newest one, and a snapshot that no read can ask for is dropped. Codes of vectors do not belong
-// to a generation: all snapshots show the current ones.
+// The snapshots of one index. A snapshot is the state visible to reads of its generation. A write adds one
+// snapshot per generation, a merge replaces the newest one, and a snapshot that no read can ask for is
+// dropped. Vector codes do not belong to a generation: all snapshots show the current codes.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -15,14 +15,14 @@ import {
   takeEntries,
 } from "./open-segment.js";
 
-/** The codes of a segment that a query may currently be compared with. */
+/** Returns the codes of a segment that queries may currently be compared with. */
 export type ComparableCodes = (segment: OpenSegment) => SegmentCodes | null;
 
 /** A snapshot in the engine's memory. */
 interface Placed {
-  /** Address of its region. Changes when the engine is renewed, and when the codes change. */
+  /** Address of the snapshot's region. Changes when the engine is renewed and when the codes change. */
   address: number;
-  /** By entry. It holds references to them. */
+  /** Codes by entry. The snapshot holds a reference to each. */
   codes: readonly (SegmentCodes | null)[];
 }
 
@@ -30,7 +30,7 @@ export interface Snapshot extends Placed {
   readonly generation: number;
   /** Ascending by seq, without overlap. */
   readonly entries: readonly LiveSegment[];
-  /** Largest committed seq when this was published. */
+  /** Largest committed seq when this snapshot was published. */
   readonly maxSeq: number;
 }
 
@@ -64,7 +64,10 @@ export class Snapshots {
     return this.#snapshots.flatMap(({ entries }) => entries);
   }
 
-  /** The newest snapshot not younger than this generation, or the oldest one if all are younger. */
+  /**
+   * Returns the newest snapshot whose generation is not above `generation`, or the oldest snapshot if all are
+   * newer.
+   */
   at(generation: number): Snapshot {
     for (let i = this.#snapshots.length - 1; i > 0; i--) {
       const snapshot = this.#snapshots[i]!;
@@ -85,8 +88,8 @@ export class Snapshots {
   }
 
   /**
-   * Drops the snapshots that a read of `oldestGeneration` or later cannot get. Returns true if there were
-   * any.
+   * Drops the snapshots that no read of `oldestGeneration` or later can get. Returns true if any were
+   * dropped.
    */
   retire(oldestGeneration: number): boolean {
     let count = 0;
@@ -99,7 +102,7 @@ export class Snapshots {
   }
 
   /**
-   * To be called when the codes of a segment, or the set of comparable codes, have changed. Throws
+   * Must be called when the codes of a segment, or the set of comparable codes, have changed. Throws
    * EngineError("memory").
    */
   showCodes(): void {
@@ -114,8 +117,8 @@ export class Snapshots {
   }
 
   /**
-   * Renews the engine with everything that the snapshots see. Nobody else may hold a segment, a bitset or an
-   * address of the engine at this moment.
+   * Renews the engine with everything that is visible in the snapshots. Nothing else may hold a segment, a
+   * bitset or an address of the engine at this moment.
    */
   renewEngine(renewal?: Renewal): void {
     const codes = this.#snapshots.flatMap((snapshot) => snapshot.codes);
@@ -125,7 +128,8 @@ export class Snapshots {
   }
 
   /**
-   * Publishes the snapshots to readers in other threads. Must precede freeing anything that is not published.
+   * Publishes the snapshots to readers in other threads. Must be called before anything that is no longer
+   * published is freed.
    */
   #show(): void {
     this.#engine.publish(this.#snapshots.map(({ generation, address }) => ({ generation, address })));

@@ -1,5 +1,5 @@
 // A database as one file: all its keys and values in order, in checksummed blocks. Written from a view and
-// read back one block at a time. Knows nothing of the meaning of keys and values. The backup's manifest lists
+// read back one block at a time. Independent of what the keys and values mean. The backup's manifest lists
 // the files that belong together.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
@@ -22,7 +22,10 @@ const END_BYTES = 8;
 
 /** Size at which a block is closed. The thread hashes and writes a block without a pause. */
 const BLOCK_BYTES = 128 * 1024;
-/** No record is longer than a request body, so a block with a greater length is damaged and is not read. */
+/**
+ * No record is longer than a request body, so a block that claims a greater length is damaged and is not
+ * read.
+ */
 const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;
 const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
 const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
@@ -36,8 +39,8 @@ export interface BackupFileSums {
 }
 
 /**
- * Writes the whole view to a new file and syncs it. Awaits `pause` before every block; if it throws, writing
- * stops with that error. An unfinished file stays in place; it lacks the end block.
+ * Writes the whole view to a new file and syncs it. Awaits `pause` before every block; if `pause` throws,
+ * writing stops with that error. An unfinished file is left in place; it lacks the end block.
  */
 export async function writeBackupFile(
   path: string,

@@ -1,9 +1,9 @@
-// The frame around every stored value except documents. It tells foreign, newer and damaged bytes apart.
+// The frame around every stored value except documents. It distinguishes foreign, newer and damaged bytes.
 //
 //   0        4       6          8          12       16
 //   | "SKEN" | kind u16 | version u16 | length u32 | crc32 u32 | payload (length bytes) |
 //
-// The checksum covers bytes 0..12 and the payload. Knows no payload.
+// The checksum covers bytes 0..12 and the payload. Independent of what the payload contains.
 import { crc32 } from "node:zlib";
 import { Scratch } from "./scratch.js";
 
@@ -41,13 +41,13 @@ export class EnvelopeError extends Error {
   }
 }
 
-/** Not written by Skein, or another kind of value. */
+/** The bytes were not written by Skein, or are a different kind of value. */
 export class ForeignBytesError extends EnvelopeError {}
 
-/** Written by another version of Skein whose layout this one does not read. */
+/** The bytes were written by another version of Skein, in a layout that this version does not read. */
 export class OtherVersionError extends EnvelopeError {}
 
-/** Ours, but bytes were lost or changed. */
+/** The bytes were written by Skein, but some were lost or changed. */
 export class DamagedBytesError extends EnvelopeError {}
 
 /** Frames a payload. The result is a copy in the scratch buffer. */
@@ -68,7 +68,8 @@ export function seal(
 }
 
 /**
- * The payload as a view. Throws ForeignBytesError, OtherVersionError or DamagedBytesError; `what` names it.
+ * Returns the payload as a view. Throws ForeignBytesError, OtherVersionError or DamagedBytesError; `what`
+ * names the record in error messages.
  */
 export function unseal(kind: number, version: number, bytes: Uint8Array, what: string): Uint8Array {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

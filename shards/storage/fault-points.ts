@@ -1,6 +1,6 @@
-// Named points around changes of durable or shared state. Nothing happens at a point unless a test arms it.
-// Then the armed function runs there, and whatever it throws is handled like a real failure at that place.
-// The points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
+// Named points around changes of durable or shared state. A point does nothing unless a test arms it. The
+// armed function then runs there, and whatever it throws is handled like a real failure at that place. The
+// points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
 
 export interface FaultPoints<Point extends string> {
   fault(point: Point): void;

@@ -42,13 +42,13 @@ function head(uid: number, kind: number, restBytes: number): Buffer {
   return key;
 }
 
-/** A whole number below 2^53 as u64 big-endian. */
+/** Writes a whole number below 2^53 as u64 big-endian. */
 function writeWhole(key: Buffer, value: number, at: number): void {
   key.writeUInt32BE(Math.floor(value / 0x100000000), at);
   key.writeUInt32BE(value % 0x100000000, at + 4);
 }
 
-/** Changes the key of a document or vector into that of another one in the same index. */
+/** Changes a document or vector key into the key for `seq` in the same index. */
 export function renumberKey(key: Buffer, seq: number): void {
   writeWhole(key, seq, REST);
 }
@@ -102,12 +102,12 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   return key;
 }
 
-/** Key of the number of deleted documents whose space was not reclaimed. */
+/** Key of the number of deleted documents whose space has not been reclaimed yet. */
 export function releasedDocumentsKey(uid: number): Uint8Array {
   return head(uid, KIND_RELEASED_DOCUMENTS, 0);
 }
 
-/** Key of the mark on pieces written before the manifest that will name them. */
+/** Key of the mark on pieces written before the manifest that will refer to them. */
 export function unfinishedKey(uid: number, segment: number): Uint8Array {
   const key = head(uid, KIND_UNFINISHED, 4);
   key.writeUInt32BE(segment, REST);
@@ -143,7 +143,7 @@ export function indexRange(uid: number): KeyRange {
 /** All keys of a database, including those that Skein never writes. */
 export const EVERY_KEY: KeyRange = { from: new Uint8Array(0), to: Buffer.alloc(64, 0xff) };
 
-/** All keys of all indexes with this uid or a larger one. */
+/** All keys of all indexes with a uid >= `uid`. */
 export function indexesFrom(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
 }
@@ -156,12 +156,12 @@ export function unfinishedRange(uid: number): KeyRange {
   return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
 }
 
-/** The segments of an index. */
+/** Pieces of all segments of an index. */
 export function piecesRange(uid: number): KeyRange {
   return kinds(uid, KIND_PIECE, KIND_PIECE + 1);
 }
 
-/** Pieces of segments with this id or a larger one. */
+/** Pieces of segments with an id >= `segment`. */
 export function piecesFrom(uid: number, segment: number): KeyRange {
   return { from: pieceKey(uid, segment, 0), to: head(uid, KIND_PIECE + 1, 0) };
 }
@@ -235,7 +235,7 @@ const KINDS = [
   { code: KIND_DROPPING, name: "mark of a drop", restBytes: 0 },
 ] as const;
 
-/** Their keys end with the number of a whole and that of a piece. */
+/** Kinds whose keys end with the number of a segment or model, then the number of a piece. */
 const IN_PIECES: ReadonlySet<string> = new Set(["segment", "piece of model", "codes of segment"]);
 
 export type KeyKind = (typeof KINDS)[number]["name"];
@@ -256,7 +256,9 @@ export function kindOfKey(key: Uint8Array): KeyKind | null {
   return kind !== undefined && key.length === REST + kind.restBytes ? kind.name : null;
 }
 
-/** Segment id of an unfinished-segment, deleted-rows, codes or piece key; number of a model's piece. */
+/**
+ * Segment id of an unfinished-segment, deleted-rows, codes or piece key; model number of a model piece key.
+ */
 export function segmentOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST);
 }

@@ -1,5 +1,5 @@
-// The store on LevelDB; the only file that knows classic-level. Compression is off: documents are read one by
-// one for each reply (3 us without it, 9 us with it), and segments are already compressed.
+// The store on LevelDB; the only file that uses classic-level. Compression is off: documents are read one by
+// one for each reply (3 us without compression, 9 us with it), and segments are already compressed.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -30,18 +30,19 @@ const PUT_SLICE_MS = 1;
 /** Minimum interval between attempts to reopen the database after a failed write. */
 const RETRY_MS = 1_000;
 /**
- * Room for the files that opening writes in addition to the log's contents (a new log, a new list of tables)
- * and for the first writes afterwards.
+ * Disk space for the files that opening writes in addition to the log's contents (a new log, a new list of
+ * tables) and for the first writes afterwards.
  */
 const REOPEN_BYTES = 1 * MIB;
 /**
- * Maximum that LevelDB writes before it deletes the replaced files: the log as a table, or one compaction.
+ * The most that LevelDB can write before it deletes the replaced files: the log as a table, or one
+ * compaction.
  */
 const REWRITE_BYTES_MAX = 64 * MIB;
 
 /**
- * LevelDB maps every open table, and the pages of a mapped file that were read count as the process's memory.
- * Therefore tables are small, and the number of open ones is the minimum LevelDB allows. Reading a document
+ * LevelDB maps every open table, and the pages read from a mapped file count as the process's memory. Tables
+ * are therefore small, and the number of open tables is the minimum that LevelDB allows. Reading a document
  * from a closed table takes 15 us longer.
  */
 const TABLE_BYTES = 1 * MIB;
@@ -51,7 +52,7 @@ const FILES_BESIDE_TABLES = 10;
 export interface LevelStoreOptions {
   /** Size of the block cache in bytes. */
   cacheBytes?: number;
-  /** Log size, in bytes, at which a table is written. */
+  /** Log size, in bytes, at which LevelDB writes the log as a table. */
   writeBufferBytes?: number;
 }
 
@@ -84,12 +85,12 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Opens or creates the database in this directory. Throws StoreLockedError if it is open elsewhere,
-   * StoreDamagedError if its log or its list of files is damaged; the contents of tables are not checked.
+   * Opens the database in this directory, or creates it. Throws StoreLockedError if it is open elsewhere, and
+   * StoreDamagedError if its log or its list of tables is damaged. The contents of tables are not checked.
    */
   static async open(location: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
-    // Checked before the object is created, because creating it starts opening the database. LevelDB would
-    // drop damaged records of its log, and would create a new database if CURRENT is missing.
+    // This check precedes the creation of the object, because creating it starts opening the database.
+    // LevelDB would drop damaged records of its log, and would create a new database if CURRENT is missing.
     const [damage] = levelDamage(location, false);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
     const db = new ClassicLevel<Uint8Array, Uint8Array>(location, {
@@ -225,7 +226,7 @@ export class LevelStore implements Store {
     return this.#db.approximateSize(from, to);
   }
 
-  /** Not queued with the writes: they continue during the compaction, and closing waits for it. */
+  /** Not queued with the writes, which continue during the compaction. Closing waits for it. */
   async compact({ from, to }: KeyRange): Promise<void> {
     if (this.#reopening !== null) await this.#reopening;
     await this.#db.compactRange(from, to);
@@ -247,9 +248,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Refuses to add `bytes` if LevelDB would then lack the room to rewrite its files, without which no
-   * deletion could free space. A rewrite never needs more room than the size of the database. Added bytes
-   * count twice, because for a moment they are both in the log and in a table.
+   * Refuses to add `bytes` if LevelDB would then lack the disk space to rewrite its files, since without a
+   * rewrite no deletion could free space. A rewrite never needs more space than the size of the database.
+   * Added bytes count twice, because for a moment they are both in the log and in a table.
    */
   #leaveRoom(bytes: number): void {
     const left = freeBytes(this.#location) - 2 * bytes;
@@ -305,7 +306,10 @@ export class LevelStore implements Store {
     }
   }
 
-  /** Returns operations that undo these. LevelDB does not show a failed batch, but its log may contain it. */
+  /**
+   * Returns operations that undo `ops`. A failed batch is invisible in LevelDB, but its log may contain the
+   * batch.
+   */
   async #before(ops: Iterable<StoreOp>): Promise<StoreOp[]> {
     const keys = Array.from(ops, ({ key }) => Uint8Array.from(key));
     const values = await this.#db.getMany(keys);
@@ -317,8 +321,9 @@ export class LevelStore implements Store {
 
   /**
    * Reopens LevelDB after a failed write, since it would otherwise either refuse further writes or append
-   * them after a torn record. Waits until there is room for the table that LevelDB writes from its log;
-   * without that room LevelDB would not open, and reads would fail too. Reads wait during the reopening.
+   * them after a torn record. First waits until there is disk space for the table that LevelDB writes from
+   * its log; without that space LevelDB would not open, and reads would fail too. Reads wait while the
+   * database is reopened.
    */
   async #recover(undo: readonly StoreOp[]): Promise<void> {
     const { location } = this.#db;

@@ -1,5 +1,5 @@
 // The storage port: an ordered map of byte keys with atomic batches. test/conformance/store-suite.ts checks
-// the guarantees of every store. Knows nothing of the meaning of keys and values.
+// the guarantees that every store must give. Independent of what the keys and values mean.
 
 export type StoreOp = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
@@ -13,7 +13,8 @@ export interface BatchOptions {
   /** True: once the promise resolves, this batch and everything before it survive a power failure. */
   sync: boolean;
   /**
-   * True if the batch adds data; it is then refused when the remaining disk space is reserved for deletions.
+   * True if the batch adds data. Such a batch is refused when the remaining disk space is reserved for
+   * deletions.
    */
   adds?: boolean;
 }
@@ -35,17 +36,17 @@ export interface Store {
   /** In the order of the keys; undefined for missing ones. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /**
-   * Applies all operations in order, or none. During the call the store may iterate over `ops` several times
-   * and must get the same contents each time. An operation and its bytes must stay unchanged only until the
-   * next one is requested. Throws StoreWriteError if the disk is full or fails; a later batch makes the store
-   * try to recover.
+   * Applies all operations in order, or none. During the call the store may iterate over `ops` several times,
+   * and each iteration must yield the same contents. An operation and its bytes need to stay unchanged only
+   * until the next one is requested. Throws StoreWriteError if the disk is full or fails; a later batch makes
+   * the store try to recover.
    */
   batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void>;
   /** The entries in ascending order, as of the call. Leaving the loop closes the iterator. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Like `entries`, without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
-  /** The contents as of the call. The caller must close it. */
+  /** Returns a view of the contents as of the call. The caller must close it. */
   view(): StoreSnapshot;
   /** Deletes a range, not atomically: a crash may leave part of it. */
   clear(range: KeyRange): Promise<void>;
@@ -59,7 +60,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A write did not reach the disk, or may not have. Reads show the state before it. */
+/** A write did not reach the disk, or may not have. Reads return the state before it. */
 export class StoreWriteError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -83,7 +84,7 @@ export class StoreLockedError extends Error {
   }
 }
 
-/** The database's own files are damaged: it does not open, or a key is unreadable. */
+/** The database's own files are damaged: the database does not open, or a key is unreadable. */
 export class StoreDamagedError extends Error {
   constructor(location: string, found: string, options?: ErrorOptions) {
     super(`the database at ${location} is damaged: ${found}`, options);

@@ -1,4 +1,4 @@
-// Carries vector codes over to new segments: a merge or re-index keeps the documents, so their codes are
+// Carries vector codes over to new segments. A merge or re-index keeps the documents, so their codes can be
 // copied.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -6,9 +6,9 @@ import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/op
 import type { Pauses } from "./vectors-home.js";
 
 /**
- * Copies the codes of the replaced segments to the new ones. If the replaced ones do not all have codes of
- * the same origin, the new ones get none, and background work makes them from the stored vectors. Runs in the
- * index's lane.
+ * Copies the codes of the replaced segments to the new ones. If the replaced segments do not all have codes
+ * of the same origin, the new segments get none, and background work makes the codes from the stored vectors.
+ * Runs in the index's lane.
  */
 export async function carryCodes(
   { engine }: { engine: Engine },

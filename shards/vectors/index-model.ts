@@ -18,7 +18,10 @@ import type { Pauses, VectorsHome } from "./vectors-home.js";
 
 /** Memory that an embedder may keep in addition to its model. */
 const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
-/** Loans per embedder. They stay in its memory until it is dropped, which the next loan beyond this does. */
+/**
+ * Maximum number of loans per embedder. Loans stay in the embedder's memory until it is dropped; the next
+ * loan above this limit drops it.
+ */
 const LOANS_MAX = 256;
 /** Consecutive failures after which background work stops embedding a segment. */
 const FAILURES_MAX = 3;
@@ -33,7 +36,7 @@ export class IndexModel {
   readonly #uid: number;
   readonly #home: VectorsHome;
   #record: ModelRecord | null = null;
-  /** A promise while it is loading. */
+  /** The embedder, or a promise while it is being loaded. */
   #embedder: Embedder | Promise<Embedder | null> | null = null;
   /** Consecutive failures of background work. */
   #failures = 0;
@@ -58,7 +61,7 @@ export class IndexModel {
     return model;
   }
 
-  /** Null if there is none or it cannot be read. */
+  /** Null if there is no model or its record cannot be read. */
   get record(): ModelRecord | null {
     return this.#record;
   }
@@ -93,8 +96,8 @@ export class IndexModel {
   }
 
   /**
-   * Identifies the model together with the memory it is read from; never reused. Unlike the record's number,
-   * it has no other meaning.
+   * Identifies the model together with the memory that it is read from; never reused. Unrelated to the number
+   * in the model's record.
    */
   get lentNumber(): number {
     return this.#number;
@@ -112,7 +115,7 @@ export class IndexModel {
     return embedder === null || number !== this.#number ? null : { number, lent: embedder.lend() };
   }
 
-  /** The bytes of the current model; null if there is none or they cannot be read. */
+  /** Returns the bytes of the current model; null if there is no model or its bytes cannot be read. */
   async bytes(): Promise<Uint8Array | null> {
     return this.#record === null ? null : this.#readModel(this.#record);
   }
@@ -127,8 +130,8 @@ export class IndexModel {
   }
 
   /**
-   * The embedder of the current model, returned synchronously if already loaded; null if there is no model or
-   * it cannot be read.
+   * Returns the embedder of the current model, synchronously if it is already loaded. Null if there is no
+   * model or it cannot be read.
    */
   embedder(): Embedder | null | Promise<Embedder | null> {
     const model = this.#record;
@@ -155,7 +158,7 @@ export class IndexModel {
     }
   }
 
-  /** Gives the model up if it cannot be read; the coordinator then sends another one. */
+  /** Gives up the model if it cannot be read. The coordinator then sends another model. */
   async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
     try {
       return await readModel(this.#home.store, this.#uid, model);
@@ -193,10 +196,10 @@ export class IndexModel {
   }
 
   /**
-   * Like `embedAll`, but row by row, for segments of any size; `segment` returns the bytes. Yields nothing if
-   * the model with this number is not the current one. Throws if the embedder fails, so that the caller
-   * retries later; after several consecutive failures it ends without further rows, and the rest has no
-   * vectors until the index is reopened.
+   * Like `embedAll`, but row by row, for segments of any size; `segment` returns the segment's bytes. Yields
+   * nothing if the model with this number is not the current one. Throws if the embedder fails, so that the
+   * caller retries later. After several consecutive failures it ends early instead, and the remaining rows
+   * have no vectors until the index is reopened.
    */
   async *embedRows(
     number: number,
@@ -225,7 +228,8 @@ export class IndexModel {
     } finally {
       parts.return();
     }
-    // Linear memory never shrinks, so after a large segment a fresh instance needs less.
+    // Linear memory never shrinks, so a fresh instance needs less memory than one that has processed a large
+    // segment.
     if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#dropEmbedder();
   }
 
@@ -242,8 +246,8 @@ export class IndexModel {
   }
 
   /**
-   * Throws unless this has happened too often. What it throws is not an EngineError, because the index's
-   * engine has not failed.
+   * Throws, unless the embedder has failed too often. The error thrown is not an EngineError, because the
+   * index's engine has not failed.
    */
   #segmentFailed(error: unknown): null {
     if (!(error instanceof EngineError)) throw error;

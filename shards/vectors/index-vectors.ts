@@ -21,7 +21,7 @@ import { decodeVector, type NewVectors, type VectorRecord } from "./vector-recor
 import type { VectorsHome } from "./vectors-home.js";
 
 const EMBEDDING_NAME = Buffer.from('"embedding"');
-/** A name may be written with escapes. */
+/** Member names may be written with escapes. */
 const ESCAPED_ASCII = Buffer.from("\\u00");
 
 export class IndexVectors {
@@ -29,13 +29,15 @@ export class IndexVectors {
   readonly #home: VectorsHome;
   readonly #engine: Engine;
   #policy: VectorPolicy;
-  /** May be ready even while the vectors come from elsewhere. */
+  /** May be ready even while another source of vectors is active. */
   readonly #model: IndexModel;
   /** Vectors recently compared with queries, all of them currently comparable. */
   readonly #slots: SlotsOfIndex = new Map();
-  /** Data of an inactive source may still be stored. */
+  /** True if data of an inactive source may still be stored. */
   #leftovers = true;
-  /** The engine ran out of memory for codes: the index serves without them until it is reopened. */
+  /**
+   * True if the engine ran out of memory for codes. The index then works without codes until it is reopened.
+   */
   lacksRoom = false;
   /** Documents whose stored vectors are damaged and must be recreated. */
   readonly damaged = new Set<number>();
@@ -78,7 +80,7 @@ export class IndexVectors {
     return spaceOf(this.#policy, this.#model.record);
   }
 
-  /** Documents may have a stored vector. */
+  /** True if documents may have a stored vector. */
   get mayBeStored(): boolean {
     return this.#policy.source !== "none" || this.#leftovers;
   }
@@ -95,7 +97,7 @@ export class IndexVectors {
     this.#changed();
   }
 
-  /** Notifies others of the comparable vectors and the active model. */
+  /** Announces that the comparable vectors or the active model have changed. */
   #changed(): void {
     this.#slots.clear();
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
@@ -108,29 +110,35 @@ export class IndexVectors {
     return this.embedding?.lend() ?? Promise.resolve(null);
   }
 
-  /** True if a model would become active. Models are useless while the vectors come from elsewhere. */
+  /** True if this model would become active. Models are useless while another source of vectors is active. */
   wants({ number }: NumberedModel): boolean {
     return this.#policy.source === "documents" && number > (this.#model.record?.number ?? 0);
   }
 
-  /** No model is readable: vectors of an earlier one are stored under numbers that a new one may reuse. */
+  /**
+   * True if no model is readable. Vectors of an earlier model are then stored under numbers that a new model
+   * may reuse.
+   */
   get lacksModel(): boolean {
     return this.#model.record === null;
   }
 
-  /** Activates a model that is wanted. Throws ShardError SHARD_BAD_MESSAGE if the bytes are not a model. */
+  /**
+   * Activates a model for which `wants` returned true. Throws ShardError SHARD_BAD_MESSAGE if the bytes are
+   * not a model.
+   */
   setModel(model: NumberedModel): Promise<void> {
     return this.#model.set(model);
   }
 
-  /** The active model, to be copied to a shard that lacks it. Null if there is no readable one. */
+  /** Returns the active model, to be copied to a shard that lacks it. Null if there is no readable model. */
   async storedModel(): Promise<NumberedModel | null> {
     const record = this.model;
     const bytes = record === null ? null : await this.#model.bytes();
     return record === null || bytes === null ? null : { ...record, bytes };
   }
 
-  /** The index must not have vectors, but some may be left. */
+  /** True if the index must not have vectors but some may be left. */
   get mustClear(): boolean {
     return this.#leftovers && this.#policy.source === "none";
   }
@@ -144,7 +152,7 @@ export class IndexVectors {
     this.#model.forget();
   }
 
-  /** The model that embeds documents; null if they are not embedded, or it is unreadable. */
+  /** The model that embeds documents. Null if documents are not embedded or the model is unreadable. */
   get embedding(): IndexModel | null {
     return this.model === null ? null : this.#model;
   }
@@ -161,13 +169,13 @@ export class IndexVectors {
     for await (const _ of this.#home.store.keys(range)) return this.#home.store.clear(range);
   }
 
-  /** The codes of a segment that a query may be compared with. */
+  /** Returns the codes of a segment if a query may be compared with them. */
   comparableCodes({ codes }: OpenSegment): SegmentCodes | null {
     const { space } = this;
     return codes !== null && space !== null && isComparable(codes.origin, space) ? codes : null;
   }
 
-  /** Gives a new segment the codes of its vectors. */
+  /** Gives a new segment the codes of its rows' vectors. */
   attach(segment: OpenSegment, { origin, vectors, waiting }: NewVectors): void {
     const codes = this.newCodes(segment, origin);
     if (vectors.length > 0) this.#engine.fillCodes(codes.address, 0, vectors);
@@ -176,12 +184,12 @@ export class IndexVectors {
     segment.replaceCodes(codes);
   }
 
-  /** Codes of a segment without any vector. */
+  /** Creates codes for a segment without any vector. */
   newCodes({ record }: OpenSegment, origin: number): SegmentCodes {
     return new SegmentCodes(this.#engine, this.#engine.newCodes(record.rows), record.rows, origin);
   }
 
-  /** Like `newCodes`, but reports and returns null if the engine is out of memory. */
+  /** Like `newCodes`, but if the engine is out of memory, reports that and returns null. */
   codesIfRoom(segment: OpenSegment, origin: number): SegmentCodes | null {
     try {
       return this.newCodes(segment, origin);
@@ -221,7 +229,8 @@ export class IndexVectors {
   }
 
   /**
-   * Stored vector of a document; null if there is none that can be compared. A damaged one counts as none.
+   * Returns a document's stored vector; null if there is none that can be compared. A damaged vector counts
+   * as missing.
    */
   #stored(seq: number): Uint8Array | null {
     const { space } = this;
@@ -240,7 +249,7 @@ export class IndexVectors {
     return record?.origin === origin ? record : undefined;
   }
 
-  /** Null for a damaged one, which is reported the first time. */
+  /** Decodes a stored vector. Returns null if it is damaged, and reports the damage the first time. */
   #decoded(key: Uint8Array, value: Uint8Array, isNews: boolean): VectorRecord | null {
     try {
       return decodeVector(key, value);
@@ -251,13 +260,16 @@ export class IndexVectors {
     }
   }
 
-  /** To be called when stored vectors were replaced. */
+  /** Must be called when stored vectors were replaced. */
   forgetRead(): void {
     this.#slots.clear();
     this.added();
   }
 
-  /** To be called when documents without a stored vector got one, or one was replaced by a comparable one. */
+  /**
+   * Must be called when documents without a stored vector got one, or a stored vector was replaced by a
+   * comparable one.
+   */
   added(): void {
     this.#engine.vectorsChanged();
   }
@@ -283,7 +295,7 @@ export class IndexVectors {
       slots[i] = slot ?? WITHOUT_VECTOR;
     }
     const cosines = vectors.similarities(query, slots);
-    // One at a time, after the others: each may evict a slot that is needed here.
+    // These are read one at a time, after the others, because each may evict a slot that is needed here.
     for (const i of unread) {
       const record = this.#stored(seqs[i]!);
       if (record !== null)
@@ -346,8 +358,8 @@ export class IndexVectors {
 }
 
 /**
- * True if the engine rejected codes because of their content or lack of memory: the index serves without
- * them.
+ * True if the engine rejected codes because of their content or for lack of memory. The index then works
+ * without them.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof EngineError && (error.code === "damaged" || error.code === "memory");

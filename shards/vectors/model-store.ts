@@ -1,5 +1,6 @@
-// The embedded model of an index in the database: pieces, and a record that names those of the active model.
-// A model is written piece by piece under its own number, so that writing the record switches atomically.
+// The embedded model of an index in the database: pieces, and a record that names the pieces of the active
+// model. A model is written piece by piece under its own number, so that writing the record switches models
+// atomically.
 import { pack, unpack } from "msgpackr/pack";
 import { shardFault } from "../fault.js";
 import {
@@ -24,14 +25,14 @@ const PIECE_BYTES = 512 * 1024;
 const PIECES_PER_BATCH = 8;
 
 export interface ModelRecord {
-  /** Larger than that of the index's previous model. */
+  /** Larger than the number of the index's previous model. */
   number: number;
-  /** The first model whose vectors are in the same space: later ones were aligned to it. */
+  /** Number of the oldest model whose vectors are in the same space. Later models were aligned to it. */
   since: number;
   bytes: number;
-  /** Number of documents in the index when it was trained. */
+  /** Number of documents in the index when the model was trained. */
   documents: number;
-  /** Fields it was trained on, as numbered by the coordinator. */
+  /** The fields that the model was trained on, as numbered by the coordinator. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;
@@ -39,7 +40,7 @@ export interface ModelRecord {
   tookMs: number;
 }
 
-/** Null if there is none. Throws the envelope's errors. */
+/** Returns null if there is no record. Throws the envelope's errors. */
 export async function readModelRecord(store: Store, uid: number): Promise<ModelRecord | null> {
   const stored = await store.get(modelKey(uid));
   if (stored === undefined) return null;
@@ -89,7 +90,7 @@ export function decodeModelPiece(stored: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
 }
 
-/** Puts of the pieces of a model, then of the record that activates it. */
+/** Yields put operations for the pieces of a model, then for the record that activates it. */
 export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): Iterable<StoreOp> {
   for (let piece = 0, at = 0; at < model.length; piece++, at += PIECE_BYTES) {
     const value = seal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, model.subarray(at, at + PIECE_BYTES));
@@ -99,8 +100,8 @@ export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): 
 }
 
 /**
- * Activates a model; the pieces of the previous one stay. After a crash, or if the store refuses a part, one
- * of the two is active.
+ * Activates a model; the pieces of the previous model stay. After a crash, or if the store refuses a part,
+ * either the old or the new model is active.
  */
 export async function writeModel(
   store: Store,

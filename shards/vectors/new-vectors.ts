@@ -1,5 +1,5 @@
-// Vectors for documents being written: embedded, or taken from the documents. Those of an endpoint are added
-// later.
+// Vectors for documents being written: embedded by a model, or taken from the documents. Vectors from an
+// endpoint are added later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { IndexVectors } from "./index-vectors.js";
 import type { NewVectors, Vectors } from "./vector-record.js";
@@ -7,9 +7,9 @@ import type { Pauses } from "./vectors-home.js";
 
 export interface WrittenDocument {
   seq: number;
-  /** True if it is stored because some read will see it. */
+  /** True if the document is stored, because it is visible to at least one read. */
   shown: boolean;
-  /** True unless the commit that stores it also replaces or deletes it. */
+  /** True unless the commit that stores the document also replaces or deletes it. */
   lives: boolean;
 }
 

@@ -3,8 +3,8 @@ import type { VectorPolicy } from "../protocol/control.js";
 import type { ModelRecord } from "./model-store.js";
 
 /**
- * The origin under which new vectors are stored, and the origins in the same space. Null: no vector can be
- * made.
+ * The origin under which new vectors are stored, and the origins in the same space. A null Space means that
+ * no vector can be made.
  */
 export interface Space {
   origin: number;

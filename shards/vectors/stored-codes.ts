@@ -1,5 +1,5 @@
-// The codes of a segment in the database, in pieces. They are derived from the stored vectors, so they are
-// written when the index is quiet, and recreated if unreadable.
+// The codes of a segment in the database, in pieces. Codes are derived from the stored vectors, so they are
+// written only when the index is quiet, and recreated if unreadable.
 //
 //   piece 0, then the others: | origin u32 | count of pieces u32 | part of the codes region |     in an envelope
 
@@ -40,7 +40,7 @@ export function decodeCodesPiece(value: Uint8Array, what: string): CodesPiece {
   };
 }
 
-/** Null unless all of them are stored. Throws the envelope's errors. */
+/** Returns null unless all pieces are stored. Throws the envelope's errors. */
 export async function readCodes(store: Store, uid: number, segment: number): Promise<StoredCodes | null> {
   const parts: Uint8Array[] = [];
   let first: CodesPiece | null = null;
@@ -56,7 +56,7 @@ export async function readCodes(store: Store, uid: number, segment: number): Pro
   return first === null ? null : { origin: first.origin, bytes: Buffer.concat(parts) };
 }
 
-/** Puts of the pieces of codes. */
+/** Yields put operations for the pieces of a segment's codes. */
 export function* putCodes(uid: number, segment: number, { origin, bytes }: StoredCodes): Iterable<StoreOp> {
   const pieces = Math.ceil(bytes.length / PART_BYTES);
   for (let piece = 0; piece < pieces; piece++) {
@@ -87,7 +87,7 @@ export async function writeCodes(
   if (ops.length > 0) await store.batch(ops, { sync: false, adds: true });
 }
 
-/** Deletes for everything that may be stored as codes of a segment. */
+/** Returns delete operations for everything that may be stored as a segment's codes. */
 export function deleteCodes(uid: number, { id, rows }: Pick<SegmentRecord, "id" | "rows">): StoreOp[] {
   const pieces = Math.ceil(codesLength(rows) / PART_BYTES);
   return Array.from({ length: pieces }, (_, piece) => ({ type: "del", key: codesKey(uid, id, piece) }));

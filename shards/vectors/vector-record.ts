@@ -20,7 +20,7 @@ export const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
 
 export interface VectorRecord {
   origin: number;
-  /** VECTOR_BYTES; decoding returns a view into the stored value. */
+  /** VECTOR_BYTES bytes. After decoding, a view into the stored value. */
   vector: Uint8Array;
 }
 
@@ -34,7 +34,7 @@ export interface Vectors {
 /** Vectors of the rows of a new segment. */
 export interface NewVectors {
   origin: number;
-  /** By row of the new segment; empty if all of them come later. */
+  /** Concatenated by row of the new segment; empty if all vectors come later. */
   vectors: Uint8Array;
   /** Seqs of live rows whose vectors come later. */
   waiting: Set<number>;
@@ -42,7 +42,10 @@ export interface NewVectors {
   shown: Vectors;
 }
 
-/** Puts of vectors. They share one object and its memory, because an import makes one put per document. */
+/**
+ * Yields put operations for vectors. All of them share one object and its memory, because an import makes one
+ * put per document.
+ */
 export function vectorPuts(uid: number, vectors: Vectors): Iterable<StoreOp> {
   return lazily(() => puts(uid, vectors));
 }
@@ -64,7 +67,9 @@ function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreO
   }
 }
 
-/** Throws DamagedBytesError, which names the key, if the value is not what was stored under the key. */
+/**
+ * Throws DamagedBytesError, whose message names the key, if the value is not what was stored under the key.
+ */
 export function decodeVector(key: Uint8Array, value: Uint8Array): VectorRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (view.length !== VALUE_BYTES || checksum(key, view) !== view.readUInt32LE(0))

@@ -4,7 +4,7 @@ import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { Store } from "../storage/store.js";
 
-/** Memory for vectors recently compared with queries, over all indexes of a shard. */
+/** Memory for vectors recently compared with queries, shared by all indexes of a shard. */
 export const VECTORS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Dependencies that an index's vectors get from the shard. */

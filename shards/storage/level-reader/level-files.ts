@@ -1,5 +1,5 @@
-// Reads LevelDB's own files and checks what LevelDB does not: it verifies no block of a table when it reads
-// one, and silently drops damaged records of its log. Knows nothing about keys and values.
+// Reads LevelDB's own files and does the checks that LevelDB omits: LevelDB verifies no block of a table when
+// it reads one, and silently drops damaged records of its log. Independent of keys and values.
 //
 //   log:    blocks of 32 KiB of records    | crc u32 | length u16 | type u8 | data |
 //   list of tables (MANIFEST): a log whose records are changes
@@ -35,11 +35,12 @@ const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
   9: ["number"], // previous log
 };
 const LOST_FOLDER = "lost";
-/** Name of our note beside LevelDB's files, which LevelDB ignores. ON DISK. */
+/** Name of Skein's own note next to LevelDB's files, which LevelDB ignores. ON DISK. */
 const CLOSED_FILE = "closed.json";
 
 /**
- * Damage in the files of a closed database, one sentence each. With `tables`, also reads all tables through.
+ * Returns the damage in the files of a closed database, one sentence each. If `tables` is true, all tables
+ * are read through as well.
  */
 export function levelDamage(location: string, tables: boolean): string[] {
   const damage: string[] = [];
@@ -48,8 +49,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
   if (holdsData(names)) damage.push(...listDamage(location, names, noted));
   const listed = tables ? listInForce(location, names)?.tables : undefined;
   for (const name of names.filter(isData)) {
-    // An unlisted table is an unfinished one whose data is also elsewhere. LevelDB deletes it at its next
-    // start.
+    // An unlisted table is an unfinished one whose data is also elsewhere. LevelDB deletes it when it next
+    // opens the database.
     if (isTable(name) && (!tables || listed?.has(numberOf(name)) === false)) continue;
     const bytes = readFileSync(join(location, name));
     const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
@@ -63,8 +64,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Removes from the tables of a closed database the blocks on which LevelDB would abort. A table with nothing
- * left moves to the folder that LevelDB's own repair uses for such tables.
+ * Removes the blocks on which LevelDB would abort from the tables of a closed database. A table with nothing
+ * left is moved to the folder that LevelDB's own repair uses for such tables.
  */
 export function cutTables(location: string): void {
   for (const name of fileNames(location).filter(isTable)) {
@@ -93,9 +94,10 @@ function fileNames(location: string): string[] {
 }
 
 /**
- * Records the checksums of the logs of a database just closed. A bad record at the end of a log looks like an
- * interrupted write. After a clean shutdown no write was interrupted, so the note exposes such a record as
- * damage. When the database is opened again it starts new files, to which the note does not apply.
+ * Records the checksums of the logs of a database that was just closed. A bad record at the end of a log
+ * looks like an interrupted write. After a clean shutdown no write was interrupted, so the note exposes such
+ * a record as damage. When the database is opened again it starts new files, and the note does not apply to
+ * those.
  */
 export function noteClosed(location: string): void {
   const sums = Object.fromEntries(
@@ -107,7 +109,7 @@ export function noteClosed(location: string): void {
   try {
     writeFileSync(join(location, CLOSED_FILE), note);
   } catch {
-    // The disk may be full. Without the note, the database opens as after a power failure.
+    // The disk may be full. Without the note, the next opening behaves as after a power failure.
   }
 }
 
@@ -180,8 +182,9 @@ function isLog(name: string): boolean {
 }
 
 /**
- * A sentence about a bad record that is followed by the beginning of another write. A log that is bad from
- * some record to its end is not damaged: a power failure leaves such a write, which was never acknowledged.
+ * Returns a sentence about a bad record that is followed by the beginning of another write. A log that is bad
+ * from some record to its end does not count as damaged: a power failure leaves such an incomplete write,
+ * which was never acknowledged.
  */
 function logDamage(bytes: Buffer): string | null {
   let at = 0;
@@ -215,13 +218,16 @@ function recordEnd(bytes: Buffer, at: number): number {
 
 /** Contents of the list of tables. */
 interface TableList {
-  /** The oldest log not yet in tables. Null before the first opening and after a repair. */
+  /**
+   * Number of the oldest log whose data is not yet in tables. Null before the first opening and after a
+   * repair.
+   */
   readonly log: string | null;
   /** The numbers of the tables. */
   readonly tables: ReadonlySet<number>;
 }
 
-/** Null if there is no list, or it is damaged. */
+/** Returns null if there is no list or the list is damaged. */
 function listInForce(location: string, names: readonly string[]): TableList | null {
   const manifest = manifestInForce(location, names);
   return manifest === null ? null : readList(readFileSync(join(location, manifest)));

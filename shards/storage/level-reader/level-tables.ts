@@ -1,5 +1,5 @@
-// Reads LevelDB's tables and checks what LevelDB does not check. Removes blocks on which LevelDB would abort
-// the process. Knows nothing about values, and only the order of keys.
+// Reads LevelDB's tables and does the checks that LevelDB omits. Removes blocks on which LevelDB would abort
+// the process. Values are not interpreted, and keys only as far as their order.
 //
 //   table:  blocks, each                   | data | type u8 | crc u32 |
 //           the blocks of the filter, the meta index that names them, the index block that names the others
@@ -18,7 +18,7 @@ const TRAILER_BYTES = 5;
 const TYPE_PLAIN = 0;
 const TYPE_SNAPPY = 1;
 const KEY_TAG_BYTES = 8;
-/** Types of a key: 0 deleted, 1 stored. */
+/** Largest type of a key. Types are 0 (deleted) and 1 (stored). */
 const KEY_TYPE_MAX = 1;
 const MASK = 0xa282ead8;
 
@@ -45,9 +45,9 @@ export function tableDamage(bytes: Buffer): string | null {
 }
 
 /**
- * The table without the blocks that LevelDB cannot read, or the same bytes if it can read all of them. Keeps
- * a block with a wrong checksum if its keys are in order, because most of its values are intact. Null if
- * nothing is readable.
+ * Returns the table without the blocks that LevelDB cannot read, or the same bytes if it can read all of
+ * them. A block with a wrong checksum is kept if its keys are in order, because most of its values are
+ * intact. Null if nothing is readable.
  */
 export function readableTable(bytes: Buffer): Buffer | null {
   const footer = footerOf(bytes);
@@ -74,8 +74,8 @@ function readable(bytes: Buffer, index: readonly Entry[]): Entry[] {
 }
 
 /**
- * An index made by walking the blocks from the start to the first damaged one; each begins where the previous
- * one ends.
+ * Builds an index by walking the blocks from the start to the first damaged one. Each block begins where the
+ * previous one ends.
  */
 function foundIndex(bytes: Buffer, end: number): Entry[] {
   const index: Entry[] = [];
@@ -90,7 +90,10 @@ function foundIndex(bytes: Buffer, end: number): Entry[] {
   return index;
 }
 
-/** Length of the block at `start`, found by trying its checksum. -1 for a damaged block. */
+/**
+ * Returns the length of the block at `start`, found by trying lengths until the checksum matches. -1 for a
+ * damaged block.
+ */
 function blockLength(bytes: Buffer, start: number, end: number): number {
   let crc = 0;
   for (let at = start; at + TRAILER_BYTES <= end; at++) {
@@ -120,7 +123,7 @@ function isWhole(bytes: Buffer, { at, length }: Handle): boolean {
   return crc32c(bytes.subarray(at, end + 1)) === unmask(bytes.readUInt32LE(end + 1));
 }
 
-/** Entries of a block. Null if its checksum is wrong. */
+/** Returns the entries of a block; null if its checksum is wrong. */
 function entriesOf(bytes: Buffer, handle: Handle): Entry[] | null {
   const block = isWhole(bytes, handle) ? unpacked(bytes, handle) : null;
   return block === null ? null : entriesIn(block);
@@ -134,7 +137,7 @@ function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   return type === TYPE_PLAIN ? block : null;
 }
 
-/** Entries of an uncompressed block. Null if LevelDB would read out of its bounds. */
+/** Returns the entries of an uncompressed block; null if LevelDB would read outside the block. */
 function entriesIn(block: Buffer): Entry[] | null {
   const restarts = block.length < 4 ? 0 : block.readUInt32LE(block.length - 4);
   const end = block.length - 4 - restarts * 4;
@@ -172,7 +175,7 @@ function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: B
   return previous !== null && compareKeys(previous, last) <= 0;
 }
 
-/** Order of a table's keys. Of two writes of one key, the newer one comes first. */
+/** Compares keys in a table's order. If a key was written twice, the newer write comes first. */
 function compareKeys(a: Buffer, b: Buffer): number {
   const [ownA, ownB] = [a.length - KEY_TAG_BYTES, b.length - KEY_TAG_BYTES];
   const order = Buffer.compare(a.subarray(0, ownA), b.subarray(0, ownB));
@@ -181,7 +184,7 @@ function compareKeys(a: Buffer, b: Buffer): number {
   return tagA > tagB ? -1 : tagA < tagB ? 1 : 0;
 }
 
-/** A block of entries that share no bytes with each other, like those of an index block. */
+/** Builds a block whose entries share no key bytes, as in an index block. */
 function blockOf(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const starts: number[] = [];

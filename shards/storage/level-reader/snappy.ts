@@ -1,5 +1,6 @@
 // Decompresses one block of Snappy's raw format. LevelDB writes compressed tables when it repairs a database;
-// all our other tables are uncompressed. https://github.com/google/snappy/blob/main/format_description.txt
+// all other tables of Skein are uncompressed.
+// https://github.com/google/snappy/blob/main/format_description.txt
 
 /** The uncompressed bytes. Null if the bytes are not a block of this format. */
 export function unpackSnappy(packed: Uint8Array): Buffer | null {
