@@ -1,43 +1,47 @@
-// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes.
-// An answer is kept when its question comes a second time: most questions never do, and are not worth the
-// copy.
+// A cache of complete answers to queries, shared by all indexes of the server and limited in bytes. An answer
+// is stored only when its question is asked for the second time, because most questions are never repeated
+// and not worth a copy.
 //
-// Why no answer is ever out of date: an answer is that of one generation of the index and of one state of its
-// record, rules and synonyms, and follows from these and the body of the query, which is compared byte by
-// byte. A write makes a new generation, a merge changes no answer. What else changes answers makes the index
-// a new owner here (see IndexState): another schema with its re-indexing, unloading, and the restart of a
-// shard, which then has its newest state only. Refused and late searches are errors, not answers.
+// A cached answer is never out of date. It is valid for one generation of the index and one state of its
+// record, rules, synonyms and popular searches. Apart from these, an answer depends only on the members of
+// `Question`, and a hit requires that all of them are equal. A write creates a new generation; a merge
+// changes no answer. Every other event that may change answers gives the index a new IndexAnswers object (see
+// IndexHandle): a new schema with its re-indexing, unloading, and the restart of a shard, which then has only
+// its newest state. Refused and late searches are errors and are not cached.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 
 /**
- * A question with an answer that takes a larger part than this is not kept: it would drop too many others.
+ * Maximum fraction of the cache for one question with its answer. A larger entry would evict too many others.
  */
 const PART_MAX = 1 / 64;
-/** Of the objects around the bytes of an answer. */
+/** Estimated size of the objects of an entry, in addition to its bytes. */
 const ENTRY_BYTES = 300;
-/** Questions seen once of which is known that they were. A power of two. */
+/** Number of slots that remember questions asked once. A power of two. */
 const SEEN_ONCE = 2 ** 15;
 
-/** What a client asks of an index. */
+/** A client's question to an index. */
 export interface Question {
   /** See QueriedIndex. */
   readonly state: number;
-  /** The body of the query, or something that stands for it. */
+  /**
+   * The body of the query without the user: either as it was sent, or serialized again after the user was
+   * removed.
+   */
   readonly body: Uint8Array;
-  /** How large the answer may be. */
+  /** Maximum size of the answer. */
   readonly bytesMax: number;
-  /** It may be asked in other words than it is typed: the plan of who asks has that. */
+  /** True if the tenant's plan allows the server to search for a different wording than the typed one. */
   readonly understood: boolean;
-  /** The filter of who asks, see Within; empty for none. */
+  /** The filter of the caller's search token, or "" if there is none. See Within. */
   readonly within: string;
 }
 
-/** What is kept of an answer. */
+/** The cached parts of an answer. */
 export interface RememberedAnswer {
-  /** See EncodedResponse.content; must stay as it is. */
+  /** See EncodedResponse.content. Must not be changed. */
   readonly content: Uint8Array;
-  /** What the query log hears of it, see encodeAnswered. Null when that is nothing. */
+  /** The answer as it is written to the query log, see encodeAnswered. Null if it is not logged. */
   readonly answered: Uint8Array | null;
 }
 
@@ -49,9 +53,12 @@ interface Entry extends Question, RememberedAnswer {
 export class AnswerCache {
   readonly #entryBytesMax: number;
   readonly #meter: CacheMeter;
-  /** By hash. */
+  /** Keyed by the hash of the question. */
   readonly #entries: ClockCache<number, Entry>;
-  /** Hashes by their last bits: what was asked since then in the same place is forgotten. */
+  /**
+   * Hashes of questions asked once. The low bits of a hash select its slot; a later question in the same slot
+   * replaces it.
+   */
   readonly #seenOnce = new Int32Array(SEEN_ONCE);
   #owners = 0;
 
@@ -61,12 +68,12 @@ export class AnswerCache {
     this.#meter = meter;
   }
 
-  /** A new owner of answers, who has none yet. */
+  /** Creates an empty set of answers for one index. */
   owner(): IndexAnswers {
     return new IndexAnswers(this, ++this.#owners);
   }
 
-  /** Null when the answer is not known. */
+  /** Returns null if no answer to the question is cached. */
   get(owner: IndexAnswers, generation: number, question: Question): RememberedAnswer | null {
     const hash = this.#keeps(question.body.length) ? hashOf(owner.number, generation, question) : null;
     const entry = hash === null ? undefined : this.#entries.get(hash);
@@ -88,7 +95,7 @@ export class AnswerCache {
     return entry;
   }
 
-  /** Keeps a copy of the answer, if the question was put before. */
+  /** Stores a copy of the answer if the question has been asked before. */
   put(owner: IndexAnswers, generation: number, question: Question, answer: RememberedAnswer): void {
     const { content, answered } = answer;
     const bytes =
@@ -113,7 +120,10 @@ export class AnswerCache {
   }
 }
 
-/** What is remembered of one index until something else than a write changes its answers. */
+/**
+ * The cached answers of one index. Replaced by a new object when something other than a write changes the
+ * index's answers.
+ */
 export class IndexAnswers {
   readonly #cache: AnswerCache;
   readonly number: number;
@@ -134,7 +144,7 @@ export class IndexAnswers {
   }
 }
 
-/** FNV-1a. */
+/** FNV-1a hash of the question, the owner and the generation. */
 function hashOf(owner: number, generation: number, question: Question): number {
   const { state, body, bytesMax, understood, within } = question;
   let hash = 0x811c9dc5;

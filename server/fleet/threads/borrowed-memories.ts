@@ -8,10 +8,10 @@ import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
-/** Creates a reader; null if that is not possible now. */
+/** Creates a reader, or returns null if that is not possible now. */
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
 
-/** Creates readers of this engine and logs failures to create one. */
+/** Creates readers with this engine and logs failures to create one. */
 export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
   return (lent) => {
     try {
@@ -27,7 +27,7 @@ export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
 const READERS_MAX = 1_000;
 /** Number of reads of an index that go to the shard before a reader is requested. */
 const READS_BEFORE = 8;
-/** Pause before an index may be borrowed again after a refusal or a reader failure. */
+/** Pause (ms) before an index may be borrowed again after a refusal or after its reader has failed. */
 const PAUSE_MS = 5_000;
 
 interface Reading {
@@ -35,7 +35,7 @@ interface Reading {
   readonly reader: EngineReader;
 }
 
-/** An index without a reader. */
+/** An index without a reader: the number of its reads so far, and the time from which it may be borrowed. */
 interface Waiting {
   reads: number;
   readonly fromMs: number;
@@ -68,7 +68,7 @@ export class BorrowedMemories {
     return reading.reader;
   }
 
-  /** Drops the reader of an index after a failure: for a while the index's reads go to the shard. */
+  /** Drops the reader of an index after it has failed. For a while, reads of the index go to the shard. */
   failed(uid: number): void {
     this.#return(uid);
     this.#pause(uid);
@@ -104,7 +104,7 @@ export class BorrowedMemories {
   }
 
   /**
-   * The loan has ended because the index moved to another memory or was unloaded. The next read requests a
+   * Ends the loan, because the index has moved to another memory or was unloaded. The next read requests a
    * reader again.
    */
   #ended(uid: number, loan: number): void {

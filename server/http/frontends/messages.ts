@@ -96,8 +96,8 @@ export type OwnerCalls = {
   /** Appends rows to the query log. Resolves with false if the disk refused them. */
   append(chunk: Uint8Array): Promise<boolean>;
   /**
-   * Returns the popular queries and values of an index, or null if the index is gone or the front-end's copy
-   * is current.
+   * Returns the popular queries and documents of an index, or null if the index is gone or the front-end's
+   * copy is current.
    */
   popular(asked: { readonly uid: number; readonly known: boolean }): Popular | null;
   keyUsed(use: { readonly keyId: number; readonly nowMs: number }): void;

@@ -1,4 +1,5 @@
-// What is popular in the indexes, as the owner tells it. Searches use what is known; what is old is asked for again beside them.
+// A front-end's copy of the popular queries and documents of each index, which it gets from the owner.
+// Searches never wait for it: they use the current copy, and an old copy is refreshed in the background.
 import { ClockCache } from "../../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../../catalog/records/index-record.js";
 import type { Logger } from "../../../ground/log.js";
@@ -7,9 +8,9 @@ import type { Popular } from "../../../query-log/reports/popular.js";
 import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
-/** The owner is asked again after so long, if the index is searched. */
+/** Age (ms) from which the next search of the index refreshes the copy. */
 const AGE_MS = 2_000;
-/** Maximum cached indexes. */
+/** Maximum number of indexes with a copy. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -28,7 +29,10 @@ export class FollowedPopular {
     this.#log = log;
   }
 
-  /** As far as it is known; the same object until something else is known. */
+  /**
+   * Returns the current copy, which is empty until the owner has replied. The same object is returned until
+   * the copy changes.
+   */
   of({ uid }: IndexRecord): Popular {
     const known = this.#known.get(uid) ?? this.#add(uid);
     if (performance.now() >= known.askAgainMs) void this.#ask(uid, known);
@@ -42,7 +46,7 @@ export class FollowedPopular {
   }
 
   async #ask(uid: number, known: Known): Promise<void> {
-    known.askAgainMs = Number.POSITIVE_INFINITY; // until the answer is there
+    known.askAgainMs = Number.POSITIVE_INFINITY; // no second request until the reply has arrived
     try {
       const isKnown = known.popular !== NOTHING_POPULAR;
       const popular = await this.#owner.ask("popular", { uid, known: isKnown });
