@@ -1,4 +1,5 @@
-// A company program: words and candidates, each with its terms. docs/FORMATS.md draws the bytes.
+// A program for the kernel `company`, which counts co-occurring words: words and candidates, each with its
+// terms. docs/FORMATS.md draws the bytes.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -8,12 +9,12 @@ import { Slots } from "./slots";
 
 const WORD_LEAST: usize = 2; // minimum bytes of a word in a program
 
-/** A row has the word if it has one of the terms in one of the slots. */
+/** A word of the program. A row contains the word if it has one of the terms in one of the slots. */
 @unmanaged
 export class CompanyWord {
   terms: usize;
   termCount: u32;
-  rows: usize; // bitset: live rows of the current segment with the word
+  rows: usize; // bitset: live rows of the current segment that contain the word
 }
 
 @unmanaged
@@ -24,7 +25,7 @@ export class CompanyProgram {
   candidates: usize;
   candidateCount: u32;
 
-  /** Reads a company program. May be used only if nothing `failed()`. */
+  /** Reads a company program. The result may be used only if `failed()` is false. */
   static read(at: usize, bytes: usize): CompanyProgram {
     const program = changetype<CompanyProgram>(scratchZeroed(offsetof<CompanyProgram>()));
     const reader = ProgramReader.open(at, bytes, PROGRAM_COMPANY);

@@ -1,5 +1,5 @@
-// The filter operations of a search program as a table, in postfix order. Checked so that running them never
-// underflows or overflows the stack.
+// The filter operations of a search program as a table, in postfix order. They are checked, so running them
+// can neither underflow nor overflow the stack.
 
 import {
   OP_ALL,
@@ -25,8 +25,8 @@ export class Operation {
   highFloat: f64;
   code: u32; // OP_*
   slot: u32;
-  at: usize; // bytes, terms or hashes
-  count: u32; // number of them
+  at: usize; // address of the bytes, terms or hashes
+  count: u32; // number of bytes, terms or hashes
 }
 
 @unmanaged
@@ -45,7 +45,7 @@ export function operationAt(filter: Filter, i: u32): Operation {
   return changetype<Operation>(filter.operations + <usize>i * OPERATION_BYTES);
 }
 
-/** Reads one filter, which can be run if nothing failed. */
+/** Reads one filter, which can be run if `failed()` is false. */
 export function filterRead(reader: ProgramReader): Filter {
   const filter = changetype<Filter>(scratch(offsetof<Filter>()));
   filter.count = reader.countWithin(reader.u16(), 1);
@@ -108,7 +108,7 @@ function readFloatRange(reader: ProgramReader, operation: Operation): void {
   operation.highFloat = (exclusive & 2) != 0 ? -nextAbove(-high) : high;
 }
 
-/** The smallest number above x. NaN, which no value reaches, for infinity. */
+/** The smallest number above x. For infinity it is NaN, which no value reaches. */
 function nextAbove(x: f64): f64 {
   if (x == Infinity) return NaN;
   if (x == 0) return f64.MIN_VALUE;

@@ -1,13 +1,14 @@
-// The meaning of a field's length, as tables of f64 by norm byte, so that no posting needs a division.
+// What the length of a field means for scoring, as f64 tables indexed by norm byte, so that scoring a posting
+// needs no division.
 
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 
 export const NORMS: u32 = 256;
-const NORMS_A_STEP: u32 = 8; // lengths rise evenly over this many consecutive norm bytes
+const NORMS_A_STEP: u32 = 8; // lengths rise linearly within each group of this many consecutive norm bytes
 
 /**
- * Writes, for each norm byte of a field with a known average length, the worth of one occurrence of a term.
+ * Writes, for each norm byte of a field with a known average length, what one occurrence of a term is worth.
  */
 export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
   const share = f64x2.splat(lengthShare);

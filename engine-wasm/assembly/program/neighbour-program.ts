@@ -1,6 +1,6 @@
-// The neighbours of a search program: documents whose vectors are near that of the query, each with its
-// points. Checked and laid out as a table, ascending by sequence number. match/neighbours.ts finds their rows
-// in a segment.
+// The neighbours of a search program: documents whose vectors are near the query's vector, each with its
+// points. They are checked and stored as a table in ascending order of sequence number. match/neighbours.ts
+// finds their rows in a segment.
 
 import { NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -15,18 +15,18 @@ class Neighbour {
 }
 
 const NEIGHBOUR_BYTES: usize = (offsetof<Neighbour>() + 7) & ~7;
-const NEIGHBOUR_LEAST: usize = 17; // bytes of one in a program
+const NEIGHBOUR_LEAST: usize = 17; // minimum bytes of a neighbour in a program
 const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
 
-/** The checked neighbours of one search. In scratch. */
+/** The checked neighbours of one search. Allocated in scratch memory. */
 @unmanaged
 export class NeighbourProgram {
-  /** The program has a list of neighbours, possibly empty. */
+  /** True if the program has a list of neighbours, even an empty one. */
   given: bool;
-  /** Matching neighbours come before all other rows. */
+  /** True if matching neighbours come before all other rows. */
   first: bool;
   count: u32;
-  /** The most points of any row. */
+  /** Maximum points of any neighbour. */
   most: f64;
   table: usize;
 
@@ -61,7 +61,7 @@ export class NeighbourProgram {
     return changetype<Neighbour>(this.table + <usize>i * NEIGHBOUR_BYTES);
   }
 
-  /** The neighbour with this sequence number, which the list must contain. */
+  /** The neighbour with this sequence number, which must be in the list. */
   withSeq(seq: u64): Neighbour {
     let low: u32 = 0;
     let high = this.count;

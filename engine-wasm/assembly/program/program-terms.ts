@@ -1,4 +1,4 @@
-// Terms in a program: the addresses of their bytes, whole or as prefixes.
+// Terms in a program: the addresses of their bytes, and whether each is a whole term or a prefix.
 import { scratch } from "../memory/arena";
 import { ProgramReader } from "./program";
 
@@ -23,7 +23,8 @@ export function readTermInto(reader: ProgramReader, term: Term, prefix: u32): vo
 }
 
 /**
- * Reads a count and that many whole terms into a table in scratch. Sets `reader.termsRead` to their number.
+ * Reads a count and that many whole terms into a table in scratch memory. Sets `reader.termsRead` to the
+ * count.
  */
 export function readTerms(reader: ProgramReader): usize {
   const count = reader.countWithin(reader.u16(), TERM_LEAST);

@@ -1,5 +1,6 @@
-// Reads a program from first byte to last. Every step is checked against the end; a step beyond it yields
-// zeros and marks the program as bad. Knows the encoding of values, not their meaning.
+// Reads a program from first byte to last. Every step is checked against the end; a step beyond it returns
+// zeros and marks the program as malformed. This file handles the encoding of values, independent of their
+// meaning.
 import { PROGRAM_VERSION, STATUS_BAD_PROGRAM } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -13,17 +14,20 @@ export function programBad(): void {
   fail(STATUS_BAD_PROGRAM);
 }
 
-/** Read position in one program. In scratch. */
+/** Read position in one program. Allocated in scratch memory. */
 @unmanaged
 export class ProgramReader {
   at: usize;
   end: usize;
-  /** Length of the string read last. */
+  /** Length of the last string read. */
   length: u32;
-  /** Number of terms that `readTerms` read last. */
+  /** Number of terms in the last `readTerms`. */
   termsRead: u32;
 
-  /** Opens the `bytes` bytes at `program`. Bad unless they are of this kind and version. */
+  /**
+   * Opens the `bytes` bytes at `program`. Marks the program as malformed unless it has this kind and the
+   * current version.
+   */
   static open(program: usize, bytes: usize, kind: u32): ProgramReader {
     const reader = changetype<ProgramReader>(scratchZeroed(offsetof<ProgramReader>()));
     reader.at = program;
@@ -32,14 +36,14 @@ export class ProgramReader {
     return reader;
   }
 
-  /** The program must end here. */
+  /** Marks the program as malformed unless it ends here. */
   mustEnd(): void {
     if (this.at != this.end) programBad();
   }
 
   /**
-   * Reads a count of items of at least `least` bytes each. Returns 0 and marks the program as bad if they
-   * cannot all follow.
+   * Checks a count of items of at least `least` bytes each. Returns the count, or 0 after marking the program
+   * as malformed if that many items cannot follow.
    */
   countWithin(count: u32, least: usize): u32 {
     if (<u64>count * <u64>least <= <u64>(this.end - this.at)) return count;
@@ -47,7 +51,7 @@ export class ProgramReader {
     return 0;
   }
 
-  /** Address of the next `bytes` bytes, which are skipped; 0 if there are not enough left. */
+  /** Skips `bytes` bytes and returns their address, or 0 if not enough are left. */
   bytes(bytes: usize): usize {
     if (this.end - this.at < bytes) {
       programBad();
@@ -85,8 +89,8 @@ export class ProgramReader {
   }
 
   /**
-   * A number from 0 to WEIGHT_MOST; one below WEIGHT_LEAST counts as 0. Products of a few of them neither
-   * overflow nor lose digits.
+   * Reads a number from 0 to WEIGHT_MOST; a number below WEIGHT_LEAST becomes 0. Products of a few such
+   * numbers neither overflow nor lose precision.
    */
   weight(): f64 {
     const value = this.f64();
@@ -102,8 +106,8 @@ export class ProgramReader {
   }
 
   /**
-   * Address of a string with a u16 length, which is stored in `length`. An empty string is bad: the
-   * dictionary's empty term is not a word.
+   * Reads a string with a u16 length, sets `length`, and returns the string's address. An empty string is
+   * malformed: the dictionary's empty term is not a word.
    */
   term(): usize {
     const p = this.string();

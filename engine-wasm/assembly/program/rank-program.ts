@@ -1,5 +1,5 @@
-// The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid
-// out as tables. term-bonus.ts, place-bonus.ts and rules.ts apply them to the rows of a segment.
+// The parts of a search program that affect ranking besides the text match: bonuses, rules and pins, checked
+// and stored as tables. term-bonus.ts, place-bonus.ts and rules.ts apply them to the rows of a segment.
 
 import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULE_KEEP, RULES_MAX, TERM_PREFIX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -15,7 +15,7 @@ export class BonusTerm {
   group: u32;
   slot: u32;
   term: usize; // Term
-  bits: usize; // rows of the current segment with it, 0 = none
+  bits: usize; // bitset: rows of the current segment with the term; 0 = none
 }
 
 @unmanaged
@@ -23,23 +23,23 @@ class Rule {
   weight: f64;
   effect: u32; // RULE_*
   filter: Filter;
-  bits: usize; // rows of the current segment that pass, 0 = none
-  applied: u32; // it changed the result of some segment
+  bits: usize; // bitset: rows of the current segment that match the rule; 0 = none
+  applied: u32; // 1 = the rule changed the result in some segment
 }
 
 const BONUS_TERM_BYTES: usize = offsetof<BonusTerm>();
 const RULE_BYTES: usize = (offsetof<Rule>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
-// Minimum bytes of one in a program.
+// Minimum bytes of each item in a program.
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
-/** Limit of what may be added to a text match without reaching the parts above the score. */
+/** Limit for bonuses that, added to a text match, do not reach the parts above the score. */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
-/** A bonus of at least this much lifts a row over all rows without it. */
+/** A bonus of at least this much puts a row before all rows without such a bonus. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52
-/** Limit on a row's bonus: larger numbers are not exact. */
+/** Limit on a row's total bonus: larger numbers would not be exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 
 function readBonus(reader: ProgramReader): f64 {
@@ -55,7 +55,7 @@ function isSmall(bonus: f64): bool {
   return bonus <= BONUS_SMALL;
 }
 
-/** The checked bonuses, rules and pins of one search. In scratch. */
+/** The checked bonuses, rules and pins of one search. Allocated in scratch memory. */
 @unmanaged
 export class RankProgram {
   wholeBonus: f64;
@@ -63,15 +63,16 @@ export class RankProgram {
   bonusTermCount: u32;
   ruleCount: u32;
   pinCount: u32;
-  /** Every row has class 1, no bonus and no boost. */
+  /** True if every row has class 1, no bonus and no boost. */
   isPlain: bool;
   /**
-   * No row has a boost, and no bonus, except one that lifts over everything, comes near the worth of a typo.
+   * True if no row has a boost, and every bonus is either much smaller than the worth of a typo or lifts a
+   * row over all others.
    */
   sumIsPlain: bool;
-  /** Some bonus lifts over everything. */
+  /** True if some bonus lifts a row over all others. */
   lifts: bool;
-  /** Every row has class 1. */
+  /** True if every row has class 1. */
   classIsPlain: bool;
   bonusTerms: usize;
   rules: usize;
@@ -108,7 +109,7 @@ export class RankProgram {
       this.isPlain = false;
   }
 
-  /** Terms come by group, the largest bonus of a group first. */
+  /** Terms are sorted by group, and within a group by descending bonus. */
   private readBonuses(reader: ProgramReader): void {
     this.wholeBonus = readBonus(reader);
     this.startsBonus = readBonus(reader);

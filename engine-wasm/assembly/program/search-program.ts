@@ -1,5 +1,5 @@
-// A search program, checked and laid out as tables for the kernels that run it. If `SearchProgram.read` did
-// not fail, every count, weight and address here can be trusted. Strings stay in the program's bytes.
+// A search program, checked and stored as tables for the kernels that run it. If `SearchProgram.read` did not
+// fail, every count, weight and address here can be trusted. Strings stay in the program's bytes.
 
 import {
   ALT_INFIX,
@@ -32,21 +32,21 @@ import { Slots } from "./slots";
 export class Alternative {
   boost: f64;
   typos: u32;
-  exact: u32; // it has no typos and counts as the word as written
-  near: u32; // its positions count for closeness
-  sequence: u32; // its terms must be adjacent
-  infix: u32; // it matches in slots with SLOT_INFIX only
+  exact: u32; // 1 = no typos, and counts as the word as written
+  near: u32; // not 0 = positions count for closeness
+  sequence: u32; // not 0 = the terms must be adjacent
+  infix: u32; // not 0 = matches only in slots with SLOT_INFIX
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the current segment, in scoring order
   listCount: u32;
-  tier: u32; // TIER_*: how good a row with it can be
+  tier: u32; // TIER_*: the best tier of a row that has it
 }
 
 /**
- * A row is in the first tier of a word if it has the best of the word's alternatives: the word as written or,
- * without such an alternative, the fewest typos. In the second tier it has the fewest typos, in the third it
- * has more.
+ * Tiers of a word. A row in the first tier has the best of the word's alternatives: the word as written or,
+ * if there is no such alternative, the fewest typos. A row in the second tier has the fewest typos, a row in
+ * the third tier more typos.
  */
 export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;
@@ -55,20 +55,20 @@ export const TIER_MORE_TYPOS: u32 = 2;
 @unmanaged
 export class Word {
   weight: f64;
-  most: f64; // no row scores more for the word
-  mostBehind: f64; // the same from tiers below TIER_BEST
+  most: f64; // upper bound on the score of any row for the word
+  mostBehind: f64; // the same for alternatives below TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
   nearLists: usize; // cursors in the current segment, for closeness
   nearCount: u32;
   nearLinks: usize; // u32 by row: chain of the near lists that contain it; 0 = not built
-  leastTypos: u32; // of all alternatives
+  leastTypos: u32; // fewest typos of any alternative
   canBeExact: u32; // some alternative is exact
-  tiers: u32; // the lowest tier of an alternative
-  cost: u32; // postings in the lists of the current segment
-  behind: usize; // bitset: the only rows in which lower tiers may score more; 0 = none
-  rows: usize; // bitset: rows with the word, if one matching word is enough
-  several: usize; // bitset: contains all rows in more than one list of the word; 0 = all rows
+  tiers: u32; // the lowest tier of any alternative
+  cost: u32; // number of postings in the lists of the current segment
+  behind: usize; // bitset: the rows in which lower tiers may score more than TIER_BEST; 0 = none
+  rows: usize; // bitset: rows with the word; used if one matching word is enough
+  several: usize; // bitset that includes all rows in more than one list of the word; 0 = all rows
 }
 
 @unmanaged
@@ -82,14 +82,14 @@ export class SortKey {
   by: u32; // SORT_*
   descending: u32;
   slot: u32;
-  kind: u32; // KIND_* over the whole snapshot
-  type: u32; // of the current segment
-  present: usize; // bitset, 0 = no value anywhere
-  values: usize; // numbers
-  ordinals: usize; // strings
+  kind: u32; // KIND_*, the same in the whole snapshot
+  type: u32; // type in the current segment
+  present: usize; // bitset; 0 = no row has a value
+  values: usize; // of numbers
+  ordinals: usize; // of strings
   dictionary: usize;
-  zones: usize; // numbers and strings of the current segment (column-summary.ts), 0 = none
-  codes: usize; // the same
+  zones: usize; // zones of the column in the current segment (column-summary.ts); 0 = none
+  codes: usize; // codes of the column in the current segment; 0 = none
   codeBounds: usize;
 }
 
@@ -97,9 +97,9 @@ export class SortKey {
 export class Facet {
   slot: u32;
   limit: u32;
-  share: u32; // other shards have counts as well
-  bound: u32; // of a finished share: the largest count left out
-  kind: u32; // KIND_* over the whole snapshot
+  share: u32; // not 0 = other shards contribute counts too
+  bound: u32; // in a finished share: the largest count that was left out
+  kind: u32; // KIND_*, the same in the whole snapshot
   entries: usize;
   entryCount: u32;
 }
@@ -109,18 +109,18 @@ const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
-const SLOT_BYTES: usize = NORMS << 4; // occurrences, then lengths
+const SLOT_BYTES: usize = NORMS << 4; // table of occurrences, then table of lengths
 
-const LENGTHS_MOST: f64 = 2; // maximum length of a document, as a multiple of the average
+const LENGTHS_MOST: f64 = 2; // maximum counted length of a document, as a multiple of the average
 const NEVER_MATCHED: u32 = 0xffffffff; // more words than a row can have
-const SCORE_ROUNDING: f64 = 1.000000000001; // more than the error of three roundings
+const SCORE_ROUNDING: f64 = 1.000000000001; // exceeds the error of three roundings
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
-/** With more points, a bonus could carry the sum of text match and bonus into the parts above the score. */
+/** With more points, the sum of text match and bonus could carry into the parts above the score. */
 const POINTS_SMALL: f64 = 1048576; // 2^20
 
-// Fewest bytes that one of them takes in a program.
+// Minimum bytes of each item in a program.
 const SLOT_LEAST: usize = 19;
 const WORD_LEAST: usize = 10;
 const ALTERNATIVE_LEAST: usize = 13;
@@ -148,14 +148,14 @@ function rateTiers(word: Word): void {
     if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
     else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
     word.tiers = max(word.tiers, one.tier);
-    const most = one.boost * SCORE_ROUNDING; // boost * x / (x + saturation)
+    const most = one.boost * SCORE_ROUNDING; // limit of boost * x / (x + saturation)
     word.most = max(word.most, most);
     if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
   }
 }
 
 function readAlternative(reader: ProgramReader, alternative: Alternative): void {
-  const kind = reader.u8(); // for debugging
+  const kind = reader.u8(); // checked, but otherwise used only for debugging
   alternative.typos = reader.u8();
   const flags = reader.u8();
   alternative.near = flags & ALTERNATIVE_NEAR;
@@ -186,23 +186,24 @@ function readPhrases(reader: ProgramReader, count: u32): usize {
   return table;
 }
 
-/** One checked search program. In scratch. */
+/** One checked search program. Allocated in scratch memory. */
 @unmanaged
 export class SearchProgram {
   slots: Slots;
   ranking: RankProgram;
   neighbours: NeighbourProgram;
   /**
-   * There are neither words nor neighbours: every row that passes the rest matches, and nothing is scored.
+   * True if there are neither words nor neighbours: every row that passes the filters matches, and nothing is
+   * scored.
    */
   browses: bool;
-  anyWord: bool; // one matching word is enough
-  fullFirst: bool; // rows with every word come first
-  anySequence: bool; // some alternative is a sequence
+  anyWord: bool; // whether one matching word is enough
+  fullFirst: bool; // whether rows with every word come first
+  anySequence: bool; // whether any alternative is a sequence
   rowsWanted: u32;
   shortest: f64; // saturation of an empty document: k1 * (1 - b)
-  perToken: f64; // added to it per token of length: k1 * b / average length
-  longest: f64; // tokens beyond this do not count
+  perToken: f64; // saturation per token of length: k1 * b / average length
+  longest: f64; // maximum counted length in tokens
   proximityWeight: f64;
   slotCount: u32;
   wordCount: u32;
@@ -246,12 +247,12 @@ export class SearchProgram {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  /** Number of words that the text match counts as all. */
+  /** Number of words that make a full match. */
   @inline get wordsOfFull(): u32 {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: the worth of one occurrence of a term in a field of that length. */
+  /** f64 by norm byte: what one occurrence of a term is worth in a field of that length. */
   slotOccurrences(index: u32): usize {
     return this.slotTables + <usize>index * SLOT_BYTES;
   }
@@ -261,7 +262,7 @@ export class SearchProgram {
     return this.slotOccurrences(index) + (NORMS << 3);
   }
 
-  /** Reads and checks the whole program; look at `failed()` afterwards. */
+  /** Reads and checks the whole program. The result may be used only if `failed()` is false. */
   static read(at: usize, bytes: usize): SearchProgram {
     const program = changetype<SearchProgram>(scratchZeroed(offsetof<SearchProgram>()));
     program.readAll(at, bytes);

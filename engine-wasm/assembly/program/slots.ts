@@ -11,10 +11,10 @@ export const NOT_QUERIED: u32 = 0xffffffff;
 export class Slots {
   count: u32;
   slots: usize; // u16 by index
-  indexes: usize; // u16 by slot: index + 1, 0 = not queried
+  indexes: usize; // u16 by slot: index + 1; 0 = not queried
   largest: u32;
 
-  /** Reads a count and that many slots. A repeated slot makes the program invalid. */
+  /** Reads a count and that many slots. A repeated slot marks the program as malformed. */
   static read(reader: ProgramReader): Slots {
     const made = Slots.make(reader.countWithin(reader.u16(), 2));
     for (let i: u32 = 0; i < made.count; i++) made.put(i, reader.u16());
@@ -38,7 +38,10 @@ export class Slots {
     return Mem.u16At(this.slots + ((<usize>index) << 1));
   }
 
-  /** Prepares `indexOf` after all slots have been put. A repeated slot makes the program invalid. */
+  /**
+   * Builds the table for `indexOf` once all slots have been put. A repeated slot marks the program as
+   * malformed.
+   */
   finish(): void {
     this.largest = 0;
     for (let i: u32 = 0; i < this.count; i++) this.largest = max(this.largest, this.at(i));
