@@ -1,21 +1,22 @@
-// Decodes a feed's bytes to text, piece by piece. The encoding comes from the data source, a byte order mark,
-// the XML declaration or the content type, in this order. A byte that is invalid in the encoding becomes
-// INVALID, so that its item can be refused while the others continue.
+// Decodes a feed's bytes to text, piece by piece. The encoding is taken from the data source, a byte order
+// mark, the XML declaration or the content type, whichever comes first in this order. A byte that is invalid
+// in the encoding becomes INVALID, so that its item can be refused while the others continue.
 
 import { FeedError } from "../../ground/errors.js";
 
 /**
- * Stands for bytes that are invalid in the feed's encoding. It is a noncharacter, so feeds have no use for
+ * Replaces bytes that are invalid in the feed's encoding. A noncharacter, so feeds have no legitimate use for
  * it.
  */
 export const INVALID = "\uffff";
 
 const REPLACEMENT = "\ufffd";
 const REPLACEMENT_UTF8 = Buffer.from(REPLACEMENT);
-/** The declaration is within this many bytes. */
+/** The XML declaration must be within this many bytes. */
 const HEAD_BYTES = 1024;
 /**
- * Short pieces are joined and long ones split, so that work and memory per piece do not depend on the server.
+ * Short pieces are joined and long ones split to about this size, so that work and memory per piece do not
+ * depend on the server.
  */
 const BLOCK_BYTES = 64 * 1024;
 
@@ -49,7 +50,7 @@ export async function decodeText(
   return { encoding, pieces: decoded(head, blocks, decoderOf(encoding)) };
 }
 
-/** Error sentence for an item that contains INVALID. */
+/** Error message for an item that contains INVALID. */
 export function invalidBytes(encoding: string): string {
   const other = encoding === "utf-8" ? "windows-1252" : "utf-8";
   return `item has bytes that are not ${encoding.toUpperCase()}; set the encoding, for instance ${other}`;
@@ -67,7 +68,7 @@ function markOf(head: Buffer): string | null {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
-  // A feed's first character is ASCII, which has one zero byte in UTF-16.
+  // A feed begins with an ASCII character. In UTF-16, one of its two bytes is zero.
   if (head.length >= 2 && head[0] === 0 && head[1] !== 0) return "utf-16be";
   if (head.length >= 2 && head[0] !== 0 && head[1] === 0) return "utf-16le";
   return null;
@@ -76,7 +77,8 @@ function markOf(head: Buffer): string | null {
 function declaredIn(head: Buffer): string | null {
   const start = head.subarray(0, HEAD_BYTES).toString("latin1");
   const name = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']/.exec(start)?.[1];
-  // A declaration that was readable as ASCII is not UTF-16: the text was converted without updating it.
+  // If the declaration could be read as ASCII, the text is not UTF-16: it was converted without updating the
+  // declaration.
   return name === undefined || /^utf-?16/i.test(name) ? null : name;
 }
 
@@ -84,7 +86,7 @@ function charsetOf(contentType: string | null): string | null {
   return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? "")?.[1] ?? null;
 }
 
-/** An empty chunk ends a block early (flushes.ts). */
+/** Joins chunks to blocks. An empty chunk ends a block early (flushes.ts). */
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
@@ -117,7 +119,7 @@ async function* decoded(head: Buffer, rest: AsyncIterable<Buffer>, decoder: Deco
 
 interface Decoder {
   decode(bytes: Buffer): string;
-  /** The remains of a character whose last bytes are missing. */
+  /** Returns what is left of a character whose last bytes are missing. */
   end(): string;
 }
 
@@ -143,7 +145,9 @@ class WholeCharacters implements Decoder {
   readonly #split: (bytes: Buffer) => number;
   readonly #text: (bytes: Buffer) => string;
 
-  /** `split` returns how many bytes are whole characters; `text` decodes those without state. */
+  /**
+   * `split` returns the number of bytes that form whole characters; `text` decodes these bytes without state.
+   */
   constructor(split: (bytes: Buffer) => number, text: (bytes: Buffer) => string) {
     this.#split = split;
     this.#text = text;
@@ -172,7 +176,7 @@ function splitUtf8(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Keeps a replacement character that is in the feed itself. */
+/** Keeps replacement characters that the feed itself contains. */
 function utf8Text(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.includes(REPLACEMENT)) return text;

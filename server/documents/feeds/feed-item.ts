@@ -1,5 +1,5 @@
-// The result of reading a feed: items, each a plain object or the reason why there is none. Knows neither the
-// format of the feed nor the index.
+// The result of reading a feed: items, each a plain object or the reason why there is none. Independent of
+// the format of the feed and of the index.
 
 import type { FeedFormat } from "../../catalog/records/data-source.js";
 import { FeedError } from "../../ground/errors.js";
@@ -24,7 +24,7 @@ export interface FeedItem {
   /** Position in the feed, from 1. */
   readonly at: number;
   readonly value: FeedObject | null;
-  /** Why there is no value; the other items continue. */
+  /** Why there is no value. A problem with one item does not stop the others. */
   readonly problem?: string;
 }
 
@@ -33,8 +33,8 @@ export function htmlPage(): FeedError {
 }
 
 /**
- * Sets a member of an object under construction, whatever its name. Plain objects are fast, but assigning
- * `__proto__` to one would not create a member.
+ * Sets a member of an object under construction, whatever the member's name. Plain objects are fast, but
+ * assigning `__proto__` to one would not create a member.
  */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;

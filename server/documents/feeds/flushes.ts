@@ -1,5 +1,5 @@
-// Flushes the chunks of a slow feed. Readers of a whole feed wait for full blocks; a preview wants the items
-// that have arrived.
+// Makes readers flush the chunks of a slow feed. Readers of a whole feed wait for full blocks; a preview
+// needs the items that have arrived.
 
 const FLUSH = new Uint8Array(0);
 
@@ -27,14 +27,14 @@ export async function* withFlushes(
       next = source.next();
     }
   } finally {
-    next.catch(() => undefined); // after an early return nobody else awaits it
+    next.catch(() => undefined); // after an early return, nothing else awaits it
     await source.return?.();
   }
 }
 
 /**
- * True if `next` is still pending at `dueMs`. Never rejects: the caller awaits `next` and sees its failure
- * there.
+ * True if `next` is still pending at `dueMs`. Never rejects: the caller awaits `next` itself and gets its
+ * error.
  */
 function isLate(next: Promise<unknown>, dueMs: number): Promise<boolean> {
   return new Promise((resolve) => {

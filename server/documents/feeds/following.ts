@@ -1,6 +1,6 @@
 // A stream whose first element was already consumed.
 
-/** The first element, then the rest, which is closed if the reader stops early. */
+/** Yields the first element, then `rest`, which is closed if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     yield first;

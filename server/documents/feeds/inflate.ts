@@ -1,11 +1,11 @@
 // Decompresses a feed: gzip and deflate, detected by the Content-Encoding header or by the first bytes.
-// Counts the output, so that a small download cannot become an endless feed.
+// Limits the size of the output, so that a small download cannot become an endless feed.
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../../ground/errors.js";
 import { following } from "./following.js";
 
-/** Honest servers nest at most two layers: a .gz file compressed again in transit. */
+/** Honest servers nest at most two layers, for example a .gz file that is compressed again in transit. */
 const LAYERS_MAX = 2;
 const CHUNK_BYTES = 64 * 1024;
 
@@ -54,8 +54,8 @@ function declaredEncodings(header: string | null): string[] {
 }
 
 /**
- * Null: not compressed. Gzip is detected by its magic bytes, because servers also declare it for plain
- * bodies.
+ * Null if the data is not compressed. Gzip is detected by its magic bytes, because some servers declare it
+ * for uncompressed bodies.
  */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
@@ -65,14 +65,16 @@ function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater |
 }
 
 /**
- * The two header bytes of zlib at its usual levels. `x^`, which a fourth level begins with, could be text.
+ * True if the data begins with the two header bytes of zlib at its usual levels. A fourth level begins with
+ * `x^`, which could be text.
  */
 function isZlib(head: Uint8Array): boolean {
   return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);
 }
 
 /**
- * True if a body declared as deflate is a plain feed: it begins with an opening bracket or a byte order mark.
+ * True if a body declared as deflate is really an uncompressed feed: it begins with an opening bracket or a
+ * byte order mark.
  */
 function isText(head: Uint8Array): boolean {
   return (
@@ -116,7 +118,7 @@ function reason(error: unknown): unknown {
   );
 }
 
-/** Writes with back-pressure. If the source fails, so does the inflater, and its reader sees that error. */
+/** Writes with back-pressure. If the source fails, the inflater fails too, and its reader gets the error. */
 async function feed(chunks: AsyncIterable<Uint8Array>, into: Inflater): Promise<void> {
   try {
     for await (const chunk of chunks) {

@@ -1,6 +1,6 @@
-// Turns a JSON feed into items: an array, an object that contains one, or one object per line (NDJSON). The
-// content type or the first line tells which. json-reader.ts reads a single document; among lines, a broken
-// one is a failed item.
+// Turns a JSON feed into items: an array, an object that contains an array, or one object per line (NDJSON).
+// The content type or the first line determines which. json-reader.ts reads a single document; a broken line
+// is a failed item.
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
@@ -11,7 +11,7 @@ import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js"
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
 /**
- * Throws FeedError: SK-DS-422 if it is not JSON or has no array of items, SK-DS-520 if it ends early,
+ * Throws FeedError: SK-DS-422 if the feed is not JSON or has no array of items, SK-DS-520 if it ends early,
  * SK-DS-413 if an item of an array is too large.
  */
 export async function* jsonItems(
@@ -43,8 +43,8 @@ function segments(pointer: string): string[] {
 }
 
 /**
- * Reads until it is clear whether the feed has lines: its type says so, or its first line is an object and
- * another value follows. Reads no further than the maximum length of an item.
+ * Reads until it is clear whether the feed consists of lines: either its content type says so, or its first
+ * line is a complete value and another value follows. Reads at most about the maximum length of an item.
  */
 async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";
@@ -80,10 +80,12 @@ async function* lineItems(
   yield lines.end();
 }
 
-/** Items from lines that arrive in pieces. Holds one line, and nothing of one that is too long. */
+/**
+ * Items from lines that arrive in pieces. Holds one line in memory, and nothing of a line that is too long.
+ */
 class LineItems {
   readonly #options: JsonReaderOptions;
-  /** Reads an array whose elements are the lines; restarts after a broken one. */
+  /** Reads an array whose elements are the lines. Replaced after a broken line. */
   #reader: JsonReader | null = null;
   #rest = "";
   #isTooLong = false;
@@ -106,7 +108,7 @@ class LineItems {
     return items;
   }
 
-  /** A broken last line without a newline was truncated. */
+  /** Ends the feed. A broken last line without a newline was truncated. */
   end(): FeedItem[] {
     const items: FeedItem[] = [];
     const isCut = this.#rest.trim() !== "" && parsed(this.#rest) === undefined;
@@ -158,11 +160,12 @@ class LineItems {
 }
 
 /**
- * Text that JSON.parse, which is ten times faster, would not read correctly: some numbers, and invalid bytes.
+ * Matches text that JSON.parse, which is ten times faster, would not read correctly: some numbers, and
+ * invalid bytes.
  */
 const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
 
-/** Undefined if the line is not one JSON value. */
+/** Undefined if the line is not exactly one JSON value. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

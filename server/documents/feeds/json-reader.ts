@@ -1,7 +1,7 @@
-// The items of one JSON document that arrives in pieces: the elements of one array in it. Assembles the
-// streaming parser's tokens here rather than with its own assembler, because anything outside of items must
-// take no memory, and a hostile item must fail alone. Integers beyond 2^53 become bigints; `__proto__` is an
-// ordinary member.
+// The items of one JSON document that arrives in pieces: the elements of one array in the document. Assembles
+// the streaming parser's tokens here rather than with its own assembler, because anything outside of items
+// must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become bigints;
+// `__proto__` is an ordinary member.
 
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../../ground/errors.js";
@@ -9,7 +9,9 @@ import { INVALID, invalidBytes } from "./charset.js";
 import { type FeedItem, setMember } from "./feed-item.js";
 
 export const DEPTH_MAX = 64;
-/** Deeper nesting ends the feed: the open containers are all that the reader remembers of a failed item. */
+/**
+ * Deeper nesting ends the feed. The list of open containers is all that the reader keeps of a failed item.
+ */
 const OPEN_MAX = 100_000;
 
 const VALUE = 0;
@@ -23,9 +25,9 @@ const NOTHING = 6;
 /** An open object or array. */
 interface Container {
   readonly isArray: boolean;
-  /** Assembled value; null outside of items. */
+  /** The value assembled so far; null outside of items. */
   readonly value: unknown[] | Record<string, unknown> | null;
-  /** Whether the array of items may be in it, or be it. */
+  /** True if the container may contain the array of items, or may be it. */
   readonly onPath: boolean;
   /** Name or index of the next member or element. */
   key: string;
@@ -33,10 +35,13 @@ interface Container {
 }
 
 export interface JsonReaderOptions {
-  /** Path to the array of items; null: the root, or else the first array whose first element is an object. */
+  /**
+   * Path to the array of items. Null means the root array or, if the root is not an array, the first array
+   * whose first element is an object.
+   */
   readonly pointer: readonly string[] | null;
   readonly itemBytesMax: number;
-  /** Named in the error about invalid bytes. */
+  /** Encoding named in the error about invalid bytes. */
   readonly encoding: string;
 }
 
@@ -173,7 +178,10 @@ export class JsonReader {
     if (pointer === null ? depth === 0 : onPath && depth === pointer.length) this.#foundAt(depth);
   }
 
-  /** Without a pointer, looks for the array of items only in objects, not in elements of other arrays. */
+  /**
+   * True if the array of items may be in the container's next value. Without a pointer, looks only in
+   * objects, not in elements of other arrays.
+   */
   #leadsOn(top: Container, segment: string | undefined): boolean {
     if (this.#options.pointer === null) return !top.isArray;
     return segment === (top.isArray ? String(top.index) : top.key);
@@ -240,8 +248,8 @@ export class JsonReader {
 
 class NumberTokenizer extends Tokenizer {
   /**
-   * Infinity stands for numbers beyond any double. The library's types exclude bigints, but its code passes
-   * them through.
+   * Returns Infinity for a number beyond the range of a double. The library's types exclude bigints, but its
+   * code passes them through.
    */
   protected override parseNumber(text: string): number {
     const number = Number(text);
@@ -250,7 +258,7 @@ class NumberTokenizer extends Tokenizer {
   }
 }
 
-/** Rephrases the tokenizer's error for the person who maintains the feed. */
+/** Rewords the tokenizer's error for the person who maintains the feed. */
 function notJson(error: unknown, tokenAt: number, items: number): FeedError {
   const message = (error as Error).message;
   const [, found, byte] = /^Unexpected "(.*)" at .*absolute position "(\d+)"/s.exec(message) ?? [];

@@ -1,6 +1,6 @@
-// Reads a feed's bytes as items in any format: the one place that maps formats to readers. Reads on demand,
-// and holds one piece of the feed and one item at a time. Knows neither the source of the bytes nor what
-// happens to the items.
+// Reads a feed's bytes as items in any format. The only place that maps formats to readers. Reads on demand,
+// and holds one piece of the feed and one item at a time. Independent of where the bytes come from and of
+// what happens to the items.
 
 import { FeedError } from "../../ground/errors.js";
 import { messageOf } from "../formats/input-error.js";
@@ -16,14 +16,14 @@ const ITEMS_PER_CALL = 16;
 const HTML_PAGE = /^\s*<(!doctype\s+)?html[\s>]/i;
 
 export interface FeedBytes {
-  /** Decompressed: see inflate.ts. */
+  /** Already decompressed (inflate.ts). */
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly contentType: string | null;
 }
 
 /**
- * Groups of items. Closes the source if the reader stops early or fails. Throws FeedError: SK-DS-422 if it is
- * not this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
+ * Yields items in groups. Closes the source if the reader stops early or fails. Throws FeedError: SK-DS-422
+ * if the feed is not in this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
  */
 export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
   const source = feed.chunks[Symbol.asyncIterator]();
@@ -44,7 +44,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
   }
 }
 
-/** Reads up to the first character that is not white space, dropping pieces of white space only. */
+/** Reads up to the first character that is not white space. Drops pieces that contain only white space. */
 async function beginning({
   encoding,
   pieces,
@@ -68,7 +68,7 @@ async function* readXml(text: FeedText, options: FeedOptions): AsyncGenerator<re
   }
 }
 
-/** If the parser cannot read one of the items, they are read one by one, so that the others survive. */
+/** If the parser cannot read one of the items, the items are read one by one, so that the others are kept. */
 function readXmlItems(items: readonly XmlItem[], values: XmlValues, encoding: string): FeedItem[] {
   const problems = items.map(
     ({ text, problem }) => problem ?? (text.includes(INVALID) ? invalidBytes(encoding) : null),

@@ -1,6 +1,6 @@
-// Character references and named entities in XML text: XML's five, the numeric ones, and those of HTML 4,
-// which feeds use although XML does not have them. Any other name stays as written; a document's own entities
-// are never resolved.
+// Character references and named entities in XML text: the five of XML, numeric references, and those of HTML
+// 4, which feeds use although XML does not define them. Any other name stays as written; entities defined in
+// a document are never resolved.
 
 /** U+00A0 to U+00FF, in order. */
 const LATIN =
@@ -106,7 +106,7 @@ const NAMED = new Map<string, string>([
 
 const REFERENCE = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,9}));/g;
 
-/** The text never grows, so no reference can make an item larger. */
+/** Decoding never lengthens the text, so no reference can make an item larger. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(REFERENCE, (whole: string, hex?: string, decimal?: string, name?: string) => {

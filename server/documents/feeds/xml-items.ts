@@ -1,6 +1,7 @@
 // The item elements of an XML feed as texts, one at a time, while the feed arrives: RSS 2.0 and 1.0, Atom,
-// Meta catalog lists, and any other document whose items are named. An item with mismatched tags is reported
-// in its place; a document with mismatched tags ends the feed. xml-values.ts reads the contents of items.
+// Meta catalog lists, and any other document whose item elements are known by name. An item with mismatched
+// tags is reported in its place; mismatched tags outside of items end the feed. xml-values.ts reads the
+// contents of items.
 
 import { FeedError } from "../../ground/errors.js";
 import { htmlPage } from "./feed-item.js";
@@ -8,26 +9,26 @@ import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-s
 
 export interface XmlItem {
   readonly at: number;
-  /** The whole element; "" if there is a problem. */
+  /** The whole element; "" if the item has a problem. */
   readonly text: string;
   readonly problem?: string;
 }
 
 /**
- * Elements that are items if no path names them: those of RSS, Atom and Meta's catalogs, and common names in
- * other feeds. The first of these in a document gives the name of all its items.
+ * Elements that are items if no path is given: those of RSS, Atom and Meta's catalogs, and common names in
+ * other feeds. The first of these elements in a document determines the name of all its items.
  */
 const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
 /**
- * With one of these roots, a feed without items is empty; any other document without items is probably the
- * wrong one.
+ * If a document has one of these roots but no items, it is an empty feed. Any other document without items is
+ * probably not a feed.
  */
 const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
 const DEPTH_MAX = 64;
 
 /**
- * Groups of items, one per piece of text. Throws FeedError: SK-DS-422 if it is not XML or has no items,
- * SK-DS-520 if it ends early.
+ * Yields items in groups, one group per piece of text. Throws FeedError: SK-DS-422 if the feed is not XML or
+ * has no items, SK-DS-520 if it ends early.
  */
 export async function* xmlItems(
   pieces: AsyncIterable<string>,
@@ -48,7 +49,7 @@ class XmlSplitter {
   readonly #itemLengthMax: number;
   /** Names of the open elements, starting with the root. */
   readonly #open: string[] = [];
-  /** Open elements of an item that are too deep to be remembered by name. */
+  /** Number of open elements in an item that are nested too deep to be kept by name. */
   #deeper = 0;
   #root: string | null = null;
   #items: XmlItem[] = [];
@@ -79,7 +80,10 @@ class XmlSplitter {
     return this.#items;
   }
 
-  /** An incomplete tag may be that of an item. A tag too long for an item need not be kept. */
+  /**
+   * Start of the text to keep. An incomplete tag is kept because it may belong to an item, unless it is too
+   * long for one.
+   */
   #keepFrom(): number {
     const { tagFrom, needsFrom, text } = this.#scanner;
     if (this.#itemDepth >= 0) return this.#problem === null ? this.#itemFrom : needsFrom;
@@ -131,7 +135,7 @@ class XmlSplitter {
     const open = this.#open;
     if (open.at(-1) !== name) {
       const meant = open.lastIndexOf(name);
-      // An error inside an item does not cast doubt on the rest; any other does.
+      // An error inside an item does not affect the rest of the feed; any other error ends it.
       if (this.#itemDepth < 0 || (meant >= 0 && meant < this.#itemDepth)) {
         this.#fail(
           open.length === 0 ? `</${name}> closes nothing` : `</${name}> where </${open.at(-1)}> was expected`,
@@ -183,14 +187,14 @@ class XmlSplitter {
 }
 
 /**
- * Selects the elements that are items: `product`, `g:item`, `catalog/products/product` (the end of the path)
- * or `/catalog/product` (the whole path).
+ * Decides which elements are items: `product`, `g:item`, `catalog/products/product` (the end of the path) or
+ * `/catalog/product` (the whole path).
  */
 class ItemsPath {
   readonly #given: string | null;
   readonly #segments: readonly string[];
   readonly #whole: boolean;
-  /** Name of the first item, which all items share if no path is given. */
+  /** Name of the first item. If no path is given, all items have this name. */
   #name: string | null = null;
   #found = false;
 

@@ -1,12 +1,12 @@
 // Finds the tags of an XML text that arrives in pieces: their start, end and name, in order. Skips comments,
-// CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that its owner
-// keeps, so comments and attributes of any length take no memory. Knows nothing about items and does not
+// CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that its caller
+// asks it to keep, so comments and attributes of any length take no memory. Independent of items; does not
 // check nesting.
 
 export const NEED_MORE = 0;
 export const START_TAG = 1;
 export const END_TAG = 2;
-/** Not XML: `name` says why. Scanning continues after it. */
+/** The text is not XML; `name` says why. Scanning continues after it. */
 export const BROKEN = 3;
 /** Text other than white space between two tags; reported only while `watchText` is on. */
 export const TEXT = 4;
@@ -25,17 +25,17 @@ export class XmlScanner {
   from = 0;
   to = 0;
   selfClosing = false;
-  /** Whether to report text between tags, as outside of the root element. */
+  /** True to report text between tags. Used outside of the root element. */
   watchText = true;
   text = "";
 
   #state = IN_TEXT;
   #at = 0;
-  /** The open quote in the current tag or DOCTYPE, or "". */
+  /** The quote that is open in the current tag or DOCTYPE, or "". */
   #quote = "";
   #brackets = 0;
   #terminator = "";
-  /** Line of the offset up to which newlines have been counted. */
+  /** Line number at the offset up to which newlines have been counted. */
   #line = 1;
   #counted = 0;
 
@@ -49,12 +49,12 @@ export class XmlScanner {
     this.to -= keepFrom;
   }
 
-  /** The scanner needs no text before this offset. */
+  /** Start of the text that the scanner itself still needs. */
   get needsFrom(): number {
     return this.#at;
   }
 
-  /** Start of the tag that the scanner is inside, otherwise its position. */
+  /** Start of the tag that the scanner is in the middle of, otherwise its position. */
   get tagFrom(): number {
     return this.#state === IN_TAG ? this.from : this.#at;
   }
@@ -64,7 +64,10 @@ export class XmlScanner {
     return this.#state === IN_TEXT && this.#at === this.text.length;
   }
 
-  /** Offsets must be asked for in ascending order; an earlier one gets the line of the latest. */
+  /**
+   * Line of an offset. Callers must ask in ascending order; for an earlier offset the latest line is
+   * returned.
+   */
   lineOf(offset: number): number {
     while (this.#counted < offset) {
       const newline = this.text.indexOf("\n", this.#counted);
@@ -125,7 +128,7 @@ export class XmlScanner {
     return null;
   }
 
-  /** Scans from a tag's name to its end. A `>` or `/` in a quoted value ends nothing. */
+  /** Scans from a tag's name to its end. A `>` or `/` inside a quoted value does not end the tag. */
   #stepTag(): Found | null {
     const { text } = this;
     for (let at = this.#at; at < text.length; at++) {
@@ -191,7 +194,7 @@ export class XmlScanner {
       this.#state = IN_DOCTYPE;
       this.#quote = "";
       this.#brackets = 0;
-      // Inside an element it is not a DOCTYPE, but the scanner skips it as if it were.
+      // A DOCTYPE is not allowed inside an element, but the scanner skips it like any other.
       return this.watchText ? null : this.#found(BROKEN, open, open, "a DOCTYPE in an element");
     }
     return text.length - open < 10 ? NEED_MORE : this.#broken(open, "an unknown <! declaration");

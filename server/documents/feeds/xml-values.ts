@@ -1,22 +1,26 @@
-// Reads well-formed item elements as objects, using fast-xml-parser: children by name, with the prefix as
-// written; all values strings, repeated children arrays. Declarations in the document have no effect.
+// Reads well-formed item elements as objects, using fast-xml-parser: children are members named as written,
+// with their prefix; all values are strings, and repeated children become arrays. Declarations in the
+// document have no effect.
 
 import { type X2jOptions, XMLParser } from "fast-xml-parser";
 import { type FeedObject, setMember } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
 /**
- * Names that the parser refuses as dangerous to its own objects. Ours inherit nothing, so they are ordinary
- * names.
+ * Names that the parser refuses because they would be dangerous in its own objects. Our objects have no
+ * prototype, so they are ordinary names here.
  */
 const REFUSED = new Set(["__proto__", "constructor", "prototype"]);
-/** Cannot occur in an XML name. */
+/** A character that cannot occur in an XML name. */
 const ESCAPE = "\u0001";
 
 const TEXT = "#text";
 const ATTRIBUTES = ":@";
 
-/** A node in document order: its one name with its children, and possibly its attributes. */
+/**
+ * A node in document order: an object with one member, the node's name with its children, and possibly a
+ * second member with its attributes.
+ */
 type Node = { readonly [name: string]: Node[] | string | Record<string, string> };
 
 const OPTIONS: X2jOptions = {
@@ -25,7 +29,7 @@ const OPTIONS: X2jOptions = {
   attributeNamePrefix: "",
   parseTagValue: false,
   trimValues: true,
-  // Otherwise it would build a path string for every element, which nobody needs.
+  // The parser would otherwise build a path string for every element, which nothing uses.
   jPath: false,
   entityDecoder: {
     decode: decodeEntities,
@@ -57,8 +61,8 @@ export class XmlValues {
 }
 
 /**
- * The parser mistakes a quote in a processing instruction for the start of a value that may end in another
- * item.
+ * In a processing instruction, the parser mistakes a quote for the start of a value, which may then end in
+ * another item.
  */
 function withoutInstructions(item: string): string {
   if (!item.includes("<?")) return item;
@@ -87,7 +91,9 @@ function attributesOf(node: Node): Record<string, string> | undefined {
   return node[ATTRIBUTES] as Record<string, string> | undefined;
 }
 
-/** Text, or an object if there are only children. Attributes count if there is no text. */
+/**
+ * The text, or an object if the node contains only elements. If there is no text, the attributes are used.
+ */
 function valueIn(node: Node, name: string): Value {
   const children = node[name] as Node[];
   const attributes = attributesOf(node);
@@ -98,7 +104,7 @@ function valueIn(node: Node, name: string): Value {
 }
 
 /**
- * Ignores text between children. Of several links of an Atom entry, the one to the product's page comes
+ * Ignores text between children. If an Atom entry has several links, the link to the product's page comes
  * first: it has no rel, or `alternate`.
  */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
@@ -126,7 +132,7 @@ function addMember(members: Members, child: Node): void {
   else setMember(members, name, [before, value]);
 }
 
-/** `<link href="..."/>` and `<enclosure url="..."/>` stand for their addresses. */
+/** `<link href="..."/>` and `<enclosure url="..."/>` have their address as value. */
 function emptyValue(attributes: Record<string, string>): Value {
   const address = attributes.href ?? attributes.url;
   if (address !== undefined) return address;
@@ -144,7 +150,7 @@ function addAttributes(members: Members, attributes: Record<string, string>): vo
   }
 }
 
-/** The words of an element that contains tags, such as unescaped HTML. */
+/** The words of an element whose text contains tags, such as unescaped HTML. */
 function textOf(children: readonly Node[]): string {
   let text = "";
   let afterElement = false;

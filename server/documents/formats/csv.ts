@@ -1,6 +1,6 @@
-// Reads CSV as records, a header and then rows of cells, and turns cells into JSON documents once the column
-// types are known. An empty cell is an absent field. A row of empty cells is skipped: spreadsheets leave such
-// rows behind. Numbers keep their exact digits.
+// Reads CSV as records, a header followed by rows of cells, and turns cells into JSON documents once the
+// column types are known. An empty cell means that the field is absent. A row of empty cells is skipped:
+// spreadsheets leave such rows behind. Numbers keep their exact digits.
 
 import { Readable } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
@@ -23,16 +23,18 @@ export interface CsvTable {
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 const COLUMNS_MAX = 10_000;
 const ROWS_PER_GROUP = 256;
-/** Characters from which a group has fewer rows, so that long rows do not pile up. */
+/**
+ * A group with this many characters is complete even if it has few rows, so that long rows do not accumulate.
+ */
 const GROUP_LENGTH = 1024 * 1024;
-/** Counted per cell in addition to its characters: even an empty one takes memory. */
+/** Number of characters added per cell, because even an empty cell takes memory. */
 const CELL_LENGTH = 16;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Reads the header; rows follow on demand. Throws InputError if the table is unreadable; its cause is the
- * parser's CsvError if the parser found the fault.
+ * Reads the header; rows are read on demand. Throws InputError if the table is unreadable. If the parser
+ * found the fault, the error's cause is the parser's CsvError.
  */
 export async function readCsv(
   chunks: AsyncIterable<Buffer>,
@@ -74,7 +76,10 @@ export function detectDelimiter(head: Buffer): string {
   return best;
 }
 
-/** Throws InputError with the line if the bytes are not UTF-8: decoding would silently change characters. */
+/**
+ * Joins the chunks and decodes them. Throws InputError with the line if the bytes are not UTF-8, because
+ * decoding would silently change characters.
+ */
 async function* joined(
   first: Buffer,
   iterator: AsyncIterator<Buffer>,
@@ -110,7 +115,7 @@ class Utf8Lines {
     this.#decode();
   }
 
-  /** Without bytes: the end of the text. */
+  /** Called without bytes at the end of the text. */
   #decode(bytes?: Buffer): void {
     try {
       this.#decoder.decode(bytes, { stream: bytes !== undefined });
@@ -125,7 +130,7 @@ class Utf8Lines {
 /** Finds the line of a row or cell. Keeps the chunks passed to the parser until it has consumed them. */
 class LineCounter {
   readonly #ahead: Buffer[] = [];
-  /** Bytes of the first chunk already counted, and bytes counted in total. */
+  /** `#passed` is the number of bytes counted in the first chunk, `#counted` the number counted in total. */
   #passed = 0;
   #counted = 0;
   #line = 1;
@@ -135,7 +140,7 @@ class LineCounter {
     this.#ahead.push(chunk);
   }
 
-  /** Line of the first byte from this offset on that does not end a line. Offsets must ascend. */
+  /** Line of the first byte at or after `offset` that is not a line break. Offsets must ascend. */
   lineFrom(offset: number): number {
     while (this.#ahead.length > 0) {
       const chunk = this.#ahead[0]!;
@@ -164,7 +169,7 @@ interface NumberedRow {
 }
 
 /**
- * The parser's rows with the lines on which they begin. The parser's own count is wrong after line breaks in
+ * The parser's rows with the line on which each begins. The parser's own count is wrong after line breaks in
  * quotes.
  */
 async function* numbered(
@@ -186,7 +191,7 @@ async function* numbered(
   }
 }
 
-/** Why the parser stopped; the line on which the cell begins follows. */
+/** Why the parser stopped. The caller appends the line on which the cell begins. */
 function reason(error: CsvError, rowBytesMax: number): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
@@ -258,7 +263,7 @@ function valueToJson(cell: string, kind: ValueKind): string {
   }
 }
 
-/** A JSON array as it is, otherwise the parts separated by bars. */
+/** Returns a JSON array unchanged. Splits any other text at vertical bars. */
 function listToJson(text: string, kind: ValueKind): string {
   if (text.startsWith("[") && text.endsWith("]")) {
     try {
@@ -281,12 +286,17 @@ function plainInteger(text: string): string {
   return negative && digits !== "0" ? `-${digits}` : digits;
 }
 
-/** JSON requires digits on both sides of the point and no plus sign; the value is unchanged. */
+/**
+ * Adapts a number to JSON, which requires digits on both sides of the point and no plus sign. The value stays
+ * the same.
+ */
 function plainNumber(text: string): string {
   return JSON.stringify(Number(text));
 }
 
-/** The document of a row. `types` and `columns` run in parallel; columns without a name are left out. */
+/**
+ * The document of a row. `types` and `columns` have one entry per cell; columns without a name are left out.
+ */
 export function rowToDocument(
   columns: readonly string[],
   types: readonly (FieldType | undefined)[],
@@ -300,9 +310,9 @@ export function rowToDocument(
   return Buffer.from(`{${members.join(",")}}`);
 }
 
-/** Names of codes rather than quantities: leading zeros and long numbers must survive. */
+/** Names of fields that contain codes rather than quantities. Leading zeros and long numbers must be kept. */
 const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
-/** True if the digits of such a field are a code, so that it stays text. */
+/** True if a field with this name contains codes, whose digits stay text. */
 export function isCodeName(name: string): boolean {
   return CODE_NAME.test(name);
 }

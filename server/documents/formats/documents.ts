@@ -1,5 +1,5 @@
-// One interface to every input: groups of numbered documents with an id, in any format, after looking at a
-// sample from the front. The only place that knows that CSV rows need types to become documents.
+// One interface to every input format: groups of numbered documents with an id, and a sample from the
+// beginning. The only place where CSV rows are turned into documents, which requires column types.
 
 import type { FieldType } from "../../ground/field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";
@@ -34,7 +34,7 @@ export interface InputOptions {
 
 const SAMPLE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Reads the sample. Throws InputError if the input is unreadable. */
+/** Opens the input and reads the sample. Throws InputError if the input is unreadable. */
 export async function openDocuments(source: Source, options: InputOptions): Promise<DocumentInput> {
   if (source.format === "csv") return openCsv(source, options);
   const groups = source.format === "json" ? readArray(source.chunks) : readLines(source.chunks);
@@ -66,7 +66,7 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
   return {
     sample: convert(guessed)(sampleRows),
     all: (known) => {
-      // A column that the schema does not name is only stored, with its guessed type.
+      // A column that is not in the schema is only stored, with its guessed type.
       const types = known === null ? guessed : columns.map((name, i) => known.get(name) ?? guessed[i]);
       return mapped(front, convert(types));
     },
@@ -82,7 +82,7 @@ interface Front<T> {
   readonly rest: AsyncIterator<T[]>;
 }
 
-/** Whole groups from the front until there are `count` items or they get too large. */
+/** Takes whole groups from the beginning until there are at least `count` items or enough bytes. */
 async function take<T>(
   groups: AsyncIterable<T[]>,
   count: number,

@@ -1,4 +1,4 @@
-// Gives each document the string `id` that the service requires, by editing its bytes: the rest of the
+// Gives each document the string `id` that the service requires, by editing its bytes. The rest of the
 // document stays as written.
 
 import { scanObject } from "./json-scan.js";
@@ -13,8 +13,9 @@ export interface Identified {
 }
 
 /**
- * The document with a string `id`: its own, its number as a string, or the value of the field `idField`,
- * which stays in place. A document without one is returned unchanged with a problem.
+ * The document with a string `id`: its own id, its own numeric id as a string, or the value of the field
+ * `idField`, which also stays in the document. A document without any of these is returned unchanged with a
+ * problem.
  */
 export function identify(document: Buffer, idField: string | null): Identified {
   const wanted = idField === null ? ID : Buffer.from(JSON.stringify(idField).slice(1, -1));

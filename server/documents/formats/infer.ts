@@ -1,4 +1,4 @@
-// Derives a schema from observed facts, with a reason for every choice so that people can disagree. Pure.
+// Derives a schema from observed facts, with a reason for every choice so that the user can disagree. Pure.
 
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { DISTINCT_MAX, type FieldFacts } from "./observe.js";
@@ -15,7 +15,10 @@ export interface InferredSchema {
   readonly default_sorting_field?: string;
 }
 
-/** One line of the table shown to the user. `type` null: stored and returned, but not declared. */
+/**
+ * One line of the table shown to the user. If `type` is null, the field is stored and returned but not
+ * declared.
+ */
 export interface FieldChoice {
   readonly name: string;
   readonly type: FieldType | null;
@@ -33,7 +36,8 @@ const FIELDS_MAX = 500;
 const FACET_CHARACTERS_MAX = 60;
 const LONG_TEXT_CHARACTERS = 200;
 /**
- * A sample with numbers up to this is declared int32: later documents may have numbers sixteen times larger.
+ * A field is declared int32 if the sample has no larger numbers: later documents may then have numbers
+ * sixteen times as large.
  */
 const INT32_COMFORTABLE = 2 ** 31 / 16;
 const INT64_MAX = 2 ** 63;
@@ -49,7 +53,7 @@ const TITLE_NAMES = [
 ];
 const MEASURE_NAME =
   /(^|_)(price|cost|amount|total|rating|score|weight|height|width|length|depth|volume|lat|lng|lon)$/i;
-/** Fields that people narrow a search by, even if a sample shows many distinct values. */
+/** Fields that people filter by, even if a sample shows many distinct values. */
 const NARROWING_NAME =
   /(^|_)(brands?|manufacturer|vendor|categor(y|ies)|colou?rs?|sizes?|materials?|tags?|genres?|languages?|country|department|gender|condition|availability|status)$/i;
 const NARROWING_CHARACTERS_MAX = 40;
@@ -100,7 +104,7 @@ function toSchemaField(choice: FieldChoice): SchemaField {
   return field;
 }
 
-/** Schema order is the order of importance in a search: titles first, long texts last. */
+/** Schema order expresses importance in a search: titles first, long texts last. */
 function inSearchOrder(choices: readonly FieldChoice[], longTexts: ReadonlySet<string>): FieldChoice[] {
   const rank = (choice: FieldChoice): number => {
     const title = TITLE_NAMES.indexOf(choice.name.toLowerCase());
@@ -177,7 +181,7 @@ function chooseNumberArray(field: FieldFacts): FieldChoice {
   return stored(field.name, "lists of whole numbers beyond 2^53");
 }
 
-/** Short recurring values: at most one distinct value per two seen. */
+/** True for short recurring values: on average, each distinct value occurs at least twice. */
 function isLowCardinality(field: FieldFacts): boolean {
   const different = field.distinct.size;
   return (

@@ -1,6 +1,6 @@
 // Why an input of documents is unreadable, in words for the person who sent it.
 
-/** The message is one line and names the place in the input. */
+/** The message is one line and names the position in the input. */
 export class InputError extends Error {
   override readonly name = "InputError";
 }

@@ -8,23 +8,23 @@ export const DISTINCT_MAX = 1000;
 
 export interface FieldFacts {
   readonly name: string;
-  /** Documents with a value (null, [] and "" count as absent). */
+  /** Number of documents with a value (null, [] and "" count as absent). */
   present: number;
   strings: number;
-  /** Whole numbers written without a point or an exponent. */
+  /** Number of whole numbers written without a point or an exponent. */
   integers: number;
   decimals: number;
   bools: number;
   objects: number;
-  /** Documents whose value is a non-empty array, by type of element. */
+  /** Number of documents whose value is a non-empty array, by element type. */
   stringArrays: number;
   integerArrays: number;
   decimalArrays: number;
   otherArrays: number;
-  /** Over integers, including those in arrays; as numbers, so exact only up to 2^53. */
+  /** Range of all integers, including those in arrays. Stored as numbers, so exact only up to 2^53. */
   least: number;
   greatest: number;
-  /** Over strings and elements of string arrays. */
+  /** Counts strings and elements of string arrays. */
   texts: number;
   textCharacters: number;
   longestText: number;
@@ -43,7 +43,7 @@ export class Observer {
   readonly fields = new Map<string, FieldFacts>();
   documents = 0;
 
-  /** Returns false, having counted nothing, if the bytes are not one whole JSON object. */
+  /** Returns false and counts nothing if the bytes are not one whole JSON object. */
   add(document: Buffer): boolean {
     let parsed: unknown;
     try {
@@ -71,7 +71,7 @@ export class Observer {
     return fresh;
   }
 
-  /** `literal` is the value as written: it distinguishes 52.0 from 52. */
+  /** `literal` is the value as written, which distinguishes 52.0 from 52. */
   #observe(facts: FieldFacts, value: unknown, literal: string): void {
     if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return;
     facts.present++;

@@ -1,9 +1,9 @@
-// Reads JSON lines and JSON arrays as records: the bytes of one document each, unparsed. A broken record is
+// Reads JSON lines and JSON arrays as records: the unparsed bytes of one document each. A broken record is
 // reported in its place and does not stop later ones. Holds at most one chunk and one record in memory.
 
 import { InputError } from "./input-error.js";
 
-/** A document's bytes, or why there are none. */
+/** A document's bytes, or the reason why there are none. */
 export interface JsonRecord {
   /** Line number (JSON lines) or position in the array, from 1. */
   readonly at: number;
@@ -92,7 +92,7 @@ class ArrayScanner {
       } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
         this.#stepBetween(byte);
         elementStart = i;
-        // A string or bracket that opens the element is skipped like any later one.
+        // A string or bracket that begins an element is processed again, like any later one.
         if (this.#state === IN_ELEMENT) i--;
       }
     }
@@ -126,7 +126,7 @@ class ArrayScanner {
   }
 }
 
-/** A record that may span several chunks; copies only if it does. */
+/** A record that may extend over several chunks. Copies bytes only if it does. */
 class Pieces {
   #pieces: Buffer[] = [];
   #bytes = 0;

@@ -1,5 +1,5 @@
-// Opens an import file or standard input as a stream of decompressed bytes, and detects from those bytes what
-// they are: gzip or plain, a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
+// Opens an import file or standard input as a stream of decompressed bytes, and detects the format from those
+// bytes: gzip or plain; a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -11,13 +11,13 @@ export const FORMATS = ["ndjson", "json", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Source {
-  /** Its name in messages. */
+  /** The source's name in messages. */
   readonly name: string;
   readonly format: Format;
   readonly gzip: boolean;
-  /** Stored size of the file, null if unknown (standard input, a pipe). */
+  /** Size of the file as stored; null if unknown (standard input, a pipe). */
   readonly totalBytes: number | null;
-  /** Stored bytes read so far. */
+  /** Number of bytes read so far, as stored. */
   bytesRead(): number;
   /** The content, without a byte order mark; can be iterated once. */
   readonly chunks: AsyncIterable<Buffer>;
@@ -25,12 +25,12 @@ export interface Source {
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-/** Enough to see past a byte order mark and leading blank lines. */
+/** Enough bytes to get past a byte order mark and leading blank lines. */
 const HEAD_BYTES = 64;
 
 /**
- * Opens `path` ("-" is `stdin`). `format` null: detect it from the first bytes. Throws InputError if it is
- * unreadable.
+ * Opens `path` ("-" means `stdin`). If `format` is null, it is detected from the first bytes. Throws
+ * InputError if the source is unreadable.
  */
 export async function openSource(
   path: string,
@@ -64,7 +64,7 @@ export async function openSource(
   };
 }
 
-/** A leading bracket means an array, a brace JSON lines, anything else CSV. */
+/** An opening bracket means an array, a brace means JSON lines, anything else CSV. */
 export function detectFormat(head: Uint8Array): Format {
   const first = head.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
   if (first === OPEN_BRACKET) return "json";
@@ -100,7 +100,10 @@ async function* counted(
   }
 }
 
-/** Reads the first `bytes`, or up to the end, and returns them with the whole stream, including the head. */
+/**
+ * Reads the first `bytes` bytes, or fewer if the stream ends before. Returns them and a stream that includes
+ * them.
+ */
 async function withHead(
   chunks: AsyncIterable<Buffer>,
   bytes: number,
@@ -142,7 +145,7 @@ async function* gunzip(chunks: AsyncIterable<Buffer>, name: string): AsyncGenera
   await feeding;
 }
 
-/** Writes with back-pressure. If the source fails, so does the stream, and its reader reports it. */
+/** Writes with back-pressure. If the source fails, the stream fails too, and its reader reports the error. */
 async function feed(
   chunks: AsyncIterable<Buffer>,
   into: NodeJS.WritableStream & { destroy(e?: Error): unknown },
