@@ -1,7 +1,8 @@
 // The file with the keys of the data directory, and their rotation.
 //
 //   line 1  64 hexadecimal digits: the key that seals secrets
-//   line 2  64 hexadecimal digits: the key of pseudonyms; present only after the first key has been rotated, until then derived from it
+//   line 2  64 hexadecimal digits: the key of pseudonyms; absent before the first rotation of line 1,
+//           until which it is derived from that key
 import { createHmac, randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

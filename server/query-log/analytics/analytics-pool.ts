@@ -1,6 +1,6 @@
-// The thread of the query log, started when something is first logged or requested. The only file that knows
-// about the thread. If the thread dies, its tasks fail, and the next task starts another one, which recovers
-// stored rows from the journal.
+// The query log's thread, started when something is first logged or requested. Only this file deals with the
+// thread. If it dies, its tasks fail, and the next task starts a new thread, which recovers stored rows from
+// the journal.
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -10,19 +10,19 @@ import type { Logger } from "../../ground/log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
 const TASKS_AT_ONCE = 64;
-/** A thread that has not finished a task after this long is assumed to hang and is terminated. */
+/** A thread that needs longer than this for a task is assumed to hang and is terminated. */
 const TASK_MS_MAX = 120_000;
-/** The same for a task that goes through everything stored. */
+/** The same limit for tasks that go through all stored data. */
 const LONG_TASK_MS_MAX = 3_600_000;
 const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
 const HEAP_MIB = 1024;
 const YOUNG_HEAP_MIB = 12;
-/** Maximum queued reports. They run one at a time, so that searches are logged in between. */
+/** Maximum number of queued reports. Reports run one at a time, so that searches can be logged in between. */
 const REPORTS_WAITING_MAX = 64;
 
 type Reply<K extends AnalyticsTask["kind"]> = AnalyticsReplies[K];
 
-/** The disk is full or failing: nothing of the task was stored. */
+/** The disk is full or failing. No part of the task was stored. */
 export class LogStorageError extends Error {
   override readonly name = "LogStorageError";
 }
@@ -31,26 +31,29 @@ export class AnalyticsPool {
   readonly #location: string;
   readonly #log: Logger;
   /**
-   * Whether the directory existed at the start. Only the thread creates one, so there is no need to check
+   * Whether the directory existed at startup. It is created only by this thread, so there is no need to check
    * again.
    */
   readonly #found: boolean;
   #pool: Piscina | null = null;
   readonly #reports = new Lane();
 
-  /** `location`: the directory of the log's database. */
+  /** `location` is the directory of the log's database. */
   constructor(location: string, log: Logger) {
     this.#location = location;
     this.#log = log;
     this.#found = existsSync(location);
   }
 
-  /** True if anything was ever logged, so that there is something to maintain. */
+  /** False if nothing has ever been logged, so that there is nothing to maintain. */
   get used(): boolean {
     return this.#pool !== null || this.#found;
   }
 
-  /** Throws SK-AN-503 if the thread dies or cannot read the log, and LogStorageError. */
+  /**
+   * Throws SK-AN-503 if the thread dies or cannot read the log, and LogStorageError if the disk refuses the
+   * task.
+   */
   async run<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     this.#pool ??= this.#start();
     let reply: AnalyticsReply<Reply<T["kind"]>> | AnalyticsRefusal;
@@ -68,7 +71,7 @@ export class AnalyticsPool {
     return reply.reply;
   }
 
-  /** Like `run`, after all queued tasks. Throws SK-AN-503 if too many are waiting. */
+  /** Like `run`, but waits for all queued reports. Throws SK-AN-503 if too many are queued. */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports wait for their turn");
     return this.#reports.run(() => this.run(task));
@@ -88,7 +91,7 @@ export class AnalyticsPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/query-log/analytics/analytics-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics is not notified of finished writes
+      atomics: "disabled", // a thread waiting in Atomics would not be notified of finished writes
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-// Requests from the HTTP threads to the thread of the query log, and its replies.
+// Requests from the HTTP threads to the query log's thread, and the replies.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
@@ -10,9 +10,9 @@ export type AnalyticsTask =
   | { readonly kind: "append"; readonly chunk: Uint8Array; readonly nowMs: number }
   | { readonly kind: "report"; readonly request: ReportRequest }
   | { readonly kind: "popular"; readonly log: number; readonly window: Window }
-  /** `window`: at most an hour. */
+  /** `window` covers at most an hour. */
   | { readonly kind: "export"; readonly log: number; readonly window: Window }
-  /** `window`: at most a day. */
+  /** `window` covers at most a day. */
   | { readonly kind: "rows"; readonly log: number; readonly window: Window }
   | {
       readonly kind: "words";
@@ -21,7 +21,7 @@ export type AnalyticsTask =
       readonly numbers: readonly number[];
     }
   | { readonly kind: "upkeep"; readonly nowMs: number }
-  /** `logs`: those of existing indexes. */
+  /** `logs` lists the logs of all existing indexes. */
   | {
       readonly kind: "sweep";
       readonly nowMs: number;
@@ -30,7 +30,7 @@ export type AnalyticsTask =
     }
   | { readonly kind: "drop"; readonly log: number }
   | { readonly kind: "forget"; readonly log: number; readonly person: Person }
-  /** `stop`: shared between the threads; not 0 once the backup is cancelled. */
+  /** `stop` is shared between the threads. It becomes nonzero when the backup is cancelled. */
   | { readonly kind: "backup"; readonly path: string; readonly stop: Int32Array }
   | { readonly kind: "close" };
 
@@ -38,20 +38,20 @@ export interface AnalyticsReplies {
   append: null;
   report: Report;
   popular: Popular;
-  /** Lines of NDJSON. */
+  /** NDJSON lines. */
   export: Uint8Array;
   rows: LogRows;
   words: readonly string[];
   upkeep: null;
   sweep: null;
   drop: null;
-  /** Number of rows. */
+  /** Number of anonymised rows. */
   forget: number;
   backup: BackupFileSums;
   close: null;
 }
 
-/** `storage`: the disk refused the task. `damage`: stored bytes are unreadable. */
+/** `storage` means that the disk refused the task, `damage` that stored bytes are unreadable. */
 export interface AnalyticsRefusal {
   readonly refused: "storage" | "damage";
   readonly message: string;
@@ -59,6 +59,6 @@ export interface AnalyticsRefusal {
 
 export interface AnalyticsReply<T> {
   readonly reply: T;
-  /** Damage found when the log was opened. Reported once. */
+  /** Damage found when the log was opened. Reported only once. */
   readonly damage: readonly string[];
 }

@@ -1,5 +1,5 @@
-// Entry of the thread of the query log, the only one that opens its database. Tasks run concurrently; the log
-// serialises those that change it.
+// Entry of the query log's thread, the only one that opens the log's database. Tasks run concurrently; the
+// log serialises those that change it.
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../../shards/storage/envelope.js";
@@ -10,11 +10,11 @@ import { forgetPerson } from "../store/forget-person.js";
 import { QueryLog } from "../store/query-log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
-/** The previous thread may still be closing the database. */
+/** Opening is retried, because the previous thread may still be closing the database. */
 const OPEN_TRIES = 50;
 const OPEN_PAUSE_MS = 100;
 
-/** The thread's only log, and its only state. Opened by the first task. */
+/** The thread's only log and only state. The first task opens it. */
 let opened: Promise<QueryLog> | null = null;
 
 export default async function analytics(

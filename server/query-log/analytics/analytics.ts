@@ -1,5 +1,5 @@
-// Analytics as the routes see them: events in, reports out. Also maintains the query log and drops the logs
-// of deleted indexes.
+// Analytics as the routes see it: events go in, reports come out. Also maintains the query log and drops the
+// logs of deleted indexes.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
@@ -29,13 +29,13 @@ interface AnalyticsOptions {
   readonly log: Logger;
 }
 
-/** A report request without its log. */
+/** A report request without the log's number. */
 type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
 
 export class Analytics {
   readonly #options: AnalyticsOptions;
   #sweptDay = 0;
-  /** As of the last check, with their logs. */
+  /** The indexes at the last check, from which deleted ones are recognised. */
   #indexes: CatalogState["indexes"];
   #logs: ReadonlySet<number>;
 
@@ -48,7 +48,7 @@ export class Analytics {
     jobs.every(UPKEEP_MS, { name: "look after the query log", subject: "query log" }, () => this.#upkeep());
   }
 
-  /** Throws SK-AN-400, and SK-AN-503 while events cannot be stored. */
+  /** Throws SK-AN-400, or SK-AN-503 while events cannot be stored. */
   takeEvents(record: IndexRecord, body: unknown, userId: string | null, nowMs: number): ReadEvents {
     const { people, writer, limits } = this.#options;
     const context = { tenant: record.tenant, log: logOf(record), userId, people, nowMs };
@@ -70,7 +70,7 @@ export class Analytics {
     return pool.runInLine({ kind: "report", request });
   }
 
-  /** NDJSON, one hour at a time. Throws SK-AN-503. */
+  /** Yields NDJSON, one hour at a time. Throws SK-AN-503. */
   async *export(record: IndexRecord, { fromMs, toMs }: Window): AsyncGenerator<Uint8Array> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -84,7 +84,7 @@ export class Analytics {
   }
 
   /**
-   * Anonymises the searches and events of a user or of a session. Resolves with their number. Throws
+   * Anonymises the searches and events of a user or a session. Resolves with the number of these rows. Throws
    * SK-AN-503.
    */
   async forget(record: IndexRecord, named: NamedPerson): Promise<number> {
@@ -97,7 +97,7 @@ export class Analytics {
     });
   }
 
-  /** Writes all logs to a new file; null if nothing was ever logged. Throws SK-AN-503. */
+  /** Writes all logs to a new file. Resolves with null if nothing was ever logged. Throws SK-AN-503. */
   async backup(path: string, signal: AbortSignal): Promise<BackupFileSums | null> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -132,7 +132,7 @@ export class Analytics {
     this.#logs = logs;
   }
 
-  /** If a log cannot be dropped now, the next sweep does it at the latest. */
+  /** If this fails, it is retried once after DROP_AGAIN_MS. The next sweep drops the log at the latest. */
   #drop(log: number): void {
     const { pool, jobs } = this.#options;
     if (!pool.used) return;

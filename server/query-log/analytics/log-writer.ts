@@ -1,6 +1,6 @@
-// The query log's end in a front-end: adds searches and events to a chunk, which goes to the log's thread
-// after a moment or when it is full. Never makes a search wait. Chunks that the disk refuses are kept up to a
-// number of bytes; rows beyond that are dropped and counted.
+// The front-end's side of the query log. Adds searches and events to a chunk, which is sent to the log's
+// thread after a short delay or when it is full. Never delays a search. Chunks that the disk refuses are kept
+// up to a total size; rows beyond that are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Logger } from "../../ground/log.js";
@@ -11,7 +11,7 @@ import { tookStep } from "../rows/took.js";
 import { LogStorageError } from "./analytics-pool.js";
 import type { AskedBy, People } from "./people.js";
 
-/** Maximum time until a row is sent. It is durable within a second. */
+/** Maximum delay before a row is sent. It is normally durable within a second. */
 const CHUNK_MS = 250;
 const CHUNK_BYTES = 256 * 1024;
 const RETRY_MS = 1_000;
@@ -21,8 +21,8 @@ interface LogWriterOptions {
   /** Resolves when the chunk is durable. Throws LogStorageError if the disk refused it. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
   /**
-   * Resolves when the rows written so far by other threads are durable or refused by the disk; absent if
-   * there are no other threads.
+   * Resolves when the rows that other threads have written so far are durable or were refused by the disk.
+   * Absent if there are no other threads.
    */
   readonly others?: () => Promise<void>;
   readonly waitingBytesMax: number;
@@ -35,7 +35,7 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #chunk = new Chunk(CHUNK_BYTES);
   #timer: NodeJS.Timeout | null = null;
-  /** Chunks in flight, oldest first. */
+  /** Chunks that are not durable yet, oldest first. */
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
@@ -48,7 +48,7 @@ export class LogWriter {
     this.#options = options;
   }
 
-  /** `answered`: see encodeAnswered. Never throws. */
+  /** Logs a search. `answered` is the output of encodeAnswered. Never throws. */
   searched(record: IndexRecord, id: QueryId, tookMs: number, askedBy: AskedBy, answered: Uint8Array): void {
     const asker = this.#options.people.asker(record.tenant, askedBy);
     const [log, step] = [logOf(record), tookStep(tookMs)];
@@ -59,19 +59,21 @@ export class LogWriter {
     this.#add(() => this.#chunk.addEvent(event));
   }
 
-  /** True if further rows would be dropped. */
+  /** True if any further row would be dropped. */
   get full(): boolean {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /** Resolves when all rows so far, including those of other threads, are durable or refused by the disk. */
+  /**
+   * Resolves when all rows so far, including those of other threads, are durable or were refused by the disk.
+   */
   async flush(): Promise<void> {
     await this.#options.others?.();
     this.#sendChunk();
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
 
-  /** The last flush: anything the disk refuses now is lost. */
+  /** Flushes for the last time. Rows that the disk refuses now are lost. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.flush();
@@ -115,11 +117,11 @@ export class LogWriter {
     this.#isSending = false;
   }
 
-  /** Returns false if the chunk must be sent again. */
+  /** Returns false if the chunk must be sent again later. */
   async #isSent(chunk: Uint8Array): Promise<boolean> {
     const { send, others, log } = this.#options;
     try {
-      await others?.(); // an event follows the search it belongs to
+      await others?.(); // an event must come after its search
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;
@@ -131,7 +133,7 @@ export class LogWriter {
         this.#storageFails = true;
         return false;
       }
-      // The thread died. It may have stored the chunk, and a row must not be counted twice.
+      // The thread died, possibly after storing the chunk. Sending it again could count rows twice.
       log.error({ err: error, bytes: chunk.length }, "searches may not have been logged");
       return true;
     }

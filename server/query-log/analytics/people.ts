@@ -1,17 +1,17 @@
-// Stand-ins for users and sessions in the query log: keyed hashes of 48 bits. They cannot be traced back
-// without the key in the data directory, and the same name has different hashes for different tenants.
+// Pseudonyms for users and sessions in the query log: keyed 48-bit hashes. They cannot be traced back without
+// the key in the data directory, and the same name has different hashes in different tenants.
 import { createHmac } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type Asker, NOBODY, type Person } from "../rows/journal.js";
 
-/** Maximum cached hashes. */
+/** Maximum number of cached hashes. */
 const KNOWN_MAX = 20_000;
 const HASH_BYTES = 6;
 const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };
 
-/** Who a query says is asking, and whether it is logged. */
+/** The person that a query names, and whether the query is logged. */
 export interface AskedBy {
-  /** Empty when the query does not say. */
+  /** Empty if the query names no user. */
   readonly user: string;
   readonly session: string;
   readonly logged: boolean;
@@ -30,7 +30,7 @@ export class People {
     this.#key = key;
   }
 
-  /** An empty name is nobody. */
+  /** An empty name becomes NOBODY. */
   asker(tenant: number, { user, session }: { readonly user: string; readonly session: string }): Asker {
     if (user === "" && session === "") return UNKNOWN;
     return {

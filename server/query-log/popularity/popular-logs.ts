@@ -1,5 +1,5 @@
-// Popular searches of each index, for ranking and suggestions. Nobody waits for them: callers get what is
-// cached, and stale entries are refreshed from the query log in the background.
+// Popular searches of each index, for ranking and suggestions. Callers never wait: they get the cached value,
+// and stale entries are refreshed from the query log in the background.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -8,14 +8,14 @@ import type { Popular } from "../reports/popular.js";
 import { DAY_MS } from "../rows/time.js";
 import { NOTHING_POPULAR } from "./popularity.js";
 
-/** Searches up to this old count. */
+/** Only searches from this period count. */
 const WINDOW_MS = 30 * DAY_MS;
-/** Minimum age at which an entry is refreshed on access; doubles each time. */
+/** Minimum age at which an access refreshes an entry. Doubles with each refresh, up to AGE_MS_MAX. */
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
-/** Maximum share of the log thread's time spent on refreshes. */
+/** Maximum share of the log thread's time that refreshes of one index may take. */
 const READ_SHARE = 1 / 500;
-/** Maximum cached indexes. */
+/** Maximum number of cached indexes. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -32,14 +32,14 @@ interface PopularLogsOptions {
 
 export class PopularLogs {
   readonly #options: PopularLogsOptions;
-  /** By log. */
+  /** By log number. */
   readonly #known = new ClockCache<number, Known>(INDEXES_MAX);
 
   constructor(options: PopularLogsOptions) {
     this.#options = options;
   }
 
-  /** What is cached; the same object until that changes. */
+  /** The cached value. Returns the same object until its contents change. */
   of(record: IndexRecord): Popular {
     const log = logOf(record);
     const known = this.#known.get(log) ?? this.#add(log);
@@ -54,7 +54,7 @@ export class PopularLogs {
     return known;
   }
 
-  /** Logs a failure and keeps the cached entry. */
+  /** Refreshes the entry. On failure, logs the error and keeps the cached value. */
   #read(log: number, known: Known): Promise<void> {
     const { pool, jobs } = this.#options;
     known.isReading = true;
@@ -75,7 +75,7 @@ export class PopularLogs {
   }
 }
 
-/** Cached answers depend on the popular searches, so an equal result must not count as a change. */
+/** Caches of search results depend on the popular searches, so an equal result must not count as a change. */
 function isSame(one: Popular, other: Popular): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

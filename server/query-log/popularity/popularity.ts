@@ -7,7 +7,7 @@ import type { Popular } from "../reports/popular.js";
 export const NOTHING_POPULAR: Popular = { queries: [], documents: [] };
 
 export interface PopularQuery {
-  /** Normalised. */
+  /** The normalised text. */
   readonly value: string;
   /** Number of searches. */
   readonly count: number;
@@ -22,7 +22,7 @@ export class Popularity {
   readonly #searches = new Map<string, number>();
   readonly #clicks: ReadonlyMap<string, number>;
 
-  /** `before`: the previous value, whose analysed texts are reused. */
+  /** `before` is the previous instance, whose tokens are reused. */
   constructor(popular: Popular, analyser: TextAnalyser, before?: Popularity) {
     const usable = before !== undefined && before.#analyser === analyser ? before.queries : [];
     const known = new Map(usable.map((query) => [query.value, query.tokens]));
@@ -48,8 +48,8 @@ export class Popularity {
   }
 
   /**
-   * Queries with at least half of the words, those with most of them first, except the query of exactly these
-   * words.
+   * Popular queries that contain at least half of the words, best match first. Leaves out the query that
+   * consists of exactly these words.
    */
   related(terms: readonly string[], max: number): PopularQuery[] {
     const asked = new Set(terms);

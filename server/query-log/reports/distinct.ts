@@ -1,15 +1,15 @@
-// Counts the distinct ones among millions of 48-bit numbers. They are hashes, hence evenly distributed: they
-// are counted range by range, each with a table that fits into the processor's cache (partitioned hashing, as
-// in database joins).
+// Counts the distinct numbers among millions of 48-bit numbers. The numbers are hashes, hence evenly
+// distributed, so they are counted range by range, each with a table that fits into the processor's cache
+// (partitioned hashing, as in database joins).
 
 const RANGE = 2 ** 48;
-/** Approximate numbers per range. */
+/** Approximate number of entries per range. */
 const RANGE_NUMBERS = 4_096;
 const PLACES_MIN_BITS = 13;
-/** Spreads numbers over the table by their lowest 32 bits (multiplicative hashing, Knuth). */
+/** Multiplier that spreads numbers over the table by their lowest 32 bits (multiplicative hashing, Knuth). */
 const SPREAD = 0x9e3779b1;
 
-/** Each of `lists` ascends; no number is 0. */
+/** Each of `lists` must be in ascending order, and no number may be 0. */
 export function countDistinct(lists: readonly Float64Array[]): number {
   const total = lists.reduce((sum, list) => sum + list.length, 0);
   const ranges = Math.max(1, Math.ceil(total / RANGE_NUMBERS));
@@ -28,7 +28,7 @@ export function countDistinct(lists: readonly Float64Array[]): number {
   return distinct;
 }
 
-/** Number of entries in the lists, from `next` on, below `end`, including duplicates. */
+/** Number of list entries at or after `next` that are below `end`, including duplicates. */
 function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: number): number {
   let count = 0;
   for (const [i, list] of lists.entries())
@@ -37,8 +37,8 @@ function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: numb
 }
 
 /**
- * Number of distinct entries among these. Advances `next` past them. `places`: an empty table more than twice
- * as large as needed.
+ * Number of distinct entries at or after `next` that are below `end`. Advances `next` past them. `places`
+ * must be an empty table with room for at least twice as many entries.
  */
 function countRange(
   lists: readonly Float64Array[],

@@ -10,7 +10,7 @@ import type { MarkedBlock } from "../store/blocks.js";
 import type { LogState } from "../store/log-state.js";
 import type { Window, WindowReader } from "./window.js";
 
-/** Collects the rows of at most an hour. */
+/** Collects the rows of a window of at most an hour. */
 export class RowCollector implements WindowReader {
   readonly #state: LogState;
   readonly #searches: OpenSearch[] = [];
@@ -41,7 +41,7 @@ export class RowCollector implements WindowReader {
     throw new Error("an export reads rows, not rollups");
   }
 
-  /** Each line ends with a line break. */
+  /** The collected rows as text. Each line ends with a newline. */
   async lines(): Promise<string> {
     const { texts, documents } = this.#state;
     const text = await wordsBy(

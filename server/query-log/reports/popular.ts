@@ -1,4 +1,4 @@
-// The most frequent searches and clicks, which searches and suggestions prefer.
+// The most frequent searches and clicks, which ranking and suggestions favour.
 import type { EventBlock } from "../rows/event-block.js";
 import type { OpenEvent, OpenSearch } from "../rows/open-rows.js";
 import type { RollupPart } from "../rows/rollup.js";
@@ -11,14 +11,14 @@ import { readWindow, type Window, type WindowReader } from "./window.js";
 
 /** Most popular first. */
 export interface Popular {
-  /** Normalised texts whose searches mostly had results. */
+  /** Normalised texts, most of whose searches had results. */
   readonly queries: readonly { readonly query: string; readonly count: number }[];
   readonly documents: readonly { readonly document_id: string; readonly clicks: number }[];
 }
 
 const QUERIES_MAX = 1_000;
 const DOCUMENTS_MAX = 1_000;
-/** Queries with fewer searches may be private and are left out. */
+/** Texts with fewer searches are left out, because they may be private. */
 const SEARCHES_MIN = 5;
 
 class PopularTally implements WindowReader {

@@ -1,14 +1,17 @@
-// The top entries of a dictionary by a count, then by word. Reads only the words that decide: there may be
-// millions of entries, and most share the same small count.
+// The top entries of a dictionary, ordered by a count and then by word. Reads only the words that affect the
+// result: there may be millions of entries, and most have the same small count.
 import type { Dictionary } from "../store/dictionary.js";
 
 export interface Ranking {
-  /** Numbers of entries that are certainly in the top. */
+  /** Numbers of the entries that are certainly among the top. */
   readonly sure: readonly number[];
-  /** Entries with equal counts that compete for the remaining places by word. */
+  /**
+   * Numbers of the entries with equal counts that compete for the remaining places. The word decides among
+   * them.
+   */
   readonly tied: readonly number[];
   readonly limit: number;
-  /** By count only. */
+  /** Compares two entries by count only. */
   compare(a: number, b: number): number;
 }
 
@@ -17,10 +20,10 @@ export interface RankedWord {
   readonly word: string;
 }
 
-/** Above this many tied entries, scanning the dictionary in order is faster. */
+/** Above this many tied entries, it is faster to scan the dictionary in word order. */
 const TIED_READ_MAX = 2_000;
 
-/** In order. Words are compared by their UTF-8 bytes. */
+/** Returns the top entries in order. Words are compared by their UTF-8 bytes. */
 export async function rankedWords(
   dictionary: Dictionary,
   { sure, tied, limit, compare }: Ranking,
@@ -38,7 +41,7 @@ async function wordsOf(dictionary: Dictionary, numbers: readonly number[]): Prom
   return numbers.map((number, i) => ({ number, word: words[i] as string }));
 }
 
-/** The entries not stored yet, and the first of the stored ones. */
+/** All wanted entries that are not stored yet, and the first `count` stored ones in word order. */
 async function firstWordsOf(
   dictionary: Dictionary,
   numbers: readonly number[],

@@ -1,4 +1,4 @@
-// Computes the reports of a log that the analytics routes return.
+// Computes the reports on a log that the analytics routes return.
 import type { QueryLog } from "../store/query-log.js";
 import { type DocumentRow, DocumentTally } from "./documents-report.js";
 import { RowCollector } from "./export.js";
@@ -47,7 +47,7 @@ export async function reportOf(queryLog: QueryLog, request: ReportRequest): Prom
   }));
 }
 
-/** NDJSON for at most an hour. */
+/** NDJSON for a window of at most an hour. */
 export async function exportLines(queryLog: QueryLog, log: number, window: Window): Promise<string> {
   const collector = await readWindow(queryLog, log, window, [], (state) => new RowCollector(state));
   return collector.lines();
@@ -59,7 +59,7 @@ export async function rowsOf(queryLog: QueryLog, log: number, window: Window): P
   return collector.rows();
 }
 
-/** Dictionary entries of the log, in the order of their numbers. */
+/** Returns the log's dictionary entries for the given numbers, in the same order. */
 export async function wordsOf(
   queryLog: QueryLog,
   log: number,

@@ -1,5 +1,5 @@
-// Rows for a thread that evaluates them itself: whole blocks unchanged, parts of blocks and open rows as
-// separate blocks.
+// Rows for a thread that evaluates them itself. Whole blocks are passed unchanged; parts of blocks and open
+// rows become separate blocks.
 import type { EventBlock } from "../rows/event-block.js";
 import {
   eventBlockOf,

@@ -39,7 +39,7 @@ interface SeriesEntry {
 
 export class SummaryTally implements WindowReader {
   readonly #rollup = new Rollup(["totals"]);
-  /** Each list ascends without duplicates. */
+  /** Lists of people, each in ascending order and without duplicates. */
   readonly #people: Float64Array[] = [];
   readonly #openPeople = new Set<Person>();
 

@@ -17,7 +17,7 @@ export interface TextRow {
   readonly clicked: number;
 }
 
-/** Counts of texts by number. */
+/** Counts per text, indexed by the text's number. */
 export class TextTally implements WindowReader {
   readonly #texts: Dictionary;
   readonly #searches: Uint32Array;
@@ -58,12 +58,12 @@ export class TextTally implements WindowReader {
     });
   }
 
-  /** Ordered by number of searches (or of those without results), then by text. */
+  /** Texts ordered by their number of searches (or of searches without results), then by text. */
   top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
     return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
   }
 
-  /** Texts with at least `searchesMin` searches, most of which had results. */
+  /** Texts with at least `searchesMin` searches, more than half of which had results. */
   popular(limit: number, searchesMin: number): Promise<TextRow[]> {
     const counts = this.#searches.map((count, number) =>
       count >= searchesMin && 2 * (this.#noResults[number] as number) < count ? count : 0,
@@ -71,7 +71,7 @@ export class TextTally implements WindowReader {
     return this.#first(limit, counts);
   }
 
-  /** Ordered by these counts. */
+  /** The first texts in descending order of `counts`. */
   async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];
@@ -100,10 +100,13 @@ export class TextTally implements WindowReader {
   }
 }
 
-/** Counts below this are tallied exactly to find a rank. */
+/** Counts below this are tallied individually, so that finding a rank needs no sorting. */
 const COUNTED_MAX = 4096;
 
-/** The count of the entry with this rank, from 1; 1 if fewer have been counted. */
+/**
+ * The count of the entry with this rank; rank 1 is the highest count. Returns 1 if fewer entries have a
+ * count.
+ */
 function countAt(counts: Uint32Array, rank: number): number {
   const entriesByCount = new Uint32Array(COUNTED_MAX + 1);
   for (const count of counts) entriesByCount[Math.min(count, COUNTED_MAX)]!++;

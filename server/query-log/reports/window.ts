@@ -1,4 +1,4 @@
-// The period of a report, split into stored rollups and parts that must be read row by row.
+// Reads the period of a report, which is split into stored rollups and parts that must be read row by row.
 import { setImmediate as turn } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
@@ -12,7 +12,7 @@ import { changedHours } from "../store/checkpoint.js";
 import type { LogState } from "../store/log-state.js";
 import type { QueryLog } from "../store/query-log.js";
 
-/** From `fromMs` (inclusive) to `toMs` (exclusive). */
+/** The period from `fromMs` (inclusive) to `toMs` (exclusive). */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
@@ -22,22 +22,23 @@ type Slice =
   | { readonly kind: "rollup"; readonly of: RollupKind; readonly period: number }
   | { readonly kind: "searches" | "events"; readonly hour: number; readonly block: number };
 
-/** How a report consumes the parts of its window. */
+/** Receives the parts of a report's window. */
 export interface WindowReader {
   openSearch?(search: OpenSearch): void;
   openEvent?(event: OpenEvent): void;
   searches?(block: MarkedBlock, window: Window): void;
   events?(block: EventBlock, window: Window): void;
-  /** Part of the rollup of an hour or a day within the window. */
+  /** Receives one part of the rollup of an hour or day in the window. */
   rollup(part: RollupPart, bytes: Uint8Array): void;
 }
 
-/** Maximum attempts to plan when blocks disappear. */
+/** Maximum number of attempts if blocks disappear between planning and reading. */
 const PLANS_MAX = 8;
 
 /**
- * Reads a window with a new reader: these parts of rollups, and rows where there are none. Resolves with the
- * reader once it has read everything. Readers of earlier attempts are discarded.
+ * Reads a window with a reader from `newReader`: the given parts of rollups, and rows where there is no
+ * rollup. Resolves with the reader once it has received everything. If an attempt fails, its reader is
+ * discarded.
  */
 export async function readWindow<T extends WindowReader>(
   queryLog: QueryLog,
@@ -88,7 +89,7 @@ function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: Wind
   for (const event of open.events) if (event.at >= fromMs && event.at < toMs) reader.openEvent?.(event);
 }
 
-/** In chronological order. Without `rollups`, everything is read row by row. */
+/** The slices of a window in chronological order. If `rollups` is false, everything is read row by row. */
 function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
   const changed = changedHours(blocks.changedOf(state.log));
   const changedDays = new Set([...changed].map(dayOfHour));

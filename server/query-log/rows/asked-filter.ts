@@ -1,4 +1,4 @@
-// Tells whether a person may have searched for a text in a block of searches, without reading the block: a
+// Tells whether a person may have searched for a text in a block of searches, without reading the block. A
 // Bloom filter over (person, text) pairs (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher,
 // 2006). About one pair in a thousand is a false positive; there are no false negatives.
 import { type Asker, NOBODY, type Person } from "./journal.js";
@@ -29,7 +29,7 @@ export class AskedFilter {
     return this.#words.byteLength;
   }
 
-  /** False if neither the user nor the session searched for the text. */
+  /** If false, neither the user nor the session has searched for the text. */
   mayHold({ user, session }: Asker, text: number): boolean {
     return this.#has(user, text) || this.#has(session, text);
   }
@@ -56,12 +56,12 @@ export class AskedFilter {
   }
 }
 
-/** People already are 48-bit hashes; texts are small numbers. */
+/** People are already 48-bit hashes, and texts are small numbers. */
 function firstHash(person: Person, text: number): number {
   return mixed((person >>> 0) ^ Math.imul(text, 0x9e3779b1));
 }
 
-/** Odd, so that the probes differ. */
+/** Always odd, so that the probes differ. */
 function secondHash(person: Person, text: number): number {
   return mixed(Math.trunc(person / 2 ** 16) ^ Math.imul(text, 0x85ebca6b)) | 1;
 }

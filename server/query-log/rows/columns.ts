@@ -1,12 +1,12 @@
-// Columns of whole numbers as bytes. Numbers below 2^53 are LEB128 encoded; differences that may be negative
-// are zigzag encoded first. Knows no particular column.
+// Encodes columns of whole numbers as bytes. Numbers below 2^53 are LEB128 encoded; differences that may be
+// negative are zigzag encoded first. Independent of the meaning of a column.
 
 /** Appends numbers to a growing buffer. */
 export class ColumnWriter {
   #bytes = Buffer.allocUnsafe(4096);
   #length = 0;
 
-  /** A whole number from 0 to 2^53. */
+  /** Writes a whole number in [0, 2^53). */
   put(value: number): void {
     if (this.#bytes.length - this.#length < 8) this.#grow(8);
     const bytes = this.#bytes;
@@ -22,7 +22,7 @@ export class ColumnWriter {
     for (const value of values) this.put(value);
   }
 
-  /** Differences of non-decreasing numbers. */
+  /** Writes non-decreasing numbers as differences. */
   putRising(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -31,7 +31,7 @@ export class ColumnWriter {
     }
   }
 
-  /** Differences of numbers in any order. */
+  /** Writes numbers in any order as differences. */
   putNear(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -41,7 +41,7 @@ export class ColumnWriter {
     }
   }
 
-  /** UTF-8 after its length. */
+  /** Writes the length, then the text as UTF-8. */
   putText(text: string): void {
     const length = Buffer.byteLength(text);
     this.put(length);
@@ -49,7 +49,7 @@ export class ColumnWriter {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** Everything written, as a view. Nothing may be written afterwards. */
+  /** Returns everything written, as a view. Nothing may be written after this. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -62,7 +62,9 @@ export class ColumnWriter {
   }
 }
 
-/** Reads the output of a ColumnWriter in the same order. Throws RangeError when reading past the end. */
+/**
+ * Reads the output of a ColumnWriter in the same order. Throws RangeError at an attempt to read past the end.
+ */
 export class ColumnReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -84,14 +86,17 @@ export class ColumnReader {
     }
   }
 
-  /** Number of entries to follow, each of at least one byte. Throws RangeError if they cannot all fit. */
+  /**
+   * Reads the number of the entries that follow, each of at least one byte. Throws RangeError if the
+   * remaining bytes are too few for them.
+   */
   count(): number {
     const count = this.next();
     this.room(count);
     return count;
   }
 
-  /** Throws RangeError if this many entries do not fit into the rest. */
+  /** Throws RangeError if the remaining bytes are too few for this many entries. */
   room(entries: number): void {
     if (entries > this.#bytes.length - this.#at) throw cutShort();
   }

@@ -1,4 +1,4 @@
-// A block of logged events: events of one log and one hour, or a part of them, ordered by time. Immutable. ON
+// A block of logged events: all or some of the events of one log and one hour, ordered by time. Immutable. ON
 // DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
@@ -6,7 +6,7 @@ import { numbered, putNumbered } from "./search-block.js";
 
 export const EVENT_BLOCK_VERSION = 1;
 
-/** By row. Texts and documents are numbers from the log's dictionaries. */
+/** Columns with one entry per row. Texts and documents are numbers from the log's dictionaries. */
 export interface EventBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
@@ -14,15 +14,15 @@ export interface EventBlock {
   /** An index into EVENT_TYPES. */
   readonly type: Uint8Array;
   readonly document: Uint32Array;
-  /** The text named by the event, 0 if none. */
+  /** Number of the text that the event names, or 0 if it names none. */
   readonly text: Uint32Array;
-  /** 1 for the first hit, 0 if not given. */
+  /** 1 for the first hit; 0 if not given. */
   readonly position: Uint32Array;
-  /** See VALUE_UNITS. */
+  /** Multiple of 1 / VALUE_UNITS. */
   readonly value: Float64Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
-  /** Id of the search that the event belongs to; all three parts are 0 if there is none in the log. */
+  /** Id of the search to which the event belongs. All three parts are 0 if the log has no such search. */
   readonly searchAt: Float64Array;
   readonly searchCounter: Uint32Array;
   readonly searchFrontEnd: Float64Array;

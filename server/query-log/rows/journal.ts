@@ -1,6 +1,7 @@
 // Rows of the query log on their way from a front-end to the disk: searches and events in the order in which
 // they were answered. A front-end appends them to a chunk. The log's thread stores the chunk unchanged before
-// reading it. ON DISK: docs/FORMATS.md shows the layout; records that hold chunks have its version.
+// it reads the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that
+// contain chunks.
 import type { QueryId } from "./query-ids.js";
 
 export const JOURNAL_VERSION = 1;
@@ -14,11 +15,11 @@ export const SEARCH_MODES = ["keyword", "semantic", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
 export const EVENT_TYPES = ["click", "conversion"] as const;
-/** Conversion values are stored as multiples of 1 / VALUE_UNITS, so that sums are exact. */
+/** Conversion values are stored as whole multiples of 1 / VALUE_UNITS, so that sums are exact. */
 export const VALUE_UNITS = 10_000;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A keyed hash of 48 bits that stands for a user or a session. */
+/** A keyed 48-bit hash that stands for a user or a session. */
 export type Person = number;
 export const NOBODY: Person = 0;
 
@@ -28,9 +29,9 @@ export interface Asker {
   readonly session: Person;
 }
 
-/** The question and its results, the same for everyone who asks it. */
+/** A question and its results, the same for everyone who asks it. */
 export interface Answered {
-  /** As typed. */
+  /** The text as typed. */
   readonly text: string;
   readonly mode: SearchMode;
   readonly filtered: boolean;
@@ -43,9 +44,9 @@ export interface Answered {
 export interface JournalSearch extends Asker {
   readonly log: number;
   readonly id: QueryId;
-  /** See took.ts. */
+  /** Duration step; see took.ts. */
   readonly took: number;
-  /** Output of encodeAnswered as a Latin-1 string, which is equal for equal answers. */
+  /** Output of encodeAnswered as a Latin-1 string. Equal answers have equal strings. */
   readonly answered: string;
 }
 
@@ -54,16 +55,16 @@ export interface JournalEvent extends Asker {
   readonly type: EventType;
   /** Time of the event. */
   readonly atMs: number;
-  /** Id of the search that it belongs to, null if it names none. */
+  /** Id of the search to which the event belongs, or null if the event names none. */
   readonly search: QueryId | null;
   /** Text of that search. */
   readonly query: string;
   readonly document: string;
-  /** 1 for the first hit, 0 if not given. */
+  /** 1 for the first hit; 0 if not given. */
   readonly position: number;
-  /** Value of a conversion, see VALUE_UNITS. */
+  /** Value of a conversion; see VALUE_UNITS. */
   readonly value: number;
-  /** Empty if it has none. */
+  /** Empty if the event has no id. */
   readonly eventId: string;
 }
 
@@ -85,7 +86,9 @@ const FILTERED = 1;
 const MODE_SHIFT = 1;
 const U32_MAX = 0xffffffff;
 
-/** The part of a search's row that can be stored with a cached answer. `documents`: ids in UTF-8. */
+/**
+ * Encodes the part of a search's row that can be cached with an answer. `documents` contains ids in UTF-8.
+ */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
   documents: readonly Uint8Array[],
@@ -107,14 +110,14 @@ export function encodeAnswered(
   return new Uint8Array(bytes.subarray(0, at));
 }
 
-/** Truncates at a character boundary. */
+/** Writes a text. If it is too long, truncates it at a character boundary. */
 function putText(bytes: Buffer, text: string, at: number, bytesMax: number): number {
   const length = bytes.write(text, at + 2, Math.min(bytesMax, bytes.length - at - 2), "utf8");
   bytes.writeUInt16LE(length, at);
   return at + 2 + length;
 }
 
-/** A chunk being written. It is sent when the next row might not fit. */
+/** A chunk that is being filled. It is sent when the next row might not fit. */
 export class Chunk {
   readonly #bytes: Buffer;
   #length = 0;
@@ -164,7 +167,7 @@ export class Chunk {
     return true;
   }
 
-  /** The rows so far, in a buffer of their own. Empties the chunk. */
+  /** Returns the rows so far in a buffer of their own, and empties the chunk. */
   take(): Uint8Array<ArrayBuffer> {
     const rows = new Uint8Array(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -189,7 +192,7 @@ export function* readChunk(chunk: Uint8Array): Generator<Row> {
   }
 }
 
-/** See JournalSearch. Throws RangeError if this is not the output of encodeAnswered. */
+/** Decodes `JournalSearch.answered`. Throws RangeError if the text is not the output of encodeAnswered. */
 export function decodeAnswered(answered: string): Answered {
   return new RowReader(Buffer.from(answered, "latin1")).answered();
 }

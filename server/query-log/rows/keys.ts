@@ -1,5 +1,6 @@
-// The keys of the query log's database. All keys of a log start with its number, so one range delete drops
-// it. Numbers are big-endian, so byte order is number order. ON DISK: docs/FORMATS.md shows the same table.
+// The keys of the query log's database. All keys of a log start with its number, so a single range delete
+// drops the log. Numbers are big-endian, so byte order is numeric order. ON DISK: docs/FORMATS.md shows the
+// same table.
 //
 //   | 0 u32   | 00 journal      | number u48                                  |
 //   | log u32 | 01 counters                                                   |
@@ -15,7 +16,7 @@
 //   |         | 15 event id     | hash, 12 bytes                              |
 import type { KeyRange } from "../../../shards/storage/store.js";
 
-/** Prefix of data shared by all logs; not an index's log. */
+/** Prefix of data that all logs share. It is never the number of a log. */
 const SHARED = 0;
 
 // ON DISK - never renumber
@@ -80,7 +81,7 @@ export function wordOfKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset + HEAD, key.byteLength - HEAD).toString("utf8");
 }
 
-/** `hour` and `block` of searches, marks and events. */
+/** Key of searches, marks or events. */
 export function blockKey(log: number, kind: LogKeyKind, hour: number, block: number): Uint8Array {
   const key = head(log, kind, 8);
   key.writeUInt32BE(hour, HEAD);
@@ -88,7 +89,7 @@ export function blockKey(log: number, kind: LogKeyKind, hour: number, block: num
   return key;
 }
 
-/** `period`: an hour or a day. */
+/** `period` is an hour or a day. */
 export function rollupKey(log: number, kind: LogKeyKind, period: number, part: number): Uint8Array {
   const key = head(log, kind, 5);
   key.writeUInt32BE(period, HEAD);
@@ -113,12 +114,12 @@ export function firstNumberOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD);
 }
 
-/** The second number of a block's key. */
+/** The block number in a key of searches, marks or events. */
 export function blockOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD + 4);
 }
 
-/** All keys of a log, or of the logs from `log` to `end` (exclusive). */
+/** All keys of one log, or of the logs in [log, end). */
 export function logRange(log: number, end = log + 1): KeyRange {
   return { from: head(log, LogKind.journal, 0), to: head(end, LogKind.journal, 0) };
 }
@@ -133,12 +134,12 @@ export function kindRange(log: number, kind: LogKeyKind): KeyRange {
   return { from: head(log, kind, 0), to };
 }
 
-/** The keys of a kind whose first number is in [from, to). */
+/** The keys of one kind whose first number is in [from, to). */
 export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
   return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
 }
 
-/** Logs with any number that an index may have. */
+/** All keys of all logs, without the shared data. */
 export function allLogs(): KeyRange {
   return { from: head(SHARED + 1, LogKind.journal, 0), to: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) };
 }

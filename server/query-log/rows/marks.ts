@@ -1,13 +1,13 @@
-// Facts about a block's searches learned after the block was written: one byte of flags per row. ON DISK:
-// docs/FORMATS.md shows the layout.
+// Facts about a block's searches that become known after the block was written: one byte of flags per row. ON
+// DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 export const MARKS_VERSION = 1;
 
 // ON DISK - never renumber
-/** The person continued typing, so a later search is counted instead. */
+/** The person continued typing, so a later search is counted instead of this one. */
 export const SUPERSEDED = 1;
-/** A click belongs to the search, or to one that it supersedes. */
+/** A click belongs to this search, or to one that this search supersedes. */
 export const CLICKED = 2;
 export const CONVERTED = 4;
 

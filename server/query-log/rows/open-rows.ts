@@ -1,16 +1,16 @@
-// Rows of a log that are in the journal but not yet in a block. Kept in memory, found by id and by person. A
-// checkpoint turns them into blocks.
+// Rows of a log that are in the journal but not yet in a block. They are kept in memory and found by id and
+// by person. A checkpoint turns them into blocks.
 import type { EventBlock } from "./event-block.js";
 import type { Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** The question and its results, as in rows. See SearchBlock. */
+/** A question and its results, as stored in rows; see SearchBlock. */
 export interface Asked {
   readonly text: number;
   readonly typed: string;
-  /** The normalised text; unknown for rows from a block. */
+  /** The normalised text. Unknown for rows from a block. */
   readonly words: string;
   readonly found: number;
   readonly mode: number;
@@ -26,11 +26,11 @@ export interface OpenSearch extends Asked {
   readonly took: number;
   readonly user: Person;
   readonly session: Person;
-  /** See marks.ts. */
+  /** Flags; see marks.ts. */
   marks: number;
 }
 
-/** See EventBlock. */
+/** A row of an EventBlock. */
 export interface OpenEvent {
   readonly at: number;
   readonly type: number;
@@ -72,7 +72,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** Rows by hour, sorted by `compare` within an hour. */
+/** Groups rows by hour and sorts each group with `compare`. */
 function byHour<T extends { readonly at: number }>(
   rows: readonly T[],
   compare: (a: T, b: T) => number,

@@ -1,5 +1,5 @@
-// Ids of queries, by which events name their search. They are UUIDs of version 7 (RFC 9562) and encode where
-// the log has the search:
+// Ids of queries, which events use to name their search. They are version 7 UUIDs (RFC 9562) that encode
+// where the log stores the search:
 //
 //   ms of the search, 48 bits | version | counter, 12 bits | variant | counter, 12 bits | front-end, 48 bits
 import { randomBytes } from "node:crypto";
@@ -7,16 +7,16 @@ import { randomBytes } from "node:crypto";
 export interface QueryId {
   /** Start of the search: milliseconds since 1970. */
   readonly atMs: number;
-  /** Incremented with each search of the front-end; wraps at 2^24. */
+  /** Incremented with each search on the front-end. Wraps at 2^24. */
   readonly counter: number;
-  /** A random number of the front-end, new at each of its starts. */
+  /** Random number of the front-end, chosen when it starts. */
   readonly frontEnd: number;
 }
 
 const COUNTERS = 2 ** 24;
 const PATTERN = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})$/i;
 
-/** Generates the ids of one front-end. */
+/** Generates query ids for one front-end. */
 export class QueryIds {
   readonly frontEnd = randomBytes(6).readUIntBE(0, 6);
   #counter = 0;
@@ -33,7 +33,7 @@ export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex48(frontEnd)}`;
 }
 
-/** Null if no front-end generates such ids. */
+/** Returns null if the text does not have the form of such an id. */
 export function parseQueryId(text: string): QueryId | null {
   const parts = PATTERN.exec(text);
   if (parts === null) return null;

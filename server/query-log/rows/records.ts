@@ -1,4 +1,4 @@
-// Stored records of the query log, each in an envelope of its kind.
+// Stored records of the query log. Each kind has its own envelope.
 import { pack } from "msgpackr/pack";
 import { unpack } from "msgpackr/unpack";
 import {
@@ -56,7 +56,7 @@ export function putCounters(log: number, counters: Counters): StoreOp {
   };
 }
 
-/** `value`: the stored bytes, undefined for a new log. */
+/** `value` contains the stored bytes, or is undefined for a new log. */
 export function openCounters(value: Uint8Array | undefined): Counters {
   if (value === undefined) return { nextText: 1, nextDocument: 1, nextBlock: 1 };
   return unpack(
@@ -95,7 +95,7 @@ export function deleteBlock({ log, hour, block }: BlockPlace, kind: "searches" |
 
 export type RollupKind = typeof LogKind.hourRollup | typeof LogKind.dayRollup;
 
-/** `period`: an hour or a day. */
+/** `period` is an hour or a day. */
 export function putRollup(log: number, kind: RollupKind, period: number, rollup: Rollup): StoreOp[] {
   return ALL_PARTS.map((part) => ({
     type: "put",
@@ -112,7 +112,7 @@ export function openRollup(value: Uint8Array): Uint8Array {
   return unseal(ENVELOPE_LOG_ROLLUP, ROLLUP_VERSION, value, "a rollup of the query log");
 }
 
-/** `hash` as hexadecimal. */
+/** `hash` is hexadecimal. */
 export function putEventId(log: number, hash: string, day: number): StoreOp {
   const value = Buffer.allocUnsafe(4);
   value.writeUInt32LE(day, 0);

@@ -1,6 +1,6 @@
-// A rollup: aggregates of one hour or one day of a log for reports. Its four parts are stored separately, so
-// that a report reads only what it needs: totals, texts, documents and people. A rollup depends only on the
-// blocks of its period; it is deleted when one of these changes, and computed again later. ON DISK:
+// A rollup: aggregates of one hour or one day of a log for reports. Its four parts (totals, texts, documents
+// and people) are stored separately, so that a report reads only the parts it needs. A rollup depends only on
+// the blocks of its period; it is deleted when one of them changes, and computed again later. ON DISK:
 // docs/FORMATS.md shows the layouts.
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { EventBlock } from "./event-block.js";
@@ -23,19 +23,19 @@ export interface HourCounts {
 }
 
 export interface Totals {
-  /** Excludes superseded ones, as everywhere. */
+  /** Does not include superseded searches; neither do the other counts. */
   searches: number;
   noResults: number;
-  /** Searches with a click. */
+  /** Number of searches with a click. */
   clicked: number;
-  /** Searches with a conversion. */
+  /** Number of searches with a conversion. */
   converted: number;
-  /** Events, by their own time. */
+  /** Counts of events, filed under the time of the event. */
   clicks: number;
   conversions: number;
-  /** Total value of conversions, see VALUE_UNITS. */
+  /** Total value of conversions; see VALUE_UNITS. */
   value: number;
-  /** Searches by duration, see took.ts. */
+  /** Number of searches by duration step; see took.ts. */
   readonly took: Map<number, number>;
   readonly hours: Map<number, HourCounts>;
 }
@@ -43,7 +43,7 @@ export interface Totals {
 export interface TextCounts {
   searches: number;
   noResults: number;
-  /** Total hits of all searches. */
+  /** Total number of hits over all searches. */
   found: number;
   clicked: number;
 }
@@ -70,18 +70,18 @@ export class Rollup {
     took: new Map(),
     hours: new Map(),
   };
-  /** By dictionary number. */
+  /** By the text's dictionary number. */
   readonly texts = new Map<number, TextCounts>();
   readonly documents = new Map<number, DocumentCounts>();
   /** People who searched: users, and sessions for searches without a user. */
   readonly people = new Set<Person>();
 
-  /** Aggregates only these parts. */
+  /** Aggregates only the given parts. */
   constructor(parts: readonly RollupPart[] = ALL_PARTS) {
     this.#parts = new Set(parts);
   }
 
-  /** Adds the searches in [fromMs, toMs). `marks`: by row, see marks.ts. */
+  /** Adds the searches in [fromMs, toMs). `marks` has one byte per row; see marks.ts. */
   addSearches(block: SearchBlock, marks: Uint8Array, fromMs = -Infinity, toMs = Infinity): void {
     for (let row = 0; row < block.rows; row++) {
       const at = block.at[row] as number;
@@ -97,7 +97,7 @@ export class Rollup {
     }
   }
 
-  /** Adds a search that is not superseded. */
+  /** Adds one search. The caller leaves out superseded searches. */
   addSearch(at: number, text: number, found: number, took: number, person: Person, marks: number): void {
     const none = found === 0 ? 1 : 0;
     const clicked = (marks & CLICKED) !== 0 ? 1 : 0;
@@ -125,7 +125,7 @@ export class Rollup {
     }
   }
 
-  /** `type`: an index into EVENT_TYPES. */
+  /** `type` is an index into EVENT_TYPES. */
   addEvent(at: number, type: number, document: number, value: number): void {
     const click = type === CLICK ? 1 : 0;
     if (this.#parts.has("totals")) {
@@ -137,7 +137,7 @@ export class Rollup {
     if (this.#parts.has("documents")) addDocument(this.documents, document, click, 1 - click, value);
   }
 
-  /** Adds a part of another rollup, as stored. */
+  /** Adds a stored part of another rollup. */
   addPart(part: RollupPart, bytes: Uint8Array): void {
     const columns = new ColumnReader(bytes);
     if (part === "totals") this.#addTotals(columns);
@@ -244,7 +244,7 @@ function putPeople(columns: ColumnWriter, people: ReadonlySet<Person>): void {
   columns.putRising(Float64Array.from(people).sort());
 }
 
-/** Ascending. */
+/** People in ascending order. */
 export function readPeople(columns: ColumnReader): Float64Array {
   return columns.risingInto(new Float64Array(columns.count()));
 }
@@ -262,7 +262,7 @@ function putTexts(columns: ColumnWriter, texts: ReadonlyMap<number, TextCounts>)
   }
 }
 
-/** Calls back with each text's number and counts, in order of number. */
+/** Calls back with the number and counts of each text, in order of number. */
 export function eachText(
   columns: ColumnReader,
   use: (text: number, searches: number, noResults: number, found: number, clicked: number) => void,

@@ -1,43 +1,43 @@
-// A block of logged searches: searches of one log and one hour, or a part of them, ordered by time and then
-// by id. Immutable; facts learned later about its rows are in its marks (marks.ts). ON DISK: docs/FORMATS.md
-// shows the layout.
+// A block of logged searches: all or some of the searches of one log and one hour, ordered by time and then
+// by id. Immutable; facts that become known later are in its marks (marks.ts). ON DISK: docs/FORMATS.md shows
+// the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { Person } from "./journal.js";
 
 export const SEARCH_BLOCK_VERSION = 1;
 
-/** By row. Texts and documents are numbers from the log's dictionaries. */
+/** Columns with one entry per row. Texts and documents are numbers from the log's dictionaries. */
 export interface SearchBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
   readonly at: Float64Array;
-  /** With `frontEnd`, the rest of the query's id. */
+  /** Together with `at` and `frontEnd`, this is the query's id. */
   readonly counter: Uint32Array;
   readonly frontEnd: Float64Array;
-  /** The normalised text. */
+  /** Number of the normalised text. */
   readonly text: Uint32Array;
-  /** The text as typed, empty if it equals the normalised one. */
+  /** The text as typed, or empty if it equals the normalised text. */
   readonly typed: readonly string[];
   readonly found: Uint32Array;
-  /** See took.ts. */
+  /** Duration step; see took.ts. */
   readonly took: Uint16Array;
   /** An index into SEARCH_MODES. */
   readonly mode: Uint8Array;
-  /** 1: the query had a filter. */
+  /** 1 if the query had a filter. */
   readonly filtered: Uint8Array;
   readonly page: Uint32Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
   /**
-   * The first hits of a row are `hits[hitsFrom[row]]` to `hits[hitsFrom[row + 1]]`; has one entry more than
-   * there are rows.
+   * The first hits of a row are `hits` from `hitsFrom[row]` up to but not including `hitsFrom[row + 1]`, so
+   * there is one entry more than there are rows.
    */
   readonly hitsFrom: Uint32Array;
   readonly hits: Uint32Array;
 }
 
-/** The rows with these numbers, in this order. */
+/** Encodes a block for storage. */
 export function encodeSearchBlock(block: SearchBlock): Uint8Array {
   const columns = new ColumnWriter();
   columns.put(block.rows);
@@ -97,7 +97,7 @@ export function decodeSearchBlock(bytes: Uint8Array): SearchBlock {
   };
 }
 
-/** Large repeating numbers: each distinct one, then indexes. */
+/** Writes large, repeating numbers: each distinct number once, then an index per row. */
 export function putNumbered(columns: ColumnWriter, values: Float64Array): void {
   const places = new Map<Person, number>();
   for (const value of values) if (!places.has(value)) places.set(value, places.size);
@@ -113,7 +113,7 @@ export function numbered(columns: ColumnReader, rows: number): Float64Array {
   return values;
 }
 
-/** Index 0 stands for a text typed in its normalised form. */
+/** Index 0 means that the text was typed in its normalised form. */
 function putTyped(columns: ColumnWriter, typed: readonly string[]): void {
   const places = new Map([["", 0]]);
   for (const text of typed) if (!places.has(text)) places.set(text, places.size);

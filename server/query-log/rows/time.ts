@@ -1,16 +1,16 @@
-// Hours and days as numbers since 1970, in UTC. The log is cut into hours.
+// Hours and days as numbers since 1970, in UTC. The log is divided into hours.
 
 export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;
 export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 
-/** Maximum interval between searches of a person that continue one another. */
+/** Maximum time between two searches of a person for the second to count as continued typing. */
 export const TYPING_MS = 5_000;
-/** An event that names a text belongs to a search for it at most this long before. */
+/** An event that names only a text is attributed to a search for it at most this long before the event. */
 export const ATTRIBUTION_MS = 30 * 60_000;
 /** Rows are kept for this many days, and a report covers at most this many. */
 export const DAYS_KEPT = 90;
-/** Maximum delay between an event and its arrival. */
+/** Maximum age of an event when it arrives. */
 export const LATE_MS_MAX = 3 * DAY_MS;
 
 export function hourOf(ms: number): number {

@@ -1,11 +1,11 @@
-// Durations of searches in steps of at most 3 %: fine enough for percentiles, and few enough to be counted
-// individually. A step is a number of hundredths of a millisecond reduced to its six highest bits
+// Durations of searches in steps of at most 3 %: fine enough for percentiles, and few enough to count each
+// step. A step encodes a number of hundredths of a millisecond, rounded down to its six highest bits
 // (HdrHistogram, Gil Tene).
 
 const STEPS_PER_DOUBLING = 32;
 const HUNDREDTHS_MAX = 2 ** 31 - 1;
 
-/** Below 1,000. */
+/** Returns the step of a duration, a number below 1,000. */
 export function tookStep(ms: number): number {
   const hundredths = Math.min(HUNDREDTHS_MAX, Math.max(0, Math.round(ms * 100)));
   const shift = Math.max(0, 31 - Math.clz32(hundredths) - 5);
@@ -19,8 +19,8 @@ export function stepMs(step: number): number {
 }
 
 /**
- * The duration that this fraction of the searches did not exceed (nearest rank), in milliseconds; 0 without
- * searches.
+ * The duration in milliseconds that this fraction of the searches did not exceed (nearest rank). 0 if there
+ * are no searches.
  */
 export function percentileMs(searchesByStep: ReadonlyMap<number, number>, part: number): number {
   const steps = [...searchesByStep].sort(([a], [b]) => a - b);

@@ -1,8 +1,8 @@
-// Trails: the searches of each person, in order. A row is in the trail of its user, in the trail of its
-// session, and, if it names no user, in a trail of the session alone.
+// Trails: the searches of each person, in order. A row is in the trail of its user and in the trail of its
+// session. If it names no user, it is also in a trail of session rows without a user.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 
-/** The order of searches: by time, then by id. */
+/** Searches are ordered by time, then by id. */
 export interface SearchPlace {
   readonly at: number;
   readonly frontEnd: number;
@@ -23,21 +23,21 @@ export class Trails<T> {
     this.#compare = compare;
   }
 
-  /** Fast if few rows of the person come later in the order. */
+  /** Fast if few of the person's rows come after `row` in the order. */
   add({ user, session }: Asker, row: T): void {
     this.#insert(this.#ofUser, user, row);
     this.#insert(this.#ofSession, session, row);
     if (user === NOBODY) this.#insert(this.#ofSessionAlone, session, row);
   }
 
-  /** Rows of the same user; without a user, those of the same session without a user. */
+  /** Rows of the same user. If the asker has no user, rows of the same session that have none either. */
   own({ user, session }: Asker): readonly T[] {
     return (user === NOBODY ? this.#ofSessionAlone.get(session) : this.#ofUser.get(user)) ?? [];
   }
 
   /**
-   * Trails with the rows of the same user, and with those of the same session if this asker or the row names
-   * no user.
+   * Two trails: the rows of the same user, and the rows of the same session. The latter are limited to rows
+   * without a user if the asker has a user.
    */
   related({ user, session }: Asker): readonly (readonly T[])[] {
     const ofSession = user === NOBODY ? this.#ofSession : this.#ofSessionAlone;

@@ -1,5 +1,5 @@
-// Recently read blocks of searches, with their marks. Changed marks stay in memory until a checkpoint stores
-// them.
+// Caches recently read blocks of searches together with their marks. Changed marks stay in memory until a
+// checkpoint stores them.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import {
   DamagedBytesError,
@@ -17,12 +17,12 @@ import { decodeMarks, MARKS_VERSION } from "../rows/marks.js";
 import { decodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "../rows/search-block.js";
 import { Trails } from "../rows/trails.js";
 
-/** Maximum rows in cached blocks. */
+/** Maximum number of rows in all cached blocks. */
 const ROWS_MAX = 200_000;
-/** Maximum bytes of cached filters: those of about 5 million searches. */
+/** Maximum total size of cached filters in bytes, enough for about 5 million searches. */
 const FILTER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A block in a report's plan was merged into another one before it was read. */
+/** A block or rollup in a report's plan was deleted, for example by a merge, before it was read. */
 export class BlockGoneError extends Error {
   override readonly name = "BlockGoneError";
 }
@@ -39,13 +39,13 @@ export class MarkedBlock {
     this.marks = marks;
   }
 
-  /** The rows by person. */
+  /** The block's rows by person. */
   get trails(): Trails<number> {
     this.#trails ??= this.#trailsOfRows();
     return this.#trails;
   }
 
-  /** The row of a query id, -1 if the block does not have it. */
+  /** The row with this query id, or -1 if the block does not contain it. */
   rowOf(atMs: number, counter: number, frontEnd: number): number {
     const { at, rows } = this.searches;
     let low = 0;
@@ -70,12 +70,12 @@ export class MarkedBlock {
 
 export class Blocks {
   readonly #store: Store;
-  /** By name, like the others. */
+  /** By block name, like the maps below. */
   readonly #known = new ClockCache<string, MarkedBlock>(ROWS_MAX);
   readonly #filters = new ClockCache<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>(
     FILTER_BYTES_MAX,
   );
-  /** Marks not yet stored by a checkpoint. */
+  /** Blocks with marks that no checkpoint has stored yet. */
   readonly #changed = new Map<string, MarkedBlock>();
 
   constructor(store: Store) {
@@ -92,12 +92,14 @@ export class Blocks {
     return block;
   }
 
-  /** Adds a block that has been stored. */
+  /** Caches a block that has been stored. */
   add(block: MarkedBlock): void {
     this.#known.set(nameOf(block.place), block, block.searches.rows);
   }
 
-  /** False if neither the user nor the session searched for the text in the block. Throws like `searches`. */
+  /**
+   * If false, neither the user nor the session searched for the text in the block. Throws like `searches`.
+   */
   mayHold(place: BlockPlace, asker: Asker, text: number): boolean {
     const name = nameOf(place);
     const known = this.#filters.get(name);
@@ -123,12 +125,12 @@ export class Blocks {
     return [...this.#changed.values()].filter(({ place }) => place.log === log);
   }
 
-  /** To be called when the marks are stored or the blocks are deleted. */
+  /** Must be called when the marks are stored or the blocks are deleted. */
   forgetChanges(blocks: readonly MarkedBlock[]): void {
     for (const { place } of blocks) this.#changed.delete(nameOf(place));
   }
 
-  /** Invalidates the blocks of a log, or of one of its hours. */
+  /** Drops the cached blocks of a log, or of one of its hours. */
   forget(log: number, hour?: number): void {
     for (const blocks of [this.#known, this.#changed, this.#filters])
       for (const [name, { place }] of blocks.entries())

@@ -1,5 +1,5 @@
-// A checkpoint turns the open rows of all logs into blocks, so that their journal can be deleted. It is one
-// batch: after a crash there are either the rows in the journal or their blocks.
+// A checkpoint turns the open rows of all logs into blocks, so that their journal can be deleted. This
+// happens in one batch: after a crash, the disk has either the rows in the journal or their blocks.
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";
@@ -12,11 +12,13 @@ import type { LogState } from "./log-state.js";
 /** The effect of a checkpoint on one log. */
 export interface LogCheckpoint {
   readonly ops: readonly StoreOp[];
-  /** To be called when the operations are stored. */
+  /** Must be called once the operations are stored. */
   stored(): void;
 }
 
-/** Null if there is nothing to store. No row may be applied until the result is stored. */
+/**
+ * Returns null if there is nothing to store. No row may be applied until the returned operations are stored.
+ */
 export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | null {
   const { log, open } = state;
   const changed = blocks.changedOf(log);
@@ -71,7 +73,7 @@ function addEvents(state: LogState, { hour: number, block }: BlockPlace): void {
   hour.changes++;
 }
 
-/** Deletes the rollups that depend on these hours. */
+/** Operations that delete the rollups that depend on the changed hours. */
 export function staleRollups(
   { log, hours, rolledUpDays }: LogState,
   changed: ReadonlySet<number>,
@@ -87,7 +89,7 @@ export function staleRollups(
   ];
 }
 
-/** To be called when the rollups of these hours are deleted. */
+/** Must be called once the rollups of the changed hours are deleted. */
 export function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
   for (const hour of changed) {
     state.hour(hour).rolledUp = false;
@@ -95,7 +97,7 @@ export function forgetRollups(state: LogState, changed: ReadonlySet<number>): vo
   }
 }
 
-/** Hours with unstored marks, whose rollups are invalid. */
+/** Hours whose marks have changed but are not stored yet. Their rollups are invalid. */
 export function changedHours(changed: readonly MarkedBlock[]): Set<number> {
   return new Set(changed.map(({ place }) => place.hour));
 }

@@ -1,5 +1,5 @@
-// Numbers for the texts or documents of a log, assigned in order of first appearance, so that blocks and
-// rollups contain small numbers. New entries are kept in memory until the next checkpoint stores them.
+// Assigns numbers to the texts or documents of a log in order of first appearance, so that blocks and rollups
+// contain small numbers. New entries are kept in memory until the next checkpoint stores them.
 
 import { crc32 } from "node:zlib";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
@@ -7,7 +7,7 @@ import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { kindRange, type LogKeyKind, LogKind, numberKey, wordKey, wordOfKey } from "../rows/keys.js";
 
-/** Maximum cached entries. */
+/** Maximum number of cached entries. */
 const KNOWN_MAX = 20_000;
 
 const CRC_BYTES = 4;
@@ -26,7 +26,7 @@ export class Dictionary {
   /** Numbers start at 1. */
   #next: number;
   readonly #known = new ClockCache<string, number>(KNOWN_MAX);
-  /** Entries not stored yet; the first has the number `#storedNext`. */
+  /** Entries that are not stored yet, in order of number. The last one has the number `#next` - 1. */
   #pending: string[] = [];
   readonly #pendingNumbers = new Map<string, number>();
 
@@ -38,12 +38,12 @@ export class Dictionary {
     this.#next = next;
   }
 
-  /** Larger than all numbers. */
+  /** The number of the next new entry. All existing numbers are smaller. */
   get next(): number {
     return this.#next;
   }
 
-  /** The number of an entry, which is created if needed. */
+  /** Returns the number of an entry, which is created if necessary. */
   numberOf(word: string): number {
     const known = this.find(word);
     if (known !== 0) return known;
@@ -52,7 +52,7 @@ export class Dictionary {
     return this.#next++;
   }
 
-  /** 0 if the word is not an entry. */
+  /** Returns the number of an entry, or 0 if there is no such entry. */
   find(word: string): number {
     const known = this.#pendingNumbers.get(word) ?? this.#known.get(word);
     if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export class Dictionary {
     return number;
   }
 
-  /** In the order of the numbers. The empty text for a number without an entry. */
+  /** Returns the words in the order of the given numbers. An unknown number gives an empty text. */
   async words(numbers: readonly number[]): Promise<string[]> {
     const firstPending = this.#next - this.#pending.length;
     const stored = numbers.filter((number) => number < firstPending);
@@ -76,7 +76,7 @@ export class Dictionary {
     return numbers.map((number) => words.get(number) ?? pending[number - firstPending] ?? "");
   }
 
-  /** The entry with this number, or the empty text. */
+  /** Returns the entry with this number, or an empty text. */
   word(number: number): string {
     const pending = this.#pending[number - (this.#next - this.#pending.length)];
     if (pending !== undefined) return pending;
@@ -84,14 +84,17 @@ export class Dictionary {
     return value === undefined ? "" : wordIn(value);
   }
 
-  /** Entries with their numbers, in the order of their UTF-8 bytes. Unstored ones come first, in no order. */
+  /**
+   * All entries with their numbers. Entries that are not stored yet come first, in no particular order;
+   * stored ones follow in UTF-8 byte order.
+   */
   async *entries(): AsyncGenerator<Entry> {
     for (const [word, number] of [...this.#pendingNumbers]) yield { word, number, isStored: false };
     for await (const [key, value] of this.#store.entries(kindRange(this.#log, this.#numberKind)))
       yield { word: wordOfKey(key), number: numberIn(value), isStored: true };
   }
 
-  /** Operations that the next batch must include. Call `stored` afterwards. */
+  /** Operations that store the new entries. The next batch must include them; call `stored` afterwards. */
   *pendingOps(): Generator<StoreOp> {
     const first = this.#next - this.#pending.length;
     for (const [i, word] of this.#pending.entries()) {
@@ -113,7 +116,7 @@ export class Dictionary {
   }
 }
 
-/** CRC-32, then the bytes. */
+/** Prepends a CRC-32 to the bytes. */
 function withCrc(bytes: Buffer): Uint8Array {
   const value = Buffer.allocUnsafe(CRC_BYTES + bytes.length);
   value.writeUInt32LE(crc32(bytes), 0);

@@ -1,4 +1,4 @@
-// Forgets a person: their searches and events still count, but anonymously.
+// Anonymises a person's rows: their searches and events still count, but can no longer be attributed to them.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { NOBODY, type Person } from "../rows/journal.js";
@@ -8,7 +8,7 @@ import type { Blocks } from "./blocks.js";
 import { forgetRollups, staleRollups } from "./checkpoint.js";
 import type { LogState } from "./log-state.js";
 
-/** The part of the query log that this uses. */
+/** The part of the query log that this file uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;
@@ -23,8 +23,8 @@ interface PeopleColumns {
 }
 
 /**
- * Removes user and session from the rows of either so far. Resolves with the number of these rows once the
- * disk contains neither. Can be interrupted and repeated.
+ * Removes user and session from all rows so far in which `person` is either of the two. Resolves with the
+ * number of these rows once the disk no longer contains the values. Can be interrupted and repeated.
  */
 export async function forgetPerson(log: Logs, number: number, person: Person): Promise<number> {
   await log.checkpoint();
@@ -33,7 +33,7 @@ export async function forgetPerson(log: Logs, number: number, person: Person): P
     rows += await log.change(number, (state) => forgetInHour(log, state, hour, person));
     await turn();
   }
-  // A deleted value stays on the disk until its table is rewritten.
+  // A deleted value stays on disk until its table is rewritten.
   await log.store.compact(logRange(number));
   await log.store.compact(journalRange());
   return rows;

@@ -1,6 +1,6 @@
-// Current state of one log: its hours, its dictionaries and its open rows. Applies the rows of the journal:
-// decides which search a new one supersedes, and to which search an event belongs. Knows no clock and no
-// thread: the same rows give the same state.
+// Current state of one log: its hours, its dictionaries and its open rows. Applies the rows of the journal
+// and decides which search a new one supersedes, and to which search an event belongs. Independent of the
+// clock and of threads: the same rows always give the same state.
 import { hash } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
@@ -43,12 +43,12 @@ import {
 } from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
-/** Maximum cached answers; one takes some 500 bytes. */
+/** Maximum number of cached answers. Each takes about 500 bytes. */
 const ANSWERS_MAX = 8_192;
 
 /**
- * A block of searches and its period, both ends included. Until the block is read, the period is the whole
- * hour.
+ * A block of searches and its period, including both ends. Until the block has been read, the whole hour is
+ * assumed.
  */
 export interface StoredSearches {
   readonly block: number;
@@ -56,14 +56,14 @@ export interface StoredSearches {
   untilMs: number;
 }
 
-/** Everything stored about an hour. */
+/** What is stored about an hour. */
 export interface Hour {
-  /** Ascending by block number. */
+  /** In ascending order of block number. */
   searches: StoredSearches[];
-  /** Block numbers, ascending. */
+  /** Block numbers in ascending order. */
   events: number[];
   rolledUp: boolean;
-  /** Incremented when a block is added or a mark changes. */
+  /** Incremented whenever a block is added or a mark changes. */
   changes: number;
 }
 
@@ -73,13 +73,13 @@ export class LogState {
   readonly documents: Dictionary;
   readonly hours = new Map<number, Hour>();
   readonly rolledUpDays = new Set<number>();
-  /** Ids of events not stored yet, with the day of the event. */
+  /** Hashes of event ids that are not stored yet, with the day of the event. */
   eventIds = new Map<string, number>();
   open = new OpenRows();
   nextBlock: number;
   readonly #store: Store;
   readonly #blocks: Blocks;
-  /** By their journal form. */
+  /** By their form in the journal. */
   readonly #answers = new ClockCache<string, Asked>(ANSWERS_MAX);
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
@@ -113,7 +113,8 @@ export class LogState {
   }
 
   addSearch({ id, took, user, session, answered }: JournalSearch): void {
-    // Listed one by one: V8 creates such objects many times faster than with a spread.
+    // The members are listed individually because V8 creates such objects many times faster than with a
+    // spread.
     const { text, typed, words, found, mode, filtered, page, hits } = this.#asked(answered);
     const search: OpenSearch = {
       at: id.atMs,
@@ -136,7 +137,7 @@ export class LogState {
     if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
   }
 
-  /** To be called when marks of searches in a block have changed. */
+  /** Must be called when marks in the block have changed. */
   marksChanged(block: MarkedBlock): void {
     this.#blocks.changed(block);
     this.hour(block.place.hour).changes++;
@@ -173,7 +174,7 @@ export class LogState {
     }
   }
 
-  /** Most answers recur. */
+  /** Decodes an answer. Cached, because most answers recur. */
   #asked(answered: string): Asked {
     const known = this.#answers.get(answered);
     if (known !== undefined) return known;
@@ -192,8 +193,8 @@ export class LogState {
   }
 
   /**
-   * Handles the case that the person's previous search was a prefix of this one, or this one is a prefix of
-   * the next one.
+   * Handles two cases: the person's previous search was a prefix of this one, or this one is a prefix of the
+   * next.
    */
   #supersede(search: OpenSearch): void {
     const [fromMs, toMs] = [search.at - TYPING_MS, search.at + TYPING_MS];
@@ -204,7 +205,7 @@ export class LogState {
     if (after !== undefined) supersedeWith(search, after);
   }
 
-  /** The search counted for a superseded one. */
+  /** The search that is counted instead of a superseded one. */
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
@@ -227,7 +228,7 @@ export class LogState {
     return undefined;
   }
 
-  /** The last search for the event's text by the same user or session. */
+  /** The last search for the event's text by the same user or session, before the event. */
   #searchFor(event: JournalEvent): LoggedSearch | undefined {
     if (event.query === "" || (event.user === NOBODY && event.session === NOBODY)) return undefined;
     const text = this.texts.find(normalisedText(event.query));
@@ -245,7 +246,7 @@ export class LogState {
     return last;
   }
 
-  /** What a person typed, at least from `fromMs` to `toMs`: see Trails. */
+  /** Trails of what the person typed (see Trails), covering at least `fromMs` to `toMs`. */
   #ownTrails(asker: Asker, fromMs: number, toMs: number): Trail[] {
     const trails: Trail[] = [this.open.trails.own(asker)];
     for (const stored of this.#storedBetween(fromMs, toMs)) {
@@ -259,7 +260,7 @@ export class LogState {
     return block.trails.related(asker).map((rows) => storedTrail(this, block, rows));
   }
 
-  /** Stored blocks that may have a search from `fromMs` to `toMs`, newest first. */
+  /** Stored blocks that may contain searches from `fromMs` to `toMs`, newest first. */
   *#storedBetween(fromMs: number, toMs: number): Generator<StoredSearches> {
     for (let number = hourOf(toMs); number >= hourOf(fromMs); number--) {
       const searches = this.hours.get(number)?.searches ?? [];
@@ -270,7 +271,10 @@ export class LogState {
     }
   }
 
-  /** Null if it is not wanted or damaged. Damaged rows match nobody, and logging continues. */
+  /**
+   * Returns null if the block is not wanted or is damaged. Rows of a damaged block match nobody, so that
+   * logging can continue.
+   */
   #readable(stored: StoredSearches, isWanted?: (place: BlockPlace) => boolean): MarkedBlock | null {
     const place = { log: this.log, hour: hourOf(stored.fromMs), block: stored.block };
     try {
@@ -297,8 +301,8 @@ export class LogState {
 }
 
 /**
- * Decides whether `after`, the person's next search, is counted instead of `before`. If so, it inherits the
- * events of `before`.
+ * Decides whether `after`, the person's next search, is counted instead of `before`. If so, `after` inherits
+ * the clicks and conversions of `before`.
  */
 function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {
   if (!continues(after.words, before.words)) {

@@ -1,13 +1,13 @@
-// A search of a log, either an open row or in a block.
+// A search in a log, which is either an open row or a row of a block.
 import type { Asker, Person } from "../rows/journal.js";
 import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { MarkedBlock } from "./blocks.js";
 
 export interface LoggedSearch extends SearchPlace, Asker {
-  /** A dictionary number. */
+  /** Number of the text in the dictionary. */
   readonly text: number;
   readonly words: string;
-  /** See marks.ts. */
+  /** Flags; see marks.ts. */
   marks: number;
 }
 
@@ -17,7 +17,7 @@ export interface Trail {
   at(i: number): LoggedSearch | undefined;
 }
 
-/** The part of their log that searches in blocks use. */
+/** The part of the log state that searches in blocks use. */
 interface BlocksOwner {
   readonly texts: { word(text: number): string };
   marksChanged(block: MarkedBlock): void;
@@ -80,7 +80,10 @@ export function storedTrail(owner: BlocksOwner, block: MarkedBlock, rows: readon
   return { length: rows.length, at };
 }
 
-/** The last search before a position, not earlier than `fromMs`, and for that text if one is given. */
+/**
+ * The last search before `place` and not before `fromMs`. If `text` is given, only searches for that text
+ * count.
+ */
 export function lastBefore(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -100,7 +103,7 @@ export function lastBefore(
   return last;
 }
 
-/** The first search after a position, not later than `toMs`. */
+/** The first search after `place` and not after `toMs`. */
 export function firstAfter(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -118,7 +121,7 @@ export function firstAfter(
   return first;
 }
 
-/** Number of searches of a trail before a position. */
+/** Number of searches in the trail before `place`. */
 function countBefore(trail: Trail, place: SearchPlace): number {
   let low = 0;
   for (let high = trail.length; low < high; ) {

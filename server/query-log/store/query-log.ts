@@ -1,10 +1,10 @@
-// The query log: journal, open rows, blocks and rollups of all logs in one database. Rows become durable
-// through the journal, and are applied in its order. Belongs to one thread, which is the only one that opens
-// the database.
+// The query log: journal, open rows, blocks and rollups of all logs in one database. The journal makes rows
+// durable, and they are applied in its order. Used by one thread, the only one that opens the database.
 //
-// Changes to a log run one after the other: applying rows, checkpoints, rollups, deletions. Each changes the
-// state in memory only at its end, without a pause. So a reader that plans without a pause sees one state. If
-// blocks of its plan are gone by the time it reads them (BlockGoneError), it plans again.
+// Changes to a log (applying rows, checkpoints, rollups, deletions) run one after the other. Each changes the
+// state in memory only at its end and without awaiting anything, so a reader that plans without awaiting sees
+// a consistent state. If a block of its plan has been deleted by the time it is read (BlockGoneError), the
+// reader plans again.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { type BackupFileSums, writeBackupFile } from "../../../shards/storage/backup-file.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
@@ -20,26 +20,26 @@ import { LogState } from "./log-state.js";
 import { forgetOldRows } from "./retention.js";
 import { daysToRollUp, hoursToRollUp, type RollUp, rollUpDay, rollUpHour } from "./roll-up.js";
 
-/** Number of open rows that triggers a checkpoint. */
+/** A checkpoint starts at this number of open rows. */
 const OPEN_ROWS_MAX = 20_000;
-/** Open rows become blocks after this long, even if there are few. */
+/** Open rows become blocks after at most this long, however few they are. */
 const CHECKPOINT_MS = 10 * 60_000;
-/** Maximum hours of all logs kept in memory. */
+/** Maximum number of hours, over all logs, kept in memory. */
 const HOURS_KNOWN_MAX = 200_000;
 const MIB = 1024 * 1024;
 
 export class QueryLog {
   readonly store: Store;
   readonly blocks: Blocks;
-  /** Damage in the journal, one sentence each. */
+  /** One error message for each damaged entry of the journal. */
   readonly damage: string[] = [];
   /** Least recently used first. */
   readonly #logs = new Map<number, LogState>();
   readonly #turns = new Lane();
-  /** Chunks being written to the journal. */
+  /** Runs the writes to the journal. */
   readonly #journaling = new Lane();
   #nextJournal = 1;
-  /** The journal has been applied up to this number. */
+  /** Number of the last journal entry that has been applied. */
   #applied = 0;
   #storedJournal = 0;
   #openRows = 0;
@@ -51,15 +51,15 @@ export class QueryLog {
   }
 
   /**
-   * Opens or creates the log in a directory. Throws StoreDamagedError, EnvelopeError and other errors of the
-   * store.
+   * Opens or creates the query log in a directory. Throws StoreDamagedError, EnvelopeError and other errors
+   * of the store.
    */
   static async open(location: string): Promise<QueryLog> {
     const store = await LevelStore.open(location, { cacheBytes: 2 * MIB, writeBufferBytes: 4 * MIB });
     return QueryLog.on(store);
   }
 
-  /** A log on an open store. Takes ownership of the store. */
+  /** Creates a query log on an open store, and takes ownership of the store. */
   static async on(store: Store): Promise<QueryLog> {
     const log = new QueryLog(store);
     try {
@@ -77,8 +77,8 @@ export class QueryLog {
   }
 
   /**
-   * When this resolves, the rows are durable and visible to reports. Throws StoreWriteError if they could not
-   * be stored.
+   * Resolves when the rows are durable and visible to reports. Throws StoreWriteError if they cannot be
+   * stored.
    */
   async append(chunk: Uint8Array, nowMs: number): Promise<void> {
     const { applied } = await this.#journaling.run(() => this.#journal(chunk));
@@ -87,7 +87,7 @@ export class QueryLog {
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
 
-  /** The state of a log after all completed changes. */
+  /** The state of a log after all changes queued so far. */
   async state(log: number): Promise<LogState> {
     await this.#turns.idle();
     return this.#load(log);
@@ -121,8 +121,8 @@ export class QueryLog {
   }
 
   /**
-   * `upkeep` for everything stored, and retention. `isLive` tells the logs of existing indexes; the others
-   * are deleted.
+   * Writes a checkpoint, runs rollups for every stored log, and then applies retention. `isLive` returns
+   * whether a log belongs to an existing index; all other logs are deleted.
    */
   async sweep(nowMs: number, bytesMax: number, isLive: (log: number) => boolean): Promise<void> {
     await this.checkpoint();
@@ -141,14 +141,17 @@ export class QueryLog {
     });
   }
 
-  /** Runs `work` exclusively. It must change the log's state without a pause, and not at all if it throws. */
+  /**
+   * Runs `work` exclusively. It must change the log's state in one go, without awaiting in between, and must
+   * not change it if it throws.
+   */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
     return this.#turns.run(async () => work(await this.#load(log)));
   }
 
   /**
-   * Writes all logs as of now to a new file. Regularly awaits `pause`; if that throws, the writing ends with
-   * its error.
+   * Writes the current contents of all logs to a new file. Regularly awaits `pause`; if that throws, the
+   * backup fails with its error.
    */
   async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
     await this.#turns.idle();
@@ -166,14 +169,14 @@ export class QueryLog {
     await this.store.close();
   }
 
-  /** One chunk at a time, so that chunks are applied in the order of their numbers. */
+  /** Must not run concurrently, so that chunks are applied in the order of their numbers. */
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
     return { applied: this.#turns.run(() => this.#apply(number, chunk)) };
   }
 
-  /** Skips damaged rows. */
+  /** Applies a stored chunk. If it is damaged, skips it and records the damage. */
   async #applyStored(number: number, value: Uint8Array): Promise<void> {
     try {
       await this.#apply(number, openJournal(value));
@@ -230,7 +233,7 @@ export class QueryLog {
     this.blocks.forget(log);
   }
 
-  /** Logs with any stored data. */
+  /** Numbers of the logs that have any stored data. */
   async #storedLogs(): Promise<number[]> {
     const logs: number[] = [];
     const { from, to } = allLogs();

@@ -8,10 +8,10 @@ import { DAY_MS, DAYS_KEPT, dayOf, dayOfHour, HOURS_PER_DAY, LATE_MS_MAX } from 
 import type { Blocks } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** Event ids are remembered for this many days after the event: a retry may come as late as an event. */
+/** Event ids are stored for this many days after the event, because a retry may be as late as an event. */
 const EVENT_ID_DAYS = LATE_MS_MAX / DAY_MS + 2;
 
-/** The part of the query log that this uses. */
+/** The part of the query log that retention uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;
@@ -33,7 +33,7 @@ export async function forgetOldRows(
   await keepWithin(log, logs, bytesMax);
 }
 
-/** Deletes a log's blocks and rollups from before a day. */
+/** Deletes a log's blocks and rollups from before `day`. */
 async function forgetDaysBefore(log: Logs, number: number, day: number): Promise<void> {
   await log.change(number, async (state) => {
     const hour = day * HOURS_PER_DAY;
@@ -45,7 +45,8 @@ async function forgetDaysBefore(log: Logs, number: number, day: number): Promise
       log.blocks.forget(number, known);
     }
     for (const known of days) state.rolledUpDays.delete(known);
-    // Marks come last: a block without its marks is unreadable, while marks without their block do no harm.
+    // Marks are deleted last: a block without its marks is unreadable, while marks without their block are
+    // harmless.
     await log.store.clear(numberRange(number, LogKind.dayRollup, 0, day));
     for (const kind of [LogKind.hourRollup, LogKind.searches, LogKind.events, LogKind.marks])
       await log.store.clear(numberRange(number, kind, 0, hour));

@@ -1,4 +1,4 @@
-// Aggregates hours and days that are over, and merges the blocks of such an hour. Depends only on stored
+// Aggregates hours and days that are over, and merges an hour's blocks at that point. Depends only on stored
 // data, so it can be skipped, interrupted and repeated.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
@@ -20,12 +20,12 @@ import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
 
-/** Time to wait for late rows. */
+/** How long after the end of an hour late rows are awaited. */
 const GRACE_MS = 60_000;
-/** An hour's blocks are merged if they have fewer rows in total. */
+/** An hour's blocks are merged if they have fewer rows than this in total. */
 const MERGED_ROWS_MAX = 65_536;
 
-/** Operations to store, and the resulting change of state. */
+/** Operations to store, and the change of state to make afterwards. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
   /** True if nothing has changed since the rollup was computed. */
@@ -34,7 +34,8 @@ export interface RollUp {
 }
 
 /**
- * Hours of the log that are over and have no rollup. Those with open rows or new marks wait for a checkpoint.
+ * Hours that are over and have no rollup. Hours with open rows or unstored marks are left for after the next
+ * checkpoint.
  */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
   const waiting = new Set([
@@ -47,7 +48,7 @@ export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): n
     .map(([number]) => number);
 }
 
-/** Days whose hours all have rollups. */
+/** Days that are over and whose hours all have rollups. */
 export function daysToRollUp(state: LogState, nowMs: number): number[] {
   const days = new Map<number, boolean>();
   for (const [number, { rolledUp }] of state.hours) {
@@ -65,7 +66,7 @@ function isOver(hour: number, nowMs: number): boolean {
   return (hour + 1) * HOUR_MS + GRACE_MS <= nowMs;
 }
 
-/** Aggregates an hour in small steps, between which the thread can do other work. */
+/** Aggregates an hour in small steps. The thread can do other work in between. */
 export async function rollUpHour(state: LogState, blocks: Blocks, number: number): Promise<RollUp> {
   const { log } = state;
   const hour = state.hour(number);
@@ -103,7 +104,7 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
   };
 }
 
-/** One block of searches and one of events that replace all blocks of the hour. */
+/** Merges all blocks of the hour into one block of searches and one of events. */
 function mergedBlocks(
   state: LogState,
   number: number,
