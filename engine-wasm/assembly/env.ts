@@ -1,16 +1,18 @@
-// Functions that the host provides. The compiler names an import after its file and function.
+// Functions that the host provides. The compiler names an import after the file and function.
 
 /** The host's `Number(text)` for `bytes` bytes of ASCII at p: correctly rounded. */
 export declare function parseNumber(p: usize, bytes: usize): f64;
 
 /**
- * Stems the folded term of `bytes` bytes at p in the language with this number. Writes the stem to `out` if
- * it fits into `room` bytes. Returns its length, or 0 if it did not fit.
+ * Stems the folded term of `bytes` bytes at p in the language with number `language`. Writes the stem to
+ * `out` if it fits into `room` bytes. Returns the stem's length, or 0 if it did not fit.
  */
 export declare function stemTerm(language: u32, p: usize, bytes: u32, out: usize, room: u32): u32;
 
 /** Ends the running kernel because memory cannot grow. The host throws, so this never returns. */
 export declare function outOfMemory(): void;
 
-/** Ends the running kernel if the caller's deadline has passed. Long loops call it every few microseconds. */
+/**
+ * Ends the running kernel if the caller's deadline has passed. Long loops call this every few microseconds.
+ */
 export declare function checkDeadline(): void;

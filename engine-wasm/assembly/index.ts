@@ -1,4 +1,4 @@
-// The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status
+// All kernels that the host may call. Only numbers cross the boundary: addresses, lengths, counts, status
 // codes.
 
 export { buildBegin, buildStep, buildVectors } from "./build/build";

@@ -1,6 +1,6 @@
-// Outcome of the running kernel. Deep code reports trouble here and continues with empty data; the kernel
-// checks once at the end. The first trouble wins. A variable suffices: an instance runs one kernel at a time,
-// which resets it first.
+// Outcome of the running kernel. Code deep in a kernel reports errors here and continues with empty data; the
+// kernel checks once at the end. The first error wins. A variable suffices: an instance runs one kernel at a
+// time, which resets it first.
 import { STATUS_OK } from "./layout";
 
 let current: i32 = STATUS_OK;
@@ -9,7 +9,7 @@ export function statusReset(): void {
   current = STATUS_OK;
 }
 
-/** Records `status` (STATUS_*) unless something failed before. Returns false, for `return fail(...)`. */
+/** Records `status` (STATUS_*) unless an error was recorded before. Returns false, for `return fail(...)`. */
 export function fail(status: i32): bool {
   if (current == STATUS_OK) current = status;
   return false;

@@ -1,5 +1,5 @@
-// Converts the text of a JSON scalar, already scanned as well formed, to its value: strings to UTF-8,
-// integers exactly to i64, numbers exactly to f64.
+// Converts the text of a JSON scalar, which a scan has already found well formed, to its value: strings to
+// UTF-8, integers exactly to i64, numbers to the nearest f64.
 import { parseNumber } from "../env";
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -8,7 +8,8 @@ import { hexAt } from "./json";
 
 /**
  * Decodes the string literal [start, end), quotes included, into `out`, which needs end - start - 2 bytes and
- * may be the literal's own place: the result is never longer. No lone surrogates. Returns the bytes written.
+ * may overlap the literal, because the result is never longer. The literal must not contain lone surrogates.
+ * Returns the number of bytes written.
  */
 export function unescape(start: usize, end: usize, out: usize): u32 {
   const stop = end - 1;
@@ -52,19 +53,19 @@ function escaped(letter: u32): u32 {
     case 0x74:
       return 0x09;
     default:
-      return letter; // quote, backslash, slash
+      return letter; // a quote, backslash or slash
   }
 }
 
 export const INTEGER_OK: i32 = 0;
-export const INTEGER_FRACTION: i32 = 1; // a number with a fraction
-const INTEGER_OVERFLOW: i32 = 2; // whole, but outside int64
+export const INTEGER_FRACTION: i32 = 1; // the number has a fractional part
+const INTEGER_OVERFLOW: i32 = 2; // a whole number outside int64
 
 /** A JSON number as mantissa x 10^exponent. In scratch. */
 @unmanaged
 export class Decimal {
   negative: bool;
-  mantissa: u64; // digits without leading and trailing zeros; exact when digits <= 19
+  mantissa: u64; // digits without leading and trailing zeros; exact if digits <= 19
   digits: i64;
   exponent: i64;
   /** Result of `readInteger` after INTEGER_OK. */
@@ -75,7 +76,8 @@ export class Decimal {
   }
 
   /**
-   * Reads the exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*.
+   * Reads the exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. Returns
+   * INTEGER_*.
    */
   readInteger(start: usize, end: usize): i32 {
     this.read(start, end);
@@ -91,11 +93,11 @@ export class Decimal {
     return INTEGER_OK;
   }
 
-  /** Nearest f64 of the number [start, end) (ties to even); infinite if it is too large. */
+  /** Nearest f64 to the number [start, end), ties to even; infinite if the number is too large. */
   readFloat64(start: usize, end: usize): f64 {
     this.read(start, end);
     if (this.digits == 0) return this.negative ? -0.0 : 0.0;
-    // Clinger: with both operands exact, the one operation rounds correctly.
+    // Clinger: if both operands are exact, the single operation rounds correctly.
     const exact = this.digits <= 19 && this.mantissa <= 0x1fffffffffffff && abs(this.exponent) <= 22;
     if (!exact) return parseNumber(start, end - start);
     let value = <f64>this.mantissa;
@@ -109,7 +111,7 @@ export class Decimal {
     if (negative) p++;
     let mantissa: u64 = 0;
     let digits: i64 = 0;
-    let zeros: i64 = 0; // zeros since the last other digit
+    let zeros: i64 = 0; // number of zeros since the last non-zero digit
     let exponent: i64 = 0;
     let fraction = false;
     for (; p < end; p++) {
@@ -146,7 +148,7 @@ function exponentAt(p: usize, end: usize): i64 {
   if (negative || Mem.u8At(p) == 0x2b) p++;
   let value: i64 = 0;
   for (; p < end; p++) {
-    // Far beyond the length of any text.
+    // The limit is far beyond the length of any text.
     if (value < 1000000000000) value = value * 10 + <i64>(Mem.u8At(p) - 0x30);
   }
   return negative ? -value : value;

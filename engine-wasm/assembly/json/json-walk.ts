@@ -17,20 +17,21 @@ export class Members {
   scan: Scan;
   /** DOC_OK, or why the walk ended early. */
   status: i32;
-  /** Address of the trouble. */
+  /** Address of the error. */
   stoppedAt: usize;
 
-  /** The member's name: address and length of its decoded bytes (in the text, or in scratch when escaped). */
+  /** Address and length of the member's decoded name (in the text, or in scratch if it has escapes). */
   nameAt: usize;
   nameBytes: u32;
   /** Address of the opening quote of the name. */
   nameStart: usize;
-  /** JSON_* of the value, and its range in the text; a string's range includes its quotes. */
+  /** JSON_* of the value, and the value's range in the text. A string's range includes its quotes. */
   kind: i32;
   start: usize;
   end: usize;
   /**
-   * The value is a string with at least one escape. Without one, the text between the quotes is the string.
+   * True if the value is a string with at least one escape. Otherwise, the text between the quotes is the
+   * string.
    */
   escaped: bool;
 
@@ -51,7 +52,7 @@ export class Members {
 
   /**
    * Starts the walk over the text [p, end), which must be one JSON object and white space. Returns DOC_OK,
-   * DOC_NOT_OBJECT (a JSON value of another kind) or DOC_BAD_JSON, the last two with `stoppedAt`.
+   * DOC_NOT_OBJECT (a JSON value of another kind) or DOC_BAD_JSON; the last two also set `stoppedAt`.
    */
   begin(p: usize, end: usize): i32 {
     const scan = this.scan;
@@ -72,9 +73,9 @@ export class Members {
   }
 
   /**
-   * Moves to the next member and validates its whole value. Returns false at the end of the object and on
-   * trouble; `status` is DOC_OK only if everything up to the end of the text was well formed. A repeated name
-   * is reported each time; the last one counts. An escaped name takes scratch.
+   * Moves to the next member and validates its whole value. Returns false at the end of the object and on an
+   * error; `status` is DOC_OK only if everything up to the end of the text was well formed. A repeated name
+   * is reported each time; callers use the last. An escaped name takes scratch.
    */
   next(): bool {
     const scan = this.scan;
@@ -132,7 +133,10 @@ export class ArrayElements {
     return made;
   }
 
-  /** Starts the walk over the array [start, end), brackets included, already scanned as well formed. */
+  /**
+   * Starts the walk over the array [start, end), brackets included, which a scan has already found well
+   * formed.
+   */
   begin(start: usize, end: usize): void {
     this.cursor = start + 1;
     this.arrayEnd = end - 1;

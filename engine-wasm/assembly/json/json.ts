@@ -1,9 +1,9 @@
-// A strict RFC 8259 scanner over raw memory. It finds the end of a value and proves that everything in it is
-// well formed. It builds no tree and knows nothing about documents.
+// A strict RFC 8259 scanner over raw memory. It finds the end of a value and verifies that everything in it
+// is well formed. It builds no tree and is independent of documents.
 //
-// There are two kinds of trouble. Broken syntax ends the scan: it returns 0 and sets `failedAt`. A fault (bad
+// There are two kinds of errors. Broken syntax ends the scan: it returns 0 and sets `failedAt`. A fault (bad
 // UTF-8, a lone surrogate, nesting over JSON_DEPTH_MAX) leaves the syntax readable: the scan continues and
-// keeps the first fault in `fault` until `clearFault`, so that a fault of one document does not affect the
+// keeps the first fault in `fault` until `clearFault`, so that a fault in one document does not affect the
 // others.
 import { DOC_BAD_UTF8, DOC_LONE_SURROGATE, DOC_OK, DOC_TOO_DEEP, JSON_DEPTH_MAX } from "../layout";
 import { scratchZeroed } from "../memory/arena";
@@ -21,9 +21,9 @@ const JSON_OBJECT: i32 = 6;
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
 const NESTING_MAX: i32 = 8192; // containers whose kind is remembered; deeper ones are skipped
-const NESTING: usize = memory.data(1024); // bit per open container, set = object
+const NESTING: usize = memory.data(1024); // one bit per open container, set = object
 
-/** First address >= p that is not JSON white space, at most `end`. */
+/** The first address >= p without JSON white space, at most `end`. */
 export function skipSpace(p: usize, end: usize): usize {
   while (p < end) {
     const c = Mem.u8At(p);
@@ -33,7 +33,7 @@ export function skipSpace(p: usize, end: usize): usize {
   return p;
 }
 
-/** Value of the four hex digits at p, or -1 if they are not hex digits. */
+/** Value of the four hex digits at p, or -1 if they are not all hex digits. */
 export function hexAt(p: usize, end: usize): i32 {
   if (p + 4 > end) return -1;
   let value: i32 = 0;
@@ -62,7 +62,7 @@ function nestingIsObject(depth: i32): bool {
   return ((Mem.u8At(NESTING + (depth >> 3)) >> (depth & 7)) & 1) != 0;
 }
 
-/** The scan of one text. In scratch. */
+/** A scan of one text. In scratch. */
 @unmanaged
 export class Scan {
   /** JSON_* of the last scanned value. */
@@ -75,7 +75,7 @@ export class Scan {
   fault: i32;
   /** Address of the first fault. */
   faultAt: usize;
-  /** Address after the closing quote of the name that `key` read last. */
+  /** Address after the closing quote of the name that `key` last read. */
   keyEnd: usize;
 
   static make(): Scan {
@@ -88,7 +88,7 @@ export class Scan {
     this.faultAt = 0;
   }
 
-  /** Ends a scan: records the place and returns 0. */
+  /** Ends a scan: records where the syntax broke and returns 0. */
   broken(p: usize): usize {
     this.failedAt = p;
     return 0;
@@ -101,7 +101,7 @@ export class Scan {
   }
 
   /**
-   * True if the string literal [p, end), scanned before, has a fault of its own. Does not change the recorded
+   * True if the string literal [p, end), already scanned, contains a fault. Does not change the recorded
    * fault.
    */
   stringIsFaulty(p: usize, end: usize): bool {
@@ -116,7 +116,7 @@ export class Scan {
   }
 
   /**
-   * Scans the value at p (white space already skipped) and sets `kind`, and `escaped` for strings. `outer` is
+   * Scans the value at p (white space already skipped). Sets `kind`, and `escaped` for a string. `outer` is
    * the number of enclosing containers, for the depth limit. Returns the address after the value, or 0 if the
    * syntax is broken.
    */
@@ -134,8 +134,8 @@ export class Scan {
   }
 
   /**
-   * Scans `"name" :` and the white space after it; p is at the opening quote. Sets `escaped`. Returns the
-   * address of the value (< end), or 0 if broken. `keyEnd` is the address after the name.
+   * Scans `"name" :` and the white space after it; p is at the opening quote. Sets `escaped`, and `keyEnd` to
+   * the address after the name. Returns the address of the value (< end), or 0 if the syntax is broken.
    */
   key(p: usize, end: usize): usize {
     if (p >= end || Mem.u8At(p) != QUOTE) return this.broken(p);
@@ -148,7 +148,10 @@ export class Scan {
     return p < end ? p : this.broken(p);
   }
 
-  /** Scans a string whose opening quote is at p and sets `escaped`. Returns the address after it, or 0. */
+  /**
+   * Scans the string whose opening quote is at p and sets `escaped`. Returns the address after the string, or
+   * 0.
+   */
   string(p: usize, end: usize): usize {
     let escaped = false;
     p++;
@@ -157,7 +160,8 @@ export class Scan {
         const chunk = Mem.v128At(p);
         const special = v128.or(
           v128.or(i8x16.eq(chunk, i8x16.splat(<i8>QUOTE)), i8x16.eq(chunk, i8x16.splat(<i8>BACKSLASH))),
-          i8x16.lt_s(chunk, i8x16.splat(0x20)), // signed: control characters and all bytes >= 0x80
+          // signed comparison: also true for all bytes >= 0x80
+          i8x16.lt_s(chunk, i8x16.splat(0x20)),
         );
         const mask = i8x16.bitmask(special);
         if (mask == 0) {
@@ -231,7 +235,8 @@ export class Scan {
 
   /**
    * Skips the container that opens at p inside NESTING_MAX others. Checks only its strings, and lets any
-   * bracket close any other: the text already has the fault of being too deep, and nobody will read it.
+   * bracket close any other: the text already has the fault of being too deep, so its contents will not be
+   * used.
    */
   private stepOver(p: usize, end: usize): usize {
     let depth: i32 = 0;
@@ -276,7 +281,7 @@ export class Scan {
     let depth: i32 = 0;
     let inObject: bool = false;
     while (true) {
-      // p is at the first byte of a value, p < end
+      // p is at the first byte of a value; p < end.
       const c = Mem.u8At(p);
       let closed = false;
       if ((c == 0x7b || c == 0x5b) && depth < NESTING_MAX) {
@@ -297,7 +302,7 @@ export class Scan {
         if (p == 0) return 0;
       }
       while (true) {
-        // p is after a value, or at the bracket that closes an empty container
+        // p is after a value, or at the bracket that closes an empty container.
         if (!closed) {
           p = skipSpace(p, end);
           if (p >= end) return this.broken(p);

@@ -1,6 +1,6 @@
 // Splits a request into documents in one pass without building anything: a batch body {"documents": [...],
-// ...} or lines of NDJSON. Reads only the id of each document and proves that its JSON is well formed.
-// Result: layout SPLIT_*. Decoded ids and names replace their own text in the input (a decoded string is
+// ...} or lines of NDJSON. Reads only the id of each document and verifies that its JSON is well formed.
+// Result: layout SPLIT_*. Decoded ids and names overwrite their own text in the input (a decoded string is
 // never longer than its literal), so the host reads them from there.
 
 import {
@@ -46,9 +46,9 @@ export function split(p: usize, bytes: usize): usize {
 }
 
 /**
- * Splits the NDJSON lines in the `bytes` bytes at p, in scratch. Leaves a last line without a line feed for
- * the next piece (SPLIT_CONSUMED), unless `last`. Skips blank lines and a byte order mark. A broken line is
- * one failed document. Returns the address of the result.
+ * Splits the NDJSON lines in the `bytes` bytes at p, in scratch. Unless `last`, a final line without a line
+ * feed is left for the next piece (SPLIT_CONSUMED). Skips blank lines and a byte order mark. A broken line
+ * counts as one failed document. Returns the address of the result.
  */
 export function splitLines(p: usize, bytes: usize, last: bool): usize {
   return Split.make(p).lines(p + bytes, last);
@@ -57,15 +57,15 @@ export function splitLines(p: usize, bytes: usize, last: bool): usize {
 /** The split of one request. In scratch, before its result. */
 @unmanaged
 class Split {
-  input: usize; // positions count from here
+  input: usize; // start of the input; positions are relative to it
   result: usize; // address of the result's header; its length is in the 4 bytes before it
   scan: Scan;
   members: MemberList;
   documents: usize; // address of the first document entry
   documentCount: u32;
-  // The last document read.
+  // Status of the last document read.
   status: i32;
-  at: usize; // of the trouble
+  at: usize; // address of the error
   idAt: usize;
   idBytes: u32;
 
@@ -118,14 +118,14 @@ class Split {
     Mem.putU32(this.result + SPLIT_AT, <u32>(at - this.input));
   }
 
-  /** Outside of documents, a fault concerns the whole body; the first one is reported. */
+  /** Records a fault outside of documents as the status of the whole body, unless it already has one. */
   private noteFault(): void {
     const scan = this.scan;
     if (scan.fault != DOC_OK && Mem.u32At(this.result + SPLIT_STATUS) == DOC_OK)
       this.bodyStatus(scan.fault, scan.faultAt);
   }
 
-  /** Reads the whole body. Returns 0 if it is broken. */
+  /** Reads the whole body. Returns 0 if the syntax is broken. */
   private readBody(p: usize, end: usize): usize {
     const scan = this.scan;
     if (p >= end || Mem.u8At(p) != 0x7b) {
@@ -168,7 +168,7 @@ class Split {
     }
   }
 
-  /** The body must end after its value. */
+  /** Checks that only white space follows the body's value. */
   private bodyEnd(after: usize, end: usize): usize {
     const scan = this.scan;
     const rest = skipSpace(after, end);
@@ -176,8 +176,8 @@ class Split {
   }
 
   /**
-   * Reads the array at p, one entry per element. The entries are contiguous, because nothing else takes
-   * scratch.
+   * Reads the array at p and writes one entry per element. The entries are contiguous, because nothing else
+   * takes scratch.
    */
   private readDocuments(p: usize, end: usize): usize {
     const scan = this.scan;
@@ -199,7 +199,7 @@ class Split {
     }
   }
 
-  /** Reads one line that is not blank. */
+  /** Reads one non-blank line. */
   private readLine(start: usize, lineEnd: usize): void {
     const scan = this.scan;
     let after = this.readDocument(start, lineEnd);
@@ -228,7 +228,7 @@ class Split {
     this.documentCount++;
   }
 
-  /** Reads the document (or id) at p: `status`, `at` and the id. Returns 0 if the JSON is broken. */
+  /** Reads the document (or id) at p: sets `status`, `at` and the id. Returns 0 if the JSON is broken. */
   private readDocument(p: usize, end: usize): usize {
     const scan = this.scan;
     scan.clearFault();
@@ -253,7 +253,7 @@ class Split {
     return after;
   }
 
-  /** Reads the object at p and takes its last member named "id". */
+  /** Reads the object at p and takes the id from its last member named "id". */
   private readMembers(p: usize, end: usize): usize {
     const scan = this.scan;
     this.status = DOC_NO_ID;
@@ -282,8 +282,8 @@ class Split {
   }
 
   /**
-   * Takes the last scanned string literal [start, end) as the id and decodes it in place. Returns DOC_OK or
-   * DOC_BAD_ID.
+   * Takes the last scanned string literal [start, end) as the id and decodes it in place. Sets `status` to
+   * DOC_OK or DOC_BAD_ID.
    */
   private takeId(start: usize, end: usize, escaped: bool): void {
     const scan = this.scan;
@@ -297,7 +297,7 @@ class Split {
   }
 }
 
-/** True if the name literal [start, end) stands for the `length` bytes at `name`. */
+/** True if the name literal [start, end) decodes to the `length` bytes at `name`. */
 function isNamed(start: usize, end: usize, escaped: bool, name: usize, length: u32): bool {
   let at = start + 1;
   let bytes = <u32>(end - start - 2);

@@ -1,6 +1,6 @@
 // The members of a JSON object as ranges of its text, for projection, partial updates and the parameters of a
-// batch body. Entries are linked as they are found (other scratch lies between them) and laid out
-// contiguously at the end. Decoded names replace their own text in the input.
+// batch body. Entries are linked as they are found (other scratch lies between them) and made contiguous at
+// the end. Decoded names overwrite their own text in the input.
 
 import {
   DOC_OK,
@@ -22,12 +22,12 @@ import { Mem } from "../memory/mem";
 import { unescape } from "./json-values";
 import { Members } from "./json-walk";
 
-const NEXT: usize = 24; // u32 in an entry: address of the next one, while collecting
+const NEXT: usize = 24; // u32 in an entry: address of the next entry, while collecting
 
 /** The members collected from one text. In scratch. */
 @unmanaged
 export class MemberList {
-  input: usize; // positions count from here
+  input: usize; // start of the input; positions are relative to it
   first: usize;
   last: usize;
   count: u32;
@@ -67,7 +67,7 @@ export class MemberList {
     this.count++;
   }
 
-  /** Lays the entries out contiguously in fresh scratch and enters them into the header at `result`. */
+  /** Copies the entries to contiguous fresh scratch and records them in the header at `result`. */
   finish(result: usize): void {
     const table = scratch(<usize>this.count * MEMBER_BYTES);
     let entry = this.first;

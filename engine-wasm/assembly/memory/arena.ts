@@ -1,31 +1,32 @@
 // Linear memory has two parts: regions below `top` (segments, bitsets, merge output), which live until
 // released, and scratch above it, which lives for one kernel call. Regions are kept in address order. A new
-// one takes the smallest free one that fits, and adjacent free ones are merged. Nothing here knows what they
-// hold. The marks below are variables because an instance has one memory.
+// region takes the smallest free region that fits; adjacent free regions are merged. Independent of what
+// regions contain. The marks below are variables because an instance has one memory.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
 //
 // Other instances may read the same memory. Each of them is confined: its scratch lies inside one region that
-// the owner reserved for it, and it has no regions.
+// the owner reserved for it, and it cannot allocate regions.
 import { outOfMemory } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
 const ALIGN: usize = 15;
-const FILLED_SINGLY: usize = 256; // up to this many bytes, stores are faster than a call of memory.fill
+// up to this size in bytes, single stores beat a call of memory.fill
+const FILLED_SINGLY: usize = 256;
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
-let inside: usize = 0; // addresses below this are known to be inside the memory
+let inside: usize = 0; // addresses below this are known to be inside the allocated memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
 
 /**
- * Moves the end of scratch. Nothing beyond it is read or written, unless it belongs to the owner of the
- * memory.
+ * Moves the end of scratch. Nothing beyond it is accessed, except that a confined instance also reads the
+ * memory of its owner.
  */
 function scratchTo(end: usize): void {
   scratchTop = end;
@@ -52,23 +53,20 @@ function blocksFill(): bool {
   return block == top;
 }
 
-/** Ends the kernel before anything has changed here, so that the instance can serve further calls. */
+/** Ends the kernel before it has changed anything here, so that the instance can serve further calls. */
 function full(): void {
   outOfMemory();
   unreachable();
 }
 
-/** Brings everything up to `end`, which is beyond `reached`, into use. */
+/** Extends the memory in use up to `end`, which is beyond `reached`. */
 function reach(end: usize): void {
   if (confined) full();
   if (end > inside) grow(end);
   reached = end;
 }
 
-/**
- * Grows the memory until `end` is inside. Pages grown beyond that take no physical memory until they are
- * touched.
- */
+/** Grows the memory until `end` is inside. Spare pages take no physical memory until they are touched. */
 function grow(end: usize): void {
   const pages = <i32>((<u64>end + 0xffff) >>> 16);
   const missing = pages - memory.size();
@@ -78,7 +76,7 @@ function grow(end: usize): void {
   inside = memoryEnd();
 }
 
-/** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
+/** Allocates a region of `bytes`, 16-aligned, with undefined contents. Ends all scratch. */
 export function reserve(bytes: usize): usize {
   if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;
@@ -160,7 +158,10 @@ export function scratchReset(bytes: usize): usize {
   return scratch(bytes);
 }
 
-/** `bytes` bytes of scratch, 16-aligned, contents undefined, valid until the next `scratchReset`. */
+/**
+ * Allocates `bytes` bytes of scratch, 16-aligned, with undefined contents, valid until the next
+ * `scratchReset`.
+ */
 export function scratch(bytes: usize): usize {
   const at = scratchTop;
   const end = at + ((bytes + ALIGN) & ~ALIGN);
@@ -170,7 +171,7 @@ export function scratch(bytes: usize): usize {
   return at;
 }
 
-/** Scratch filled with zeros. */
+/** Allocates scratch filled with zeros. */
 export function scratchZeroed(bytes: usize): usize {
   const at = scratch(bytes);
   if (bytes > FILLED_SINGLY) {
@@ -189,22 +190,22 @@ export function scratchRewind(mark: usize): void {
   scratchTo(mark);
 }
 
-/** Bytes of a region, slightly more than requested. */
+/** Size of a region in bytes, which may be slightly more than requested. */
 export function sizeOf(at: usize): usize {
   return <usize>Mem.u32At(at - HEADER);
 }
 
-/** End of all addresses ever used: the physical memory that the instance takes. */
+/** The highest end of memory ever in use: the physical memory that the instance takes. */
 export function reachedBytes(): usize {
   return reached;
 }
 
-/** Bytes in regions, including free ones. */
+/** Total bytes in regions, including free ones. */
 export function regionBytes(): usize {
   return top - START;
 }
 
-/** Bytes in free regions, which a fresh instance would not carry. */
+/** Total bytes in free regions, which a fresh instance would not have. */
 export function freeBytes(): usize {
   let free: usize = 0;
   for (let block = START; block < top; block += HEADER + <usize>Mem.u32At(block)) {

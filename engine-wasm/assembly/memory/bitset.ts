@@ -1,5 +1,5 @@
-// Sets of rows, one bit each in u64 words. Bits at and beyond `rows` are always zero, so that counting and
-// walking need no mask. Scratch bitsets are padded to 16 bytes; bitsets inside a segment are not.
+// Sets of rows, one bit per row, in u64 words. Bits at and beyond `rows` are always zero, so that counting
+// and walking need no mask. Scratch bitsets are padded to 16 bytes; bitsets inside a segment are not.
 import { scratch, scratchZeroed } from "./arena";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
@@ -27,18 +27,18 @@ export abstract class Bits {
     Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
   }
 
-  /** Like `add`, and also adds a row that was already present to `again`. */
+  /** Like `add`, but also adds the row to `again` if it was already present. */
   @inline static addNoting(bits: usize, row: u32, again: usize): void {
     const at = bits + <usize>(row >> 3);
     const before = Mem.u8At(at);
     const bit: u32 = 1 << (row & 7);
     Mem.putU8(at, before | bit);
-    const to = again + <usize>(row >> 3); // without a branch, which would be unpredictable
+    const to = again + <usize>(row >> 3); // no branch: it would be unpredictable
     Mem.putU8(to, Mem.u8At(to) | (before & bit));
   }
 }
 
-/** The bits of the last word that stand for rows. */
+/** Mask of the bits in the last word that stand for rows. */
 export function lastMask(rows: u32): u64 {
   const used = rows & 63;
   return used == 0 ? ~(<u64>0) : ((<u64>1) << used) - 1;
@@ -95,7 +95,7 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** Replaces `to` by the rows of `from` that are also in `a` and `b`, and removes them from `from`. */
+/** Replaces `to` with the rows of `from` that are also in `a` and `b`, and removes them from `from`. */
 export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
@@ -121,14 +121,14 @@ export function bitsOrBoth(to: usize, a: usize, b: usize, rows: u32): void {
     Bits.putWord(to, i, Bits.word(to, i) | (Bits.word(a, i) & Bits.word(b, i)));
 }
 
-/** True if some row is in both. */
+/** True if some row is in both `a` and `b`. */
 export function bitsMeet(a: usize, b: usize, rows: u32): bool {
   const words = Bits.words(rows);
   for (let i: u32 = 0; i < words; i++) if ((Bits.word(a, i) & Bits.word(b, i)) != 0) return true;
   return false;
 }
 
-/** The complement within `rows`. */
+/** to = NOT to, within `rows`. */
 export function bitsNot(to: usize, rows: u32): void {
   if (rows == 0) return;
   const words = Bits.words(rows);
@@ -150,7 +150,7 @@ export function bitsCount(bits: usize, rows: u32): u32 {
   return <u32>count;
 }
 
-/** Number of rows in both. */
+/** Number of rows in both `a` and `b`. */
 export function bitsCountBoth(a: usize, b: usize, rows: u32): u32 {
   if (CHECKED) assert(bitsEndClean(a, rows), "no bit at or beyond the rows is set");
   const words = Bits.words(rows);
@@ -164,7 +164,7 @@ export function bitsEndClean(bits: usize, rows: u32): bool {
   return rows == 0 || (Bits.word(bits, Bits.words(rows) - 1) & ~lastMask(rows)) == 0;
 }
 
-/** The first word >= `word` with any rows, or `end`. */
+/** The first word >= `word` that contains any rows, or `end`. */
 export function bitsNextWord(bits: usize, word: u32, end: u32): u32 {
   while (word < end && Bits.word(bits, word) == 0) {
     word++;

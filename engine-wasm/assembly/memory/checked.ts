@@ -1,5 +1,5 @@
-// True in the checked engine, on which the tests run. There a failed assertion ends the kernel with its text,
-// its file and its line. The released engine is compiled without anything guarded by `if (CHECKED)`.
+// True in the checked engine, which the tests use. There, a failed assertion ends the kernel with its
+// message, file and line. In the released engine, everything guarded by `if (CHECKED)` is compiled out.
 //
 //   if (CHECKED) assert(row < rows, "a row lies inside its segment");
 //

@@ -1,5 +1,5 @@
 // A binary heap of addresses, worst on top, and the sort that empties it. The order is a function, so the
-// heap does not know what the addresses point to.
+// heap is independent of what the addresses point to.
 import { checkDeadline } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
@@ -7,8 +7,8 @@ import { Mem } from "./mem";
 const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
- * True if a comes before b in the final order. Must be total: never true both ways. `context` is passed
- * through from the heap's caller, usually the address of what the order depends on.
+ * True if a comes before b in the final order. Must be a strict order: never true both ways. `context` is
+ * passed through from the heap's caller and is usually the address of data that the order depends on.
  */
 type Before = (a: usize, b: usize, context: usize) => bool;
 
@@ -19,7 +19,7 @@ function put(heap: usize, i: u32, address: usize): void {
   Mem.putU32(heap + ((<usize>i) << 2), <u32>address);
 }
 
-/** Lets the last of `count` addresses rise to its place. */
+/** Moves the last of `count` addresses up to its place. */
 export function heapRise(heap: usize, count: u32, before: Before, context: usize): void {
   let i = count - 1;
   const held = at(heap, i);
@@ -32,7 +32,7 @@ export function heapRise(heap: usize, count: u32, before: Before, context: usize
   put(heap, i, held);
 }
 
-/** Lets the top of `count` addresses sink to its place. */
+/** Moves the top of `count` addresses down to its place. */
 export function heapSink(heap: usize, count: u32, before: Before, context: usize): void {
   let i: u32 = 0;
   const held = at(heap, 0);

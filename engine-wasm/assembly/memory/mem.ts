@@ -1,4 +1,4 @@
-// The only raw loads and stores of the engine. All other code goes through these names. Addresses are
+// The only raw loads and stores of the engine. All other code goes through these functions. Addresses are
 // absolute and unchecked: callers own the bounds. Only the checked engine asserts that an address lies in the
 // static data or in memory that the arena has allocated.
 
@@ -10,7 +10,7 @@ export abstract class Mem {
   /** End of allocated memory. Only the checked engine maintains it. */
   static end: usize = 0xffffffff;
 
-  /** Asserts that `bytes` bytes at p lie inside; an address below the first one wraps around. */
+  /** Asserts that the `bytes` bytes at p lie in allocated memory. An address below FIRST wraps around. */
   @inline static check(p: usize, bytes: usize): void {
     assert(p - FIRST <= Mem.end - FIRST - bytes, "an address lies inside what the arena has given out");
   }
@@ -33,7 +33,7 @@ export abstract class Mem {
     atomic.store<u8>(p, <u8>value);
   }
 
-  /** Orders later reads after all earlier ones. `own`: a u32 that no other thread uses. */
+  /** Orders later reads after all earlier reads. `own`: a u32 that no other thread uses. */
   @inline static readInOrder(own: usize): void {
     if (CHECKED) Mem.check(own, 4);
     atomic.add<u32>(own, 0);

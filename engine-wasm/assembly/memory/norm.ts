@@ -1,8 +1,9 @@
-// Field lengths in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant bits.
+// Field lengths encoded in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant
+// bits.
 
-const FREE_VALUES: u32 = 24; // shorter lengths have a code of their own
+const FREE_VALUES: u32 = 24; // each shorter length has a code of its own
 
-/** Norm byte of a field of `length` tokens. Ascending in `length`. */
+/** Norm byte of a field of `length` tokens. It never decreases as `length` grows. */
 export function encodeNorm(length: u32): u32 {
   if (length < FREE_VALUES) return length;
   const rest = length - FREE_VALUES;

@@ -1,7 +1,7 @@
 // Numbers the rows of a set within a range 0, 1, 2 ... in ascending order, so that values computed for them
-// fit into arrays without gaps. Knows bitsets, not what the rows are numbered for.
+// fit into arrays without gaps. Depends on bitsets only, not on what the numbers are used for.
 //
-//   ranks: u32 by word of the range that has rows: rows of the set before the word
+//   ranks: u32 per word of the range that has rows: number of rows of the set before the word
 import { scratch } from "./arena";
 import { Bits, bitsNextWord } from "./bitset";
 import { CHECKED } from "./checked";
@@ -9,13 +9,13 @@ import { Mem } from "./mem";
 
 @unmanaged
 export class Numbered {
-  bits: usize; // rows of the whole segment
+  bits: usize; // bitset over the rows of the whole segment
   from: u32; // first row of the range, a multiple of 64
   to: u32;
-  count: u32; // rows of the set in the range
+  count: u32; // number of rows of the set in the range
   ranks: usize;
   ranksRoom: u32;
-  rows: usize; // u32 by number, once `listed`
+  rows: usize; // u32 by number, valid once `listed`
   rowsRoom: u32;
   listed: u32;
 
@@ -28,7 +28,7 @@ export class Numbered {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }
 
-  /** Number of a row of the set. */
+  /** Number assigned to a row of the set. */
   @inline numberOf(row: u32): u32 {
     const below = Bits.word(this.bits, row >> 6) & (((<u64>1) << (row & 63)) - 1);
     return this.before(row >> 6) + <u32>popcnt(below);
@@ -44,7 +44,7 @@ export function numberedNew(): Numbered {
 }
 
 /**
- * Numbers the rows of `bits` in [from, to). `from` must be a multiple of 64, and `to` too unless the segment
+ * Numbers the rows of `bits` in [from, to). `from` must be a multiple of 64; so must `to`, unless the segment
  * ends there.
  */
 export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
@@ -68,7 +68,7 @@ export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void
   set.listed = 0;
 }
 
-/** Address of the rows, u32 by number. Valid until the set is numbered again. */
+/** Address of the rows, u32 by number. Valid until rows are numbered again. */
 export function numberedRows(set: Numbered): usize {
   if (set.listed != 0) return set.rows;
   if (set.count > set.rowsRoom) {

@@ -1,5 +1,6 @@
-// Ordering: byte strings by their bytes, numbers by value, and a stable merge sort over 16-byte records
-// {u64 key, u32 entry}. Keys are the first 8 bytes of a string, big-endian, or a number mapped to unsigned.
+// Ordering: byte strings by their bytes, numbers by value, and a stable merge sort over 16-byte records {u64
+// key, u32 entry}. A key is the first 8 bytes of a string, big-endian, or a number mapped to an unsigned
+// integer.
 
 import { scratch } from "./arena";
 import { Mem } from "./mem";
@@ -11,7 +12,7 @@ export const RECORD_BYTES: usize = 16;
 /** No span to compare: equal keys keep their order. */
 export const NO_SPAN: i32 = -1;
 
-/** First 8 bytes as a big-endian number, padded with zeros: orders like the bytes themselves. */
+/** First 8 bytes as a big-endian number, padded with zeros. Keys sort in the same order as the bytes. */
 export function prefixKey(at: usize, length: u32): u64 {
   if (length >= 8) return bswap<u64>(Mem.u64At(at));
   let key: u64 = 0;
@@ -24,17 +25,17 @@ export function spanKey(span: usize): u64 {
   return prefixKey(Mem.u32At(span), Mem.u32At(span + 4));
 }
 
-/** Maps a signed number to unsigned, keeping the order. */
+/** Maps a signed integer to an unsigned one, keeping the order. */
 export function intKey(value: i64): u64 {
   return <u64>value ^ 0x8000000000000000;
 }
 
-/** Maps a finite float to unsigned, keeping the order. */
+/** Maps the bits of a finite float to an unsigned integer, keeping the order. */
 export function floatKey(bits: u64): u64 {
   return <i64>bits < 0 ? ~bits : bits ^ 0x8000000000000000;
 }
 
-/** Negative, 0 or positive; a prefix comes before its continuations. */
+/** Returns a negative number, 0 or a positive number. A prefix comes before its continuations. */
 export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const shared = min(aLength, bLength);
   if (shared >= 8) {
@@ -43,7 +44,7 @@ export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i3
       const y = Mem.u64At(b + i);
       if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
     }
-    const x = Mem.u64At(a + shared - 8); // overlapping bytes are equal
+    const x = Mem.u64At(a + shared - 8); // bytes that were already compared are equal
     const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
   } else if (shared >= 4) {
@@ -75,9 +76,11 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
   return compareBytes(Mem.u32At(a + at), Mem.u32At(a + at + 4), Mem.u32At(b + at), Mem.u32At(b + at + 4));
 }
 
-const RUN: usize = 16; // records sorted by insertion before merging starts
+const RUN: usize = 16; // runs of this many records are sorted by insertion before merging starts
 
-/** One sort: the tie-breakers between equal keys, and space for the record being inserted. In scratch. */
+/**
+ * State of one sort: the tie-breakers for equal keys, and space for the record being inserted. In scratch.
+ */
 @unmanaged
 class Sort {
   first: i32;
@@ -137,9 +140,9 @@ function mergeRuns(sort: Sort, from: usize, middle: usize, end: usize, to: usize
 }
 
 /**
- * Sorts `count` records by key; equal keys by the spans at `first` and then `second` of their entries, then
- * by the u32 at `tag` (each an offset in the entry or NO_SPAN), then in their original order. Takes as much
- * scratch again. Returns the address of the sorted records.
+ * Sorts `count` records by key. Equal keys are ordered by the spans at `first` and then `second` of their
+ * entries, then by the u32 at `tag` (each an offset in the entry or NO_SPAN), then keep their original order.
+ * Takes as much scratch as the records occupy. Returns the address of the sorted records.
  */
 export function sortRecords(records: usize, count: usize, first: i32, second: i32, tag: i32): usize {
   const sort = changetype<Sort>(scratch(SPARE_AT + RECORD_BYTES));

@@ -1,11 +1,11 @@
-// Bit packing of one posting block: 128 numbers in 4 lanes, value i in lane i % 4, each lane its own stream
-// of 32 values of `bits` bits, least significant bit first. Knows nothing about rows or lists. unpack.ts
-// reads it.
+// Bit packing of one posting block: 128 numbers in 4 lanes, value i in lane i % 4. Each lane is a separate
+// stream of 32 values of `bits` bits, least significant bit first. Independent of rows and lists. unpack.ts
+// is the reader.
 //
-//   | word 0: lane 0 1 2 3 | word 1: lane 0 1 2 3 | ... |   16 bytes a word, `bits` words
+//   | word 0: lane 0 1 2 3 | word 1: lane 0 1 2 3 | ... |   16 bytes per word, `bits` words
 import { Mem } from "./mem";
 
-/** Bits needed for `largest` (or for the bitwise OR of all values): 0..32. */
+/** Number of bits needed for `largest` (or for the bitwise OR of all values): 0..32. */
 export function bitsFor(largest: u32): u32 {
   return 32 - clz(largest);
 }

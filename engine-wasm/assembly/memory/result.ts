@@ -1,11 +1,11 @@
-// Writes a kernel's result: u32 length of the rest, then values without padding. The result is the last thing
-// in scratch, so it grows in place: nothing else may take scratch between `open` and `close`.
+// Writes a kernel's result: u32 length of the rest, then values without padding. The result is the last
+// allocation in scratch, so it grows in place: nothing else may take scratch between `open` and `close`.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 
 const STEP: usize = 0x4000;
 
-/** A result being written. In scratch, before its bytes. */
+/** A result being written. In scratch, just before the result's bytes. */
 @unmanaged
 export class Result {
   private start: usize;
@@ -20,13 +20,13 @@ export class Result {
     return made;
   }
 
-  /** Address of the result. */
+  /** Completes the result and returns its address. */
   close(): usize {
     Mem.putU32(this.start, <u32>(this.at - this.start - 4));
     return this.start;
   }
 
-  /** Reserves `bytes` more and returns their address. */
+  /** Reserves `bytes` more bytes and returns their address. */
   private room(bytes: usize): usize {
     if (this.end - this.at < bytes) {
       const more = (max(bytes, (this.end - this.start) >> 1) + 15) & ~15;

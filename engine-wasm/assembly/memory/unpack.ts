@@ -22,7 +22,10 @@ abstract class Unpack {
     return lanes;
   }
 
-  /** Writes rows 4i..4i+3 from their gaps - 1; takes and returns the last row in all lanes. */
+  /**
+   * Writes rows 4i..4i+3 from their packed values (gap - 1). `last` and the result hold the last row in all
+   * lanes.
+   */
   @inline static rowStep(from: usize, rows: usize, last: v128, bits: u32, i: u32): v128 {
     const zero = i32x4.splat(0);
     let sums = Unpack.lanes(from, bits, i);
@@ -74,8 +77,8 @@ abstract class Unpack {
   }
 }
 
-// One function per width, called through a table: the optimiser takes twenty times as long for one function
-// with all of them.
+// One function per width, called through a table: a single function with all widths takes the optimiser
+// twenty times as long.
 function rows0(from: usize, rows: usize, last: v128): void {
   Unpack.rowBlock(from, rows, last, 0);
 }
@@ -194,14 +197,16 @@ const FREQUENCY_WIDTHS: StaticArray<(from: usize, to: usize) => void> = [
   frequencies6,
 ];
 
-/** Writes 128 rows; `before` is the row before the block, -1 at the start of a list. Sums wrap at 2^32. */
+/**
+ * Writes 128 rows. `before` is the last row before the block, -1 at the start of a list. Sums wrap at 2^32.
+ */
 export function unpackRows(from: usize, bits: u32, before: u32, rows: usize): void {
   let last = i32x4.splat(before);
   if (bits < <u32>ROW_WIDTHS.length) return ROW_WIDTHS[bits](from, rows, last);
   for (let i: u32 = 0; i < VECTORS; i++) last = Unpack.rowStep(from, rows, last, bits, i);
 }
 
-/** Writes 128 frequencies (each packed as frequency - 1). */
+/** Writes 128 frequencies, each packed as frequency - 1. */
 export function unpackFrequencies(from: usize, bits: u32, frequencies: usize): void {
   if (bits < <u32>FREQUENCY_WIDTHS.length) return FREQUENCY_WIDTHS[bits](from, frequencies);
   for (let i: u32 = 0; i < VECTORS; i++) Unpack.frequencyStep(from, frequencies, bits, i);

@@ -1,5 +1,5 @@
 // The merge phases that go row by row: sequence numbers, ids, and every column of a field except its
-// dictionary. Each `begin` starts a section in the output; each slice appends the live rows of one stretch of
+// dictionary. Each `begin` starts a section in the output; each slice appends the live rows from one range of
 // one input.
 
 import {
@@ -30,7 +30,8 @@ function columnOf(input: MergeInput, section: usize): usize {
 }
 
 /**
- * Appends the live rows' values of `width` bytes. An input without the column contributes bytes `missing`.
+ * Appends the values of the live rows, `width` bytes each. For an input without the column, all their bytes
+ * are `missing`.
  */
 function gatherRows(
   m: Merge,
@@ -65,7 +66,7 @@ function gatherRows(
   sinkWritten(m.sink, to);
 }
 
-/** Appends the elements of the live rows; an input without the column has none. */
+/** Appends the elements of the live rows. An input without the column has no elements. */
 function gatherElements(m: Merge, input: MergeInput, column: usize, width: usize, from: u32, end: u32): void {
   if (column == 0) return;
   const offsets = Field.section(input.segment, input.field, FIELD_OFFSETS);
@@ -83,7 +84,7 @@ function gatherElements(m: Merge, input: MergeInput, column: usize, width: usize
   sinkWritten(m.sink, to);
 }
 
-/** A column of the current field: per row, or per element of an array. */
+/** Appends a column of the current field: one value per row, or per element for an array. */
 function gather(m: Merge, input: MergeInput, section: usize, width: usize, from: u32, end: u32): void {
   const column = columnOf(input, section);
   if (isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE))) gatherElements(m, input, column, width, from, end);
@@ -122,7 +123,10 @@ export function idsBegin(m: Merge): void {
   }
 }
 
-/** Merges up to `count` ids; equal hashes by row. Returns true when all are written, or some are missing. */
+/**
+ * Merges up to `count` ids; equal hashes are ordered by row. Returns true when all are written, or if some
+ * are missing.
+ */
 export function idsSlice(m: Merge, count: u32): bool {
   const hashes = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_HASHES);
   const rows = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_ROWS);
@@ -251,7 +255,7 @@ export function ordinalsSlice(m: Merge, input: MergeInput, from: u32, end: u32):
   sinkWritten(m.sink, to);
 }
 
-/** Marks the values of an input's dictionary that its live rows use. */
+/** Marks the dictionary values that an input's live rows use. */
 export function markSlice(input: MergeInput, array: bool, from: u32, end: u32): void {
   const column = Field.section(input.segment, input.field, FIELD_ORDINALS);
   if (column == 0) return;

@@ -1,4 +1,5 @@
-// The merge phases of a field's dictionary: the values still in use, their common order, and the bytes.
+// The merge phases of a field's dictionary: finding the values still in use, ordering them, and writing their
+// bytes.
 
 import {
   DICT_COUNT,
@@ -26,7 +27,8 @@ function valueCount(input: MergeInput): u32 {
 }
 
 /**
- * Offset in the dictionary of string `i`, which ends where i + 1 begins. `kind`: DICT_RAW_OFFSETS or folded.
+ * Offset of string `i` in the dictionary; the string ends where string i + 1 begins. `kind`: DICT_RAW_OFFSETS
+ * or DICT_FOLDED_OFFSETS.
  */
 function stringStart(dictionary: usize, kind: usize, i: u32): u32 {
   return Mem.u32At(dictionary + Mem.u32At(dictionary + kind) + ((<usize>i) << 2));
@@ -40,7 +42,9 @@ function numberAt(dictionary: usize, i: u32): u64 {
   return Mem.u64At(dictionary + Mem.u32At(dictionary + DICT_VALUES) + ((<usize>i) << 3));
 }
 
-/** Allocates the region for the maps and sources. In an input without deletions all values are in use. */
+/**
+ * Allocates the region for the maps and sources. In an input without deleted rows, all values count as used.
+ */
 export function markBegin(m: Merge): void {
   let values: usize = 0;
   for (let i: u32 = 0; i < m.inputCount; i++) values += valueCount(inputAt(m, i));
@@ -109,7 +113,7 @@ function countBytes(m: Merge, input: MergeInput): void {
   m.foldedBytes += stringLength(dictionary, DICT_FOLDED_OFFSETS, i);
 }
 
-/** Assigns ordinals to the next `count` values. Returns true when all have one. */
+/** Assigns ordinals to the next `count` values. Returns true when all values have one. */
 export function orderSlice(m: Merge, count: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const text = isStringType(type);
@@ -147,7 +151,7 @@ export function dictionaryBegin(m: Merge): void {
   Mem.putU32(outputField(m) + FIELD_DICTIONARY, m.dictionary.at);
 }
 
-/** Writes the next `count` values. Returns true when all are written. */
+/** Writes the next `count` values. Returns true when all values are written. */
 export function dictionarySlice(m: Merge, count: u32): bool {
   const text = isStringType(Mem.u8At(outputField(m) + FIELD_TYPE));
   for (; count > 0 && m.dictionary.count < m.values; count--) {

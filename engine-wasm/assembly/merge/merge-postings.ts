@@ -1,7 +1,7 @@
 // Merges the posting lists of one (term, slot): reads the inputs' lists block by block, renumbers the live
-// rows and passes them to the list writer with their position bytes unchanged. The cursor checks what it
-// decodes. Positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes
-// past the writer's buffer.
+// rows and passes them to the list writer with their position bytes unchanged. Rows and frequencies are
+// checked by the cursor when it decodes them. Positions are checked here, so that damage ends the merge with
+// STATUS_DAMAGED and never causes a write past the writer's buffer.
 
 import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";
 import { Mem } from "../memory/mem";
@@ -11,16 +11,17 @@ import { fail } from "../status";
 import { ListWriter, listPosting } from "../write/posting-writer";
 import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 
-/** Bytes that must be readable after a list and writable after the positions written. */
+/** Number of bytes that must be readable after a list, and writable after the positions written. */
 export const POSITION_SLACK: usize = 8;
 
-/** Slot of the list at `input.lists`; arbitrary for a damaged list. */
+/** Slot of the list at `input.lists`; arbitrary if the list is damaged. */
 export function nextSlot(input: MergeInput): u32 {
   return varintU32(input.lists);
 }
 
 /**
- * Opens the list of `slot` at `input.lists` and moves `input.lists` past it. `decoded`: BLOCK_BUFFER_BYTES.
+ * Opens the list of `slot` at `input.lists` and moves `input.lists` past it. `decoded` is a buffer of
+ * BLOCK_BUFFER_BYTES.
  */
 export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   const cursor = cursorOf(input);
@@ -34,7 +35,7 @@ export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   return true;
 }
 
-/** Postings and position bytes of the open list. */
+/** Number of postings, and of position bytes, in the open list. */
 export function openedPostings(input: MergeInput): u32 {
   return cursorOf(input).count;
 }
@@ -43,7 +44,7 @@ export function openedPositionBytes(input: MergeInput): u32 {
   return <u32>(cursor.positionsEnd - cursor.positions);
 }
 
-/** True when the current list has postings left. */
+/** True if the current list has postings left. */
 export function hasPostings(input: MergeInput): bool {
   if (input.open == 0) return false;
   const cursor = cursorOf(input);
@@ -51,7 +52,7 @@ export function hasPostings(input: MergeInput): bool {
   return block < cursor.blocks || (block == cursor.blocks && cursor.count % BLOCK_ROWS != 0);
 }
 
-/** Address after `count` varints at `at`; past `end` if they do not end before it. */
+/** Address after `count` varints at `at`, or an address past `end` if they do not end before it. */
 function skipVarints(at: usize, count: u32, end: usize): usize {
   for (; count > 0; count--) {
     while (at < end && Mem.u8At(at) >= 0x80) at++;
@@ -61,7 +62,9 @@ function skipVarints(at: usize, count: u32, end: usize): usize {
   return at;
 }
 
-/** Moves the next block, or the tail, of the current list to the writer. Returns false if it is damaged. */
+/**
+ * Moves the next block, or the tail, of the current list to the writer. Returns false if the list is damaged.
+ */
 export function takePostings(input: MergeInput, writer: ListWriter): bool {
   const cursor = cursorOf(input);
   if (!cursorNextBlock(cursor)) return false;

@@ -1,5 +1,5 @@
 // State of a merge between its steps: one region with the plan, the inputs and the writers, plus the regions
-// it owns temporarily. Also maps an input's rows to rows of the output.
+// that the merge owns temporarily. Also maps an input's rows to rows of the output.
 
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -12,13 +12,13 @@ import { TermWriter } from "../write/term-writer";
 
 export const PHASE_SEQS: u32 = 0;
 export const PHASE_IDS: u32 = 1;
-export const PHASE_NORMS: u32 = 2; // from here to PHASE_DICTIONARY: once per field
+export const PHASE_NORMS: u32 = 2; // the phases from here to PHASE_DICTIONARY run once per field
 export const PHASE_PRESENT: u32 = 3;
 export const PHASE_OFFSETS: u32 = 4;
 export const PHASE_VALUES: u32 = 5;
 export const PHASE_HASHES: u32 = 6;
-export const PHASE_MARK: u32 = 7; // dictionary values that live rows use
-export const PHASE_ORDER: u32 = 8; // their order in the merged dictionary
+export const PHASE_MARK: u32 = 7; // finds the dictionary values that live rows use
+export const PHASE_ORDER: u32 = 8; // orders them in the merged dictionary
 export const PHASE_ORDINALS: u32 = 9;
 export const PHASE_DICTIONARY: u32 = 10;
 export const PHASE_TERMS: u32 = 11;
@@ -29,33 +29,33 @@ export class MergeInput {
   key: u64; // first bytes of the current term, or the order key of the current dictionary value
   segment: usize;
   rows: u32;
-  live: usize; // own copy of the bitset, followed by a word of zeros; 0 = all rows live
+  live: usize; // the merge's copy of the bitset, followed by a word of zeros; 0 = all rows live
   ranks: usize; // u32 per word of `live`: live rows before it, plus `first`
   first: u32; // output row of the first live row
-  field: usize; // current field: its entry in this segment, 0 = not present
+  field: usize; // current field: its entry in this input, 0 = not present
   ordinals: usize; // current field: u32 per dictionary value: 0 = unused, else its new ordinal + 1
-  cursor: u32; // current id, dictionary value or term
-  count: u32; // number of these
-  taking: u32; // 1 = has the term being merged
-  lists: usize; // the next list of that term
+  cursor: u32; // index of the current id, dictionary value or term
+  count: u32; // number of dictionary values or terms
+  taking: u32; // 1 = this input has the term being merged
+  lists: usize; // the next list of the term being merged
   listsEnd: usize;
-  open: u32; // 1 = has the list being merged; its cursor follows this structure
-  positions: usize; // of the next posting
+  open: u32; // 1 = this input has the list being merged; its cursor follows this structure
+  positions: usize; // positions of the next posting
 }
 
 @unmanaged
 export class Merge {
   phase: u32;
-  begun: u32; // 1 = the phase has prepared its section
-  units: i32; // left in this step
-  rows: u32; // live rows of all inputs
+  begun: u32; // 1 = the phase has started its section
+  units: i32; // units of work left in this step
+  rows: u32; // live rows in all inputs
   inputs: usize;
   inputCount: u32;
   fieldCount: u32;
   field: u32; // current field
   input: u32; // current input of a phase
-  at: u32; // where the phase continues in it
-  elements: u32; // current field: elements, known after PHASE_OFFSETS
+  at: u32; // where the phase continues in the current input
+  elements: u32; // current field: number of elements, known after PHASE_OFFSETS
   sink: Sink;
   dictionary: DictionaryWriter;
   values: u32; // merged dictionary: number of values, their bytes, and {u32 input, u32 ordinal} of each
@@ -64,13 +64,13 @@ export class Merge {
   sources: usize;
   list: ListWriter;
   terms: TermWriter;
-  termOpen: u32; // 1 = between the lists of a term
-  termLists: u32; // offset of its first list in the segment
-  term: usize; // its bytes
+  termOpen: u32; // 1 = a term is open
+  termLists: u32; // offset of the open term's first list in the segment
+  term: usize; // bytes of the open term
   termLength: u32;
   listOpen: u32; // 1 = inside a list
-  slot: u32; // of that list
-  decoded: usize; // BLOCK_BUFFER_BYTES, for one cursor at a time
+  slot: u32; // slot of the open list
+  decoded: usize; // BLOCK_BUFFER_BYTES, used by one cursor at a time
   rowRegion: usize; // owned regions; 0 = none
   dictionaryRegion: usize;
   termRegion: usize;
@@ -90,12 +90,12 @@ export function cursorOf(input: MergeInput): Cursor {
   return changetype<Cursor>(changetype<usize>(input) + CURSOR_AT);
 }
 
-/** The output's entry of the current field. The address is valid until the sink grows. */
+/** The current field's entry in the output. The address is valid until the sink grows. */
 export function outputField(m: Merge): usize {
   return m.sink.base + Mem.u32At(m.sink.base + SEG_FIELD_TABLE) + m.field * FIELD_ENTRY_BYTES;
 }
 
-/** Frees a region that a merge owns; 0 is none. */
+/** Frees a region that a merge owns. Does nothing if `region` is 0. */
 export function drop(region: usize): usize {
   if (region != 0) release(region);
   return 0;
@@ -105,7 +105,7 @@ export function isLive(input: MergeInput, row: u32): bool {
   return input.live == 0 || ((Mem.u64At(input.live + <usize>((row >> 6) << 3)) >> <u64>(row & 63)) & 1) != 0;
 }
 
-/** Output row of a live row; for any other row or the end, that of the next live row. */
+/** Output row of a live row. For a deleted row or the end, the output row of the next live row. */
 export function newRow(input: MergeInput, row: u32): u32 {
   if (input.live == 0) return input.first + row;
   const word = row >> 6;

@@ -24,7 +24,7 @@ import { drop, inputAt, Merge, MergeInput } from "./merge-state";
 const LIST_BYTES_FIRST: usize = 0x10000;
 const NO_SLOT: u32 = 0xffffffff;
 
-/** Reads the order key of an input's current term, if any is left. */
+/** Reads the order key of an input's current term, if the input has terms left. */
 function loadTerm(input: MergeInput): void {
   if (input.cursor == input.count) return;
   input.key = prefixKey(Seg.termAt(input.segment, input.cursor), Seg.termLength(input.segment, input.cursor));
@@ -61,7 +61,7 @@ function compareTerms(a: MergeInput, b: MergeInput): i32 {
   );
 }
 
-/** Opens the least term of all inputs. Returns false if none is left. */
+/** Opens the smallest term of all inputs. Returns false if there are no terms left. */
 function openTerm(m: Merge): bool {
   let least = changetype<MergeInput>(0);
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -98,7 +98,7 @@ function closeTerm(m: Merge): void {
   m.termOpen = 0;
 }
 
-/** Opens the lists of the term's next slot. Returns false if none is left or one is damaged. */
+/** Opens the lists of the term's next slot. Returns false if there are no lists left or one is damaged. */
 function openLists(m: Merge): bool {
   let slot: u32 = NO_SLOT;
   for (let i: u32 = 0; i < m.inputCount; i++) {

@@ -1,5 +1,6 @@
 // Merges adjacent segments into one, in steps, inside the same memory, so that the caller may answer queries
-// between steps. The bytes are those that `build` would make from the surviving documents in the same order.
+// between steps. The output bytes equal those that `build` would write for the surviving documents in the
+// same order.
 
 import {
   FIELD_ELEMENTS,
@@ -80,7 +81,7 @@ const VALUES_A_UNIT: u32 = 2; // dictionary values per unit
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
 const OUTPUT_SPARE: usize = 0x10000;
 
-/** True if every input has the same type and flags for the slots it shares with input `i`. */
+/** True if every input has the same type and flags as input `i` for the slots that both have. */
 function agrees(m: Merge, i: u32): bool {
   const segment = inputAt(m, i).segment;
   let field = segment + Mem.u32At(segment + SEG_FIELD_TABLE);
@@ -93,9 +94,9 @@ function agrees(m: Merge, i: u32): bool {
   return true;
 }
 
-/** True if every input's sequence numbers are above those of the inputs before it. */
+/** True if every input's sequence numbers are greater than the sequence numbers of the inputs before it. */
 function seqsRise(m: Merge): bool {
-  let behind: u64 = 0; // of the last row so far, plus one
+  let behind: u64 = 0; // sequence number of the last row so far, plus one
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
     if (input.rows == 0) continue;
@@ -106,7 +107,10 @@ function seqsRise(m: Merge): bool {
   return true;
 }
 
-/** Entry of the least slot above `slot` (or from 0 if that is -1) that an input has; 0 at the end. */
+/**
+ * Field entry with the smallest slot greater than `slot` in any input, or 0 if there is none. `slot` -1
+ * starts at the first.
+ */
 function nextField(m: Merge, slot: i32): usize {
   let least: usize = 0;
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -122,7 +126,7 @@ function nextField(m: Merge, slot: i32): usize {
   return least;
 }
 
-/** Starts the output: header and the union of the field tables. */
+/** Starts the output: writes the header and the union of the field tables. */
 function openOutput(m: Merge): void {
   let bytes = OUTPUT_SPARE;
   for (let i: u32 = 0; i < m.inputCount; i++) bytes += <usize>Mem.u32At(inputAt(m, i).segment + SEG_BYTES);
@@ -143,10 +147,10 @@ function openOutput(m: Merge): void {
 }
 
 /**
- * Starts to merge the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or a
- * region). They must stay attached and in this order until the end; their live bits are copied now. Returns
- * the state; -STATUS_BAD_PROGRAM if there is none or two give one slot different types or flags;
- * -STATUS_DAMAGED if their sequence numbers do not ascend.
+ * Starts a merge of the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or
+ * a region). They must stay attached and in this order until the end; their live bits are copied now. Returns
+ * the state; -STATUS_BAD_PROGRAM if there are no segments or two of them give one slot different types or
+ * flags; -STATUS_DAMAGED if their sequence numbers do not ascend.
  */
 export function mergeBegin(entries: usize): i32 {
   const count = Mem.u32At(entries + SNAP_COUNT);
@@ -155,7 +159,7 @@ export function mergeBegin(entries: usize): i32 {
   const structs = (offsetof<Merge>() + WRITER_BYTES + 15) & ~15;
   const pairs = structs + LIST_BLOCK_BYTES + BLOCK_BUFFER_BYTES + <usize>count * INPUT_BYTES;
   const state = reserve(pairs + <usize>count * MERGE_ENTRY_BYTES);
-  // Scratch begins where the region's own header may now be; its first 8 bytes were read above.
+  // Scratch begins where the region's header may now be. The first 8 bytes of `entries` were read above.
   Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * MERGE_ENTRY_BYTES);
   Mem.putU32(state + pairs, first);
   Mem.fill(state, 0, pairs);
@@ -304,11 +308,11 @@ function rowsSlice(m: Merge, input: MergeInput, from: u32, end: u32): void {
       ordinalsSlice(m, input, from, end);
       return;
   }
-  if (input.field == 0 || input.live == 0) return; // then all its values are in use
+  if (input.field == 0 || input.live == 0) return; // then all values are in use
   markSlice(input, isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE)), from, end);
 }
 
-/** Runs the inputs' rows through a phase, one stretch at a time. Returns true after the last. */
+/** Runs the inputs' rows through a phase, one range at a time. Returns true after the last range. */
 function eachRow(m: Merge): bool {
   while (m.units > 0 && m.input < m.inputCount) {
     const input = inputAt(m, m.input);
@@ -342,8 +346,8 @@ function phaseSlice(m: Merge): bool {
 }
 
 /**
- * Continues for about `microseconds`; ends all scratch. Returns 1 when the output is complete, else 0, or
- * -STATUS_DAMAGED if an input is inconsistent; then the merge can only be cancelled.
+ * Continues for about `microseconds`. Ends all scratch. Returns 1 when the output is complete, else 0, or
+ * -STATUS_DAMAGED if an input is inconsistent; after that, the merge can only be cancelled.
  */
 export function mergeStep(state: usize, microseconds: i32): i32 {
   const m = changetype<Merge>(state);
@@ -368,8 +372,9 @@ function dropState(m: Merge): void {
 }
 
 /**
- * Ends a complete merge: frees its state and returns the new segment, a region of exactly its length that the
- * caller now owns. It has no rows if no row was live. -STATUS_BAD_PROGRAM if steps are missing.
+ * Ends a complete merge: frees its state and returns the new segment, a region of exactly the segment's
+ * length that the caller now owns. The segment has no rows if no row was live. Returns -STATUS_BAD_PROGRAM if
+ * the merge is not complete.
  */
 export function mergeFinish(state: usize): i32 {
   const m = changetype<Merge>(state);

@@ -51,7 +51,7 @@ import { isArrayType, isKnownType, isStringType, valueBytes } from "./field-type
 const ROWS_MAX: u32 = 0x7fffffff;
 const SEQ_LIMIT: u64 = 1 << 53;
 
-/** Returns STATUS_OK if the `bytes` bytes at `segment` are a segment that the kernels may read. */
+/** Returns STATUS_OK if the `bytes` bytes at `segment` form a segment that the kernels may read. */
 export function checkSegment(segment: usize, bytes: u32): i32 {
   const check = changetype<SegmentCheck>(segment);
   return check.header(bytes) && check.documents() && check.terms() && check.fields()

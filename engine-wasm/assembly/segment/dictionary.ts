@@ -5,7 +5,7 @@ import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 import { Seg } from "./segment";
 
-/** The first term >= the bytes at `at`, or the number of terms if there is none. */
+/** The first term >= the `length` bytes at `at`, or the number of terms if there is none. */
 export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
   let low: u32 = 0;
   let high = Seg.terms(segment);

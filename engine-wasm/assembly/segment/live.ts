@@ -4,7 +4,7 @@ import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";
 
-/** A region with all rows live. */
+/** Allocates a region with all rows live. */
 export function liveAll(rows: u32): usize {
   const live = reserve(Bits.bytes(rows));
   bitsFill(live, rows);

@@ -34,9 +34,9 @@ export class Cursor {
   slot: u32;
   count: u32; // postings in the list
   rows: u32; // rows of the segment
-  blocks: u32; // packed blocks; the tail counts as block number `blocks`
+  blocks: u32; // number of packed blocks; the tail counts as block number `blocks`
   directory: usize;
-  data: usize; // packed blocks
+  data: usize; // the packed blocks
   dataEnd: usize;
   tail: usize;
   positions: usize;

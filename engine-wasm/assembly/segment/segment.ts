@@ -129,7 +129,7 @@ export abstract class Snap {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
   }
 
-  /** The codes of the rows' vectors, or 0 if there are none. */
+  /** The vector codes of the rows, or 0 if there are none. */
   @inline static codes(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 12);
   }
