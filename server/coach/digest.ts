@@ -48,7 +48,7 @@ export interface Step {
   readonly from: number;
   readonly to: number;
   people: number;
-  /** Number of these people who clicked after the second search. */
+  /** Number of people who clicked after the second search. */
   helped: number;
 }
 

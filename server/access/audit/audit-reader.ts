@@ -15,7 +15,7 @@ export interface AuditFile {
 
 /** Selects entries. A null member does not restrict. */
 export interface AuditFilter {
-  /** Only entries before the one with this number, or before this time (milliseconds). */
+  /** Only entries with a smaller number than this, or with a time before this one (Unix milliseconds). */
   readonly beforeSeq: number | null;
   readonly beforeMs: number | null;
   readonly tenant: string | null;

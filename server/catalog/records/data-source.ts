@@ -12,7 +12,7 @@ export interface DataSource {
   readonly id: number;
   /** Uid of its index. */
   readonly index: number;
-  /** Without user name and password. */
+  /** Contains no user name or password. */
   readonly url: string;
   readonly format: FeedFormat;
   /** `manual`, `hourly`, `daily`, or the five fields of a cron expression in UTC. */

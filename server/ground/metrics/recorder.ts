@@ -75,7 +75,7 @@ export class LogMeter {
 /** Reads of small indexes that the HTTP thread attempted itself. */
 export class LocalReadMeter {
   answered = 0;
-  /** Number of these reads that were passed on to the shards. */
+  /** Number of attempted reads that were passed on to the shards. */
   left = 0;
 }
 

@@ -8,7 +8,7 @@ export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 export const TYPING_MS = 5_000;
 /** An event that names only a text is attributed to a search for it at most this long before the event. */
 export const ATTRIBUTION_MS = 30 * 60_000;
-/** Rows are kept for this many days, and a report covers at most this many. */
+/** Number of days for which rows are kept, and maximum length of a report's period. */
 export const DAYS_KEPT = 90;
 /** Maximum age of an event when it arrives. */
 export const LATE_MS_MAX = 3 * DAY_MS;

@@ -70,7 +70,7 @@ export class MarkedBlock {
 
 export class Blocks {
   readonly #store: Store;
-  /** By block name, like the maps below. */
+  /** Blocks by name. The maps below use the same keys. */
   readonly #known = new ClockCache<string, MarkedBlock>(ROWS_MAX);
   readonly #filters = new ClockCache<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>(
     FILTER_BYTES_MAX,
