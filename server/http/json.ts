@@ -15,9 +15,9 @@ const MARKED_INTEGER = /^\0int:(-?\d{16,19})$/;
 
 export interface JsonOptions {
   readonly depthMax: number;
-  /** Error code of every refusal. */
+  /** Error code for every refusal. */
   readonly code: ErrorCode;
-  /** True to return integers beyond 2^53 as bigints instead of rounding them. */
+  /** If true, integers beyond 2^53 become bigints instead of being rounded. */
   readonly exactIntegers?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Opens the catalog at the start, or explains in one line why it cannot. Adds the tenant that every server
-// has.
+// Opens the catalog at the start; if it cannot be opened, the error says why in one line. Adds the tenant
+// that every server has.
 import { join } from "node:path";
 import { EnvelopeError, OtherVersionError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError } from "../../shards/storage/store.js";

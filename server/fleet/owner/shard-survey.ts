@@ -47,7 +47,7 @@ export class ShardSurvey {
     this.#ask = ask;
   }
 
-  /** Never rejects. Resolves after `msMax` at the latest. */
+  /** Never rejects. Resolves after `msMax` milliseconds at the latest. */
   async take(uids: readonly number[], msMax: number): Promise<Survey> {
     const answers = Array.from(
       { length: this.#shards },

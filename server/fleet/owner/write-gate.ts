@@ -52,7 +52,7 @@ export class WriteGate {
 
   /**
    * Runs the work while no write is running. Resolves with undefined, without running it, if the running
-   * writes do not finish within `msMax`. One caller at a time.
+   * writes do not finish within `msMax` milliseconds. Must not be called concurrently.
    */
   async quiet<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     this.#closed = true;

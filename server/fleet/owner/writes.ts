@@ -39,7 +39,7 @@ export interface WriteEntry {
   readonly leave: () => void;
 }
 
-/** Maximum time a deletion by filter waits for documents to be re-indexed. */
+/** Maximum time (ms) that a deletion by filter waits for re-indexing. */
 const REBUILD_WAIT_MS_MAX = 30_000;
 
 export class Writes {
@@ -192,7 +192,7 @@ export class Writes {
     return this.#gate.quiet(msMax, work);
   }
 
-  /** Keeps the index open while it is re-indexed. */
+  /** Waits until the index has been re-indexed, and keeps it open until then. */
   async #rebuilt(uid: number, deadlineMs: number): Promise<void> {
     const { state, end } = await this.#indexes.use(uid);
     try {

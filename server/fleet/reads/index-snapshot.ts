@@ -55,7 +55,7 @@ import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
 
 export interface FoundPage {
-  /** One result per shard, by shard number. */
+  /** Returns one result per shard, by shard number. */
   readonly results: readonly SearchResult[];
   /** By sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
@@ -164,15 +164,15 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns, for each shard, the number of documents in which the words and the candidates occur together, by
-   * shard number.
+   * Returns one result per shard, by shard number: the numbers of documents in which the words and the
+   * candidates occur together.
    */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
-  /** One result per shard, by shard number. */
+  /** Returns one result per shard, by shard number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
     const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
@@ -216,7 +216,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Explains the rank of rows of one shard, in the order of `seqs`; null for a row that is not in the result.
+   * Explains the ranks of one shard's rows, in the order of `seqs`. An entry is null if the row is not in the
+   * result.
    */
   async explain(
     shard: number,

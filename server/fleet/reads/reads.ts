@@ -47,9 +47,9 @@ const TURN_OF_SEVERAL = 4;
 /** Dependencies of Reads. */
 export interface ReadsOptions {
   readonly indexes: IndexHandles;
-  /** Reads by messages to the shards' threads. */
+  /** Reads by sending messages to the shards' threads. */
   readonly threads: ShardReader;
-  /** Readers in the shards' memories. */
+  /** Readers that access the shards' memories directly. */
   readonly readers: Readers;
   readonly workbench: Workbench;
   /** Counts the queries in progress on this thread; the shards see the total over all threads. */

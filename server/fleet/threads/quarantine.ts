@@ -41,7 +41,7 @@ export class Quarantine {
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
-  /** Number of this thread's reads in flight that are not on trial. */
+  /** Number of this thread's reads in flight, without the one on trial. */
   #inside = 0;
   /** Called when the last of this thread's reads counted in `#inside` has left. */
   #onEmpty: (() => void) | null = null;

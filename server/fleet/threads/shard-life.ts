@@ -71,7 +71,7 @@ export class ShardLife {
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
-  /** Opens channels for reads by another thread and returns that thread's ends. */
+  /** Opens channels on which another thread can read, and returns that thread's ends of them. */
   connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();

@@ -1,4 +1,4 @@
-// Whether this thread is so busy that work should be left to the shards' threads where possible.
+// Decides whether this thread is so busy that work should be left to the shards' threads where possible.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;

@@ -57,7 +57,7 @@ export interface ForwardedHead {
   readonly path: string;
   readonly query: string;
   readonly ip: string;
-  /** The values of READ_HEADERS, in order. */
+  /** The values of the READ_HEADERS, in their order. */
   readonly headers: readonly string[];
 }
 

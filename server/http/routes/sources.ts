@@ -92,7 +92,7 @@ async function remove({ services, record, params }: IndexRequest): Promise<HttpR
   return dataReply({ id: await services.sources.remove(record, params.id!), deleted: true });
 }
 
-/** Replies 202 for a new run, 200 for one that is already queued or running. */
+/** Replies with 202 for a new run, or with 200 if a run is already queued or running. */
 async function syncNow({ services, state, record, params }: IndexRequest): Promise<HttpReply> {
   const source = findSource(state, record, params.id!);
   const { run: queued, fresh } = await services.runs.queue(source.id, "manual");
@@ -140,7 +140,7 @@ function incidents({ services, principal, query }: TenantRequest): HttpReply {
   return dataReply(all.filter((incident) => status === null || incident.status === status));
 }
 
-/** Clamped, like the limit of every list. */
+/** A limit out of range is clamped, as in every list route. */
 function limitOf(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return RUNS_LISTED;

@@ -34,7 +34,8 @@ export function canShareNodePort(version: string): boolean {
 /** Starts listening. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
-  // Bodies have separate timers, because a streamed body may take any time as long as it progresses.
+  // No request timeout, because a streamed body may take any time as long as it progresses. Bodies have
+  // timers of their own.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,
@@ -61,7 +62,8 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     if (reply === null) socket.destroy();
     else socket.end(reply);
   });
-  // A connection in its TLS handshake is not yet an HTTP connection, but closing the server waits for it.
+  // Includes connections in their TLS handshake, which are not HTTP connections yet but would keep the server
+  // from closing.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

@@ -24,7 +24,7 @@ export interface FileMembers {
   readonly feeds: FeedSettings;
   readonly ai: AiSettings;
   readonly limits: Limits;
-  /** Names of limits in the file that this version no longer has. */
+  /** Names of limits that the file sets but this version no longer has. */
   readonly formerLimits: readonly string[];
 }
 

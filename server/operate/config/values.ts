@@ -45,7 +45,7 @@ export function wholeNumberOr<T>(fallback: T, min: number, max: number): ReadVal
   };
 }
 
-/** One of the choices; the fallback is one of them. */
+/** Accepts one of the choices. The fallback must be one of them. */
 export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: readonly T[]): ReadValue<T> {
   return (given) => {
     if (given.value === undefined) return fallback;

@@ -1,6 +1,6 @@
-// What a running server does on SIGHUP: it reads the configuration again, then the certificate. Each of the
-// two is applied completely or not at all. If one is invalid, this is logged in one line and the current one
-// stays in use.
+// Handles SIGHUP in a running server: reads the configuration again, then the certificate. Each of the two is
+// applied completely or not at all. If one is invalid, this is logged in one line and the current one stays
+// in use.
 import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../config/config.js";
