@@ -67,9 +67,9 @@ export class Features {
   }
 
   /**
-   * Opens a segment of which `bytes` bytes are at `segment`. The `skipped` bytes after its header are
-   * missing. `slotTable` has `slots` valid entries. Returns false and records STATUS_DAMAGED if the segment
-   * cannot be read.
+   * Opens a partly loaded segment: `bytes` bytes are at `segment`, and the `skipped` bytes after its header
+   * are missing. `slotTable` has `slots` valid entries. Returns false and records STATUS_DAMAGED if the
+   * segment cannot be read.
    */
   open(segment: usize, bytes: u32, skipped: u32, slotTable: usize, slots: u32): bool {
     if (bytes < <u32>SEG_HEADER_BYTES) return fail(STATUS_DAMAGED);

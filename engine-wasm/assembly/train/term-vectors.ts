@@ -19,7 +19,7 @@ import { documentRows, Sparse, termRows } from "./sparse";
 
 /** Number of directions computed. For accuracy, this is slightly more than are kept. */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
-/** Bytes per row of a dense matrix, of which the first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
+/** Bytes per row of a dense matrix, whose first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
 /** Squared singular values below this fraction of the largest count as rounding errors. */
 const VALUE_LEAST: f64 = 1e-7;

@@ -1,28 +1,28 @@
-// A map of bounded weight that keeps what is used: the one cache for the server and the shards. Evicts by
-// second chance (the "clock" of page replacement): a lookup only marks its entry, and eviction takes the oldest
-// entry that was not used since eviction last looked at it. It keeps about what LRU keeps, and a hit costs
-// little more than one of a plain map.
+// A cache of bounded weight, used throughout the server and the shards. Evicts by second chance (the "clock"
+// of page replacement): a lookup only marks its entry, and eviction removes the oldest entry that has not
+// been used since eviction last passed it. Its hit rate is close to LRU's, and a hit costs little more than a
+// lookup in a plain map.
 
 interface Entry<V> {
   readonly value: V;
   readonly weight: number;
-  /** Since eviction last looked at it. */
+  /** True if it was looked up since eviction last passed it. */
   used: boolean;
 }
 
 export class ClockCache<K, V> {
   readonly #weightMax: number;
-  /** In the order in which the hand reaches them. */
+  /** In the order in which eviction passes them. */
   #entries = new Map<K, Entry<V>>();
   /**
-   * Stands before the oldest entry, because eviction removes what it passes or moves it to the end. Keeping it
-   * spares each eviction the walk over deleted entries at the front. Null after other deletions: an iterator
-   * that does not move keeps alive every table that V8 has replaced since.
+   * Positioned before the oldest entry, because eviction removes the entries it passes or moves them to the
+   * end. Reusing the iterator saves walking over the deleted entries at the front. Null after other
+   * deletions, because an idle iterator keeps alive every hash table that V8 has replaced since.
    */
   #hand: Iterator<[K, Entry<V>]> | null = null;
   #weight = 0;
 
-  /** The entries' weights never add up to more than `weightMax`. */
+  /** The total weight of the entries never exceeds `weightMax`. */
   constructor(weightMax: number) {
     this.#weightMax = weightMax;
   }
@@ -34,7 +34,7 @@ export class ClockCache<K, V> {
     return entry.value;
   }
 
-  /** Replaces the key's value. A value heavier than the whole cache is not kept. */
+  /** Sets the key's value. A value heavier than the whole cache is not kept. */
   set(key: K, value: V, weight = 1): void {
     this.delete(key);
     if (weight > this.#weightMax) return;
@@ -57,12 +57,12 @@ export class ClockCache<K, V> {
     this.#weight = 0;
   }
 
-  /** Does not count as use. Entries may be deleted meanwhile. */
+  /** Does not mark entries as used. Entries may be deleted during the iteration. */
   *entries(): Generator<[K, V]> {
     for (const [key, { value }] of this.#entries) yield [key, value];
   }
 
-  /** Requires an entry. */
+  /** Requires at least one entry. */
   #evict(): void {
     this.#hand ??= this.#entries.entries();
     for (;;) {

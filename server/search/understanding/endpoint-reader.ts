@@ -98,7 +98,7 @@ export class EndpointReader {
       );
       return readClaim(answer, this.#options.limits);
     } catch (error) {
-      // The answer is not a valid claim. That is no reason to stop asking the endpoint about other queries.
+      // The answer is not a valid claim, but the endpoint may answer other queries well.
       if (error instanceof SkeinError) return null;
       if (!(error instanceof EndpointError)) throw error;
       this.#resting.set(record, Date.now() + REST_MS);

@@ -32,7 +32,7 @@ const SWAP_IE = 50;
 const F_FOR_PH = 75;
 const FIRST_LETTER = 70;
 const FIRST_SWAP = 20;
-/** Price of a term of which the word, possibly with typos, is only the beginning. */
+/** Price of a term that only begins with the word, possibly with typos. */
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 

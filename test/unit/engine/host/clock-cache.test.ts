@@ -1,4 +1,5 @@
-// The cache keeps what a plain list with second chances keeps, never exceeds its bound, and frees what it drops.
+// The cache keeps what a plain list with second chances keeps, never exceeds its bound, and frees what it
+// drops.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
