@@ -44,7 +44,7 @@ function segments(pointer: string): string[] {
 
 /**
  * Reads until it is clear whether the feed consists of lines: either its content type says so, or its first
- * line is a complete value and another value follows. Reads at most about the maximum length of an item.
+ * line is a complete object and another value follows. Reads at most about the maximum length of an item.
  */
 async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";

@@ -24,7 +24,7 @@ export interface FieldFacts {
   /** Range of all integers, including those in arrays. Stored as numbers, so exact only up to 2^53. */
   least: number;
   greatest: number;
-  /** Counts strings and elements of string arrays. */
+  /** This and the next members cover strings and elements of string arrays. */
   texts: number;
   textCharacters: number;
   longestText: number;

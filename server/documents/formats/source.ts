@@ -101,7 +101,7 @@ async function* counted(
 }
 
 /**
- * Reads the first `bytes` bytes, or fewer if the stream ends before. Returns them and a stream that includes
+ * Reads at least `bytes` bytes, or all if the stream is shorter. Returns them and a stream that includes
  * them.
  */
 async function withHead(

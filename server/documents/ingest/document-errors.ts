@@ -1,5 +1,5 @@
-// Says why a document was refused: a code from the error catalogue, and a sentence that names the field and
-// what was expected. Translates the engine's and the shards' DOC_* codes.
+// Explains why a document was refused: a code from the error catalogue, and a message that names the field
+// and what was expected. Translates the DOC_* codes of the engine and the shards.
 import {
   DOC_BAD_EMBEDDING,
   DOC_BAD_ID,
@@ -27,25 +27,22 @@ import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
-/**
- * The plan allows no more documents. Not one of the shards' codes, because the server refuses these documents
- * itself.
- */
+/** The plan allows no more documents. Not a code of the shards: the server refuses these documents itself. */
 export const DOC_OVER_QUOTA = 200;
 
-/** The plan allows no more bytes. Also the server's own code. */
+/** The plan allows no more bytes. Not a code of the shards either. */
 export const DOC_OVER_BYTES = 201;
 
-/** A refused document, before it is described in words. */
+/** A refused document, before its error message is written. */
 export interface Refusal {
   /** Position in the request. */
   readonly index: number;
   readonly id: string | null;
   readonly code: number;
   readonly slot: number;
-  /** Byte position in the document or the request, 0 if unknown. */
+  /** Byte position in the document or the request; 0 if unknown. */
   readonly at: number;
-  /** The sentence, if the code does not determine it. */
+  /** The error message, if the code does not determine it. */
   readonly why?: string;
 }
 

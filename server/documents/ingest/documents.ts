@@ -1,4 +1,4 @@
-// Single documents and deletion by filter.
+// Operations on single documents, and deletion by filter.
 
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import { encodeSearch } from "../../../engine-wasm/host/programs/search-program.js";
@@ -13,10 +13,10 @@ import { compileDocumentFilter, type FilterTexts, filterProgram } from "./docume
 import { prepareOne } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
-/** Approximate time until a deletion has freed a plan's bytes. */
+/** Approximate time until a deletion has freed some of a plan's bytes. */
 const OVER_BYTES_RETRY_SECONDS = 5;
 
-/** The document's JSON without internal members, or null. */
+/** The document's JSON without internal members, or null if there is no such document. */
 export async function getDocument(
   ingest: Ingest,
   record: IndexRecord,
@@ -38,8 +38,8 @@ export async function getDocument(
 }
 
 /**
- * Replaces the members named by `raw`, a JSON object, and returns the stored document. Throws SK-DOC-404 if
- * there is none.
+ * Replaces the members that are in `raw`, a JSON object, and returns the stored document. Throws SK-DOC-404
+ * if there is none.
  */
 export async function patchDocument(
   ingest: Ingest,
@@ -64,8 +64,8 @@ export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: st
 }
 
 /**
- * Deletes everything the filter matches and returns the number of deleted documents. Throws SK-DOC-400 for an
- * empty or invalid filter.
+ * Deletes every document that matches the filter and returns the number of deleted documents. Throws
+ * SK-DOC-400 for an empty or invalid filter.
  */
 export async function deleteWhere(
   ingest: Ingest & FilterTexts,

@@ -1,11 +1,11 @@
-// Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is held
+// Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is kept
 // from the first page to the last, so the stream shows one state no matter how slowly the client reads.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
-/** Documents that a shard sends at a time. */
+/** Number of documents that a shard sends at a time. */
 const PAGE_DOCUMENTS = 500;
 
 /** Dependencies of exports. */
@@ -13,7 +13,10 @@ interface Exporting extends FilterTexts {
   readonly reads: Reads;
 }
 
-/** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */
+/**
+ * Yields NDJSON, oldest document first within a shard. Throws SkeinError before the first page if the filter
+ * is invalid.
+ */
 export async function* exportDocuments(
   exporting: Exporting,
   record: IndexRecord,
@@ -35,7 +38,7 @@ export async function* exportDocuments(
   }
 }
 
-/** The page in pieces of about a MiB, so that a slow client holds no more than that in memory. */
+/** Yields the page in pieces of about 1 MiB, so that a slow client keeps no more than that in memory. */
 async function* pageLines(
   snapshot: IndexSnapshot,
   shard: number,

@@ -1,6 +1,6 @@
 // Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, a few of which are in
-// flight at a time, and is read no faster than they are written. Other requests run between batches. The
-// answer has one line per failed document, then a summary.
+// flight at a time. The stream is read no faster than the batches are written, and other requests run between
+// batches. The answer has one line per failed document, followed by a summary.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
@@ -11,7 +11,10 @@ import { type LineBatch, LineFramer } from "./line-framer.js";
 import { readAction } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
-/** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
+/**
+ * Each batch is one write. The size is large enough to amortise the write's sync, and small enough to be one
+ * slice of work.
+ */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES_MAX = 1_000;
 const BATCHES_IN_FLIGHT_MAX = 4;
@@ -19,7 +22,7 @@ const BATCHES_IN_FLIGHT_MAX = 4;
 export interface ImportTarget {
   /** False once the index has been deleted. */
   exists(): boolean;
-  /** null: no limit. */
+  /** Null means no limit. */
   readonly quota: DocumentQuota | null;
 }
 
@@ -33,15 +36,15 @@ interface LineFailure {
 interface BatchOutcome {
   readonly received: number;
   readonly failures: readonly LineFailure[];
-  /** The index was deleted, so the import ends. */
+  /** True if the index was deleted, which ends the import. */
   readonly gone: boolean;
 }
 
 /**
  * Yields one line `{line, id, code, error}` per failed document as batches complete, in stream order, then
- * `{received, succeeded, failed, took_ms}`. Throws whatever `chunks` throws (after the batches already sent),
+ * `{received, succeeded, failed, took_ms}`. Throws any error of `chunks` (after the batches already sent),
  * and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many consecutive blank lines,
- * SK-IX-404 once the target has been deleted.
+ * SK-IX-404 once the index has been deleted.
  */
 export async function* importDocuments(
   ingest: Ingest,
@@ -77,7 +80,7 @@ export async function* importDocuments(
    * stream order.
    */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await nextTurn(); // a batch without a valid document never waits for a shard
+    await nextTurn(); // a batch without a valid document does not wait for any shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);
@@ -113,7 +116,7 @@ async function prepareLinesOf(
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
   /**
-   * Turns an error of a whole batch into the failure of each of its documents, so that the stream continues.
+   * Turns an error of a whole batch into a failure of each of its documents, so that the stream continues.
    */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };

@@ -1,5 +1,6 @@
 // The intake thread, started by the first large batch and stopped when idle. Small batches are split on the
-// calling thread, because a thread hop would cost more. The only file that knows about the thread.
+// calling thread, because sending them to another thread would cost more. The only file that manages the
+// thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -12,9 +13,9 @@ import type { Logger } from "../../ground/log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 
-/** Further batches are refused. */
+/** More waiting batches are refused. */
 const WAITING_BATCHES_MAX = 1_000;
-/** Size from which the thread hop pays off. */
+/** Size from which sending a batch to the thread pays off. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
 /**
@@ -39,8 +40,8 @@ export class Intake {
   }
 
   /**
-   * Splits a request body (`action` null) or NDJSON lines for an index in `shards` shards. Throws SkeinError;
-   * the caller keeps `bytes`.
+   * Splits a request body (if `action` is null) or NDJSON lines for an index with `shards` shards. Throws
+   * SkeinError; the caller keeps `bytes`.
    */
   async prepare(bytes: Uint8Array, action: Action | null, shards: number): Promise<PreparedWrite> {
     const { limits, workbench } = this.#options;
@@ -69,7 +70,7 @@ export class Intake {
     throw new SkeinError(code, message, details === undefined ? {} : { details });
   }
 
-  /** Stops the thread once its running task is done. */
+  /** Stops the thread once its current task is done. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }

@@ -1,6 +1,6 @@
 // Entry of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the task,
-// calls prepare, and returns the messages by transferring their buffers. Refusals of the whole body travel as
-// plain data.
+// calls prepare, and returns the messages by transferring their buffers. An error that refuses the whole body
+// is returned as plain data.
 import { workerData } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -12,7 +12,7 @@ import { type PreparedWrite, type PrepareLimits, prepareBody, prepareLines } fro
 
 export interface IntakeTask {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** null: a request body; otherwise NDJSON lines for this action. */
+  /** Null for a request body; otherwise the action for NDJSON lines. */
   readonly action: Action | null;
   readonly shards: number;
   readonly limits: PrepareLimits;
@@ -28,7 +28,7 @@ export type IntakeReply =
       };
     };
 
-/** The thread's only workbench, and its only state. Created by the first task. */
+/** The thread's only workbench, and its only state. Created for the first task. */
 let workbench: Workbench | null = null;
 
 function ownWorkbench(): Workbench {

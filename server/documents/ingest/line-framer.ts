@@ -1,6 +1,6 @@
-// Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. Reports a line over the limit and
-// drops it piece by piece without holding it. Holds at most one batch and one line. Knows nothing about
-// documents.
+// Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. A line over the limit is reported
+// and dropped piece by piece without being kept in memory. Holds at most one batch and one line. Independent
+// of documents.
 import { keepShape } from "../../../engine-wasm/host/runtime/kept-shapes.js";
 
 const NEWLINE = 0x0a;
@@ -11,7 +11,7 @@ export interface LineBatch {
   readonly bytes: Uint8Array;
   /** The 1-based number of each line in the stream. */
   readonly numbers: readonly number[];
-  /** Numbers of lines that were too long, which `bytes` lacks. */
+  /** Numbers of the lines that were too long. `bytes` does not contain them. */
   readonly tooLong: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export class LineFramer {
   readonly #limits: FrameLimits;
   #number = 1;
   #blankLines = 0;
-  /** Pieces of the line still arriving. */
+  /** Pieces of the line that is still arriving. */
   #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   #skipping = false;
@@ -66,8 +66,8 @@ export class LineFramer {
   }
 
   /**
-   * Start of the first line at or after `at` that may not be blank. Allocates nothing per line, because a
-   * stream can have millions of them.
+   * Start of the first line at or after `at` that may contain something. Allocates nothing per line, because
+   * a stream can have millions of blank lines.
    */
   #passBlankLines(bytes: Uint8Array, at: number): number {
     let start = at;
@@ -106,8 +106,8 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    // Removed from every line, because concatenated files have them in the middle; the splitter then counts
-    // the same lines.
+    // Removed from every line, because concatenated files have byte order marks in the middle. The splitter
+    // then counts the same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {
       this.#blankLines++;

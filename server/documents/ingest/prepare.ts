@@ -1,6 +1,7 @@
 // Turns the raw bytes of a batch into one WRITE message per shard, reading only the ids. Runs on the HTTP
-// thread for small batches and in the intake thread for large ones, so it knows nothing about indexes,
-// generations or requests. The messages contain relative sequence numbers until they are stamped.
+// thread for small batches and in the intake thread for large ones, so it is independent of indexes,
+// generations and requests. The messages contain relative sequence numbers, which are replaced when the
+// messages are stamped.
 import {
   DOC_BAD_ID,
   DOC_ID_ONLY,
@@ -29,7 +30,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
   ["delete", Action.DELETE],
 ]);
 
-/** Names of member kinds in error messages; the value itself has not been read. */
+/** Names of member kinds in error messages. The member's value has not been parsed at that point. */
 const KINDS: Readonly<Record<MemberKind, string>> = {
   null: "null",
   boolean: "a boolean",
@@ -51,12 +52,12 @@ export interface PreparedWrite {
   readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
-  /** Number of sequence numbers used by the messages. They are relative: 0 .. seqs - 1. */
+  /** Number of sequence numbers that the messages use. They are relative: 0 .. seqs - 1. */
   readonly seqs: number;
-  /** Number of shards that the index is assumed to lie in; messages are numbered from 0. */
+  /** Number of shards that the messages were prepared for, numbered from 0. */
   readonly shards: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
-  /** Ids by position in the request, for failures reported by the shards. */
+  /** Ids by position in the request, needed to report failures from the shards. */
   readonly ids: readonly (string | null)[];
 }
 
@@ -70,7 +71,10 @@ export function readAction(name: string): Action {
   );
 }
 
-/** A request body `{"documents": [...], "action"?: "..."}`. Throws SkeinError SK-DOC-400 or SK-DOC-413. */
+/**
+ * Prepares a request body `{"documents": [...], "action"?: "..."}`. Throws SkeinError SK-DOC-400 or
+ * SK-DOC-413.
+ */
 export function prepareBody(
   body: Uint8Array,
   shards: number,
@@ -111,7 +115,7 @@ export function prepareBody(
   return prepareDocuments(body, split.documents, action, shards, limits);
 }
 
-/** NDJSON lines, none of them blank. */
+/** Prepares NDJSON lines, none of them blank. */
 export function prepareLines(
   lines: Uint8Array,
   action: Action,
@@ -122,7 +126,7 @@ export function prepareLines(
   return prepareDocuments(lines, workbench.splitLines(lines, true).documents, action, shards, limits);
 }
 
-/** One document whose id is known. */
+/** Prepares one document whose id is known. */
 export function prepareOne(
   document: { id: string; hash: bigint; raw: Uint8Array },
   action: Action,
@@ -143,13 +147,15 @@ export function prepareOne(
 /** A document of a feed. */
 export interface SyncedDocument {
   readonly id: string;
-  /** null: a mark. The feed has the id but its item failed, so whatever is stored under it stays. */
+  /**
+   * Null for a mark: the feed contains the id but its item failed, so the version stored under the id stays.
+   */
   readonly json: Uint8Array | null;
 }
 
 /**
- * Documents made from a feed's items. One refused here also becomes a mark, since the feed has its id. Marks
- * neither count as received nor are reported.
+ * Prepares documents made from a feed's items. A document refused here also becomes a mark, because the feed
+ * contains its id. Marks neither count as received nor are reported.
  */
 export function prepareSynced(
   documents: readonly SyncedDocument[],
@@ -177,7 +183,7 @@ export function prepareSynced(
 }
 
 /**
- * Splits a write that was prepared for one shard, for an index that has been spread over more shards since.
+ * Splits a write that was prepared for one shard, because its index has since been spread over more shards.
  */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);
@@ -223,7 +229,7 @@ function prepareDocuments(
   };
 }
 
-/** Documents by the shard that owns them, with relative sequence numbers in order of arrival. */
+/** Groups documents by the shard that owns them, with relative sequence numbers in order of arrival. */
 class ByShard {
   readonly #shards: number;
   readonly #lists = new Map<number, WriteDocument[]>();

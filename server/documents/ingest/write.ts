@@ -1,6 +1,6 @@
 // Writes the documents of one request: sends them to the shards, publishes one generation, and collects the
-// result of each document. A write is durable and visible when it is answered. One bad document never stops
-// the others.
+// result of each document. When the write is answered, it is durable and visible. One bad document never
+// stops the others.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../../shards/protocol/ops.js";
 import { stampWrite } from "../../../shards/protocol/write.js";
@@ -39,20 +39,22 @@ export interface BatchResult {
   readonly received: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Ascending by index. */
+  /** In ascending order of index. */
   readonly errors: readonly DocumentError[];
   readonly took_ms: number;
 }
 
 /** Result of a prepared write. */
 export interface Written {
-  /** Documents that were not stored, ascending by index. */
+  /** Documents that were not stored, in ascending order of index. */
   readonly errors: readonly DocumentError[];
-  /** Documents of a SYNC already stored with the same value. */
+  /** Number of documents of a SYNC that were already stored with the same value. */
   readonly unchanged: number;
-  /** Seqs of the stored versions that a SYNC left in place. */
+  /** Sequence numbers of the stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
-  /** A shard rejected its whole part, so it is unknown which versions a SYNC left in place there. */
+  /**
+   * True if a shard rejected its whole part, so that it is unknown which versions a SYNC left in place there.
+   */
   readonly partial: boolean;
 }
 
@@ -84,9 +86,9 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write; call it once for each. Resolves when the write is published, with the documents
- * that were not stored, including those over the document quota (null means no limit) or over the plan's
- * bytes. Throws SkeinError SK-DOC-503 or SK-SYS-503 if no shard took its part.
+ * Sends a prepared write, which must not be sent twice. Resolves when the write is published, with the
+ * documents that were not stored. These include documents over the document quota (null means no limit) or
+ * over the plan's bytes. Throws SkeinError SK-DOC-503 or SK-SYS-503 if no shard accepted its part.
  */
 export async function writePrepared(
   ingest: Ingest,
@@ -151,7 +153,7 @@ async function writeAllowed(
     partial: refused.length > 0,
   };
 
-  /** Errors for the documents of a shard that took none while other shards took theirs. */
+  /** Errors for the documents of a shard that stored none while other shards stored theirs. */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;
     const unsent = new Set(refusals.map(({ index }) => index));

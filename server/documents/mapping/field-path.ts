@@ -1,24 +1,27 @@
 // Paths into an item: a column, an XML element with or without its prefix, a member of a nested object or of
-// a list. Compiled once per run, followed for each item. Only an object's own members count, whatever their
-// names.
+// a list. Compiled once per run and followed for each item. Only an object's own members count, whatever
+// their names.
 import type { FeedObject } from "../feeds/feed-item.js";
 
-/** The value at the end of a path, undefined if there is none. */
+/** Returns the value at the end of a path; undefined if there is none. */
 export type FieldPath = (item: FeedObject) => unknown;
 
-/** `g:price` -> `price`. */
+/** Removes the prefix: `g:price` becomes `price`. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** "price", "g:price", "price.amount", "images.0.src"; "variants.sku" collects the sku of each variant. */
+/**
+ * Compiles a path such as "price", "g:price", "price.amount" or "images.0.src". "variants.sku" collects the
+ * sku of each variant.
+ */
 export function fieldPath(path: string): FieldPath {
   const steps = path.split(".");
   if (steps.length === 1) return (item) => memberOf(item, path);
   return (item) => (Object.hasOwn(item, path) ? item[path] : follow(item, steps));
 }
 
-/** The member with this name, else one whose name differs only in its prefix. */
+/** The member with this name, otherwise one whose name differs only in its prefix. */
 function memberOf(object: FeedObject, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
   const wanted = localName(name);

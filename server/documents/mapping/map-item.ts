@@ -1,5 +1,5 @@
-// Maps an item to a document: which of its fields become which schema fields, with which values, and its id.
-// Reports everything wrong with an item at once. The same item always yields the same bytes.
+// Maps an item to a document: its id, and which of its fields become which schema fields with which values.
+// Reports all problems of an item at once. The same item always yields the same bytes.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FieldType } from "../../ground/field-types.js";
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
@@ -11,32 +11,33 @@ export interface FeedMapping {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   /** From feed paths to field names. */
   readonly fieldMap: Readonly<Record<string, string>>;
-  /** Path of the id; null: `id`, `g:id` or `sku`. */
+  /** Path of the id. Null means `id`, `g:id` or `sku`. */
   readonly idField: string | null;
 }
 
 export interface MappedItem {
   readonly at: number;
   readonly id: string | null;
-  /** The document's JSON with its id; null if the item failed. */
+  /** The document's JSON, including its id; null if the item failed. */
   readonly document: string | null;
   readonly errors: readonly string[];
 }
 
 /**
- * Precedence of a value for a name: by the map, by a prefixed name (the product vocabulary), by a plain name.
+ * Precedence if several feed fields map to the same name: first the field map, then a prefixed name (the
+ * product vocabulary), then a plain name.
  */
 const MAPPED = 2;
 const PREFIXED = 1;
 const PLAIN = 0;
-/** Cached column names per feed. A product feed has a few dozen. */
+/** Maximum number of cached column names per feed. A product feed has a few dozen. */
 const COLUMNS_MAX = 10_000;
 
 /** How a feed field is mapped. */
 interface Column {
   readonly name: string;
   readonly rank: number;
-  /** The name as JSON, with the colon. */
+  /** The name as JSON, followed by a colon. */
   readonly label: string;
   readonly type: FieldType | undefined;
 }
@@ -52,7 +53,7 @@ class ItemMapper {
   /** Paths into nested parts of an item. */
   readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
-  /** By name in the feed. */
+  /** By the field's name in the feed. */
   readonly #columns = new Map<string, Column>();
 
   constructor({ fields, fieldMap, idField }: FeedMapping) {
@@ -76,7 +77,7 @@ class ItemMapper {
     return { at, id, document: errors.length > 0 ? null : `${document}}`, errors };
   }
 
-  /** The values of an item by target name, in item order. */
+  /** The values of an item by the name of their target field, in item order. */
   #values(item: FeedObject): Map<string, { column: Column; value: unknown }> {
     const values = new Map<string, { column: Column; value: unknown }>();
     const put = (column: Column, value: unknown): void => {
@@ -126,7 +127,7 @@ class ItemMapper {
     return null;
   }
 
-  /** The member's JSON, "" if it is absent. */
+  /** The member's JSON; "" if the member is absent. */
   #member(
     { name, label, type }: Column,
     value: unknown,
@@ -157,7 +158,7 @@ function idText(value: unknown): string {
   return isId ? String(first).trim() : "";
 }
 
-/** Names inside nested objects lose their prefixes too. */
+/** Removes the prefixes from names inside nested objects as well. */
 function withoutPrefixes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrefixes);
   if (!isFeedObject(value)) return value;

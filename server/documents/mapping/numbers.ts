@@ -2,7 +2,10 @@
 // units. docs/feeds.md has the table of conversions.
 
 export interface WrittenNumber {
-  /** Digits with an optional decimal point, sign, and exponent if very large or small. */
+  /**
+   * Digits with an optional decimal point and sign, and with an exponent if the number is very large or
+   * small.
+   */
   readonly digits: string;
   /** ISO 4217 code; null if none is written or the symbol is ambiguous. */
   readonly currency: string | null;
@@ -29,19 +32,19 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   Kč: "CZK",
   Ft: "HUF",
 };
-/** Symbols of several currencies. */
+/** Symbols that several currencies share. */
 const SHARED_SYMBOLS = new Set(["kr", "kr.", "Kr", "Kr."]);
 const CODES = new Set(Intl.supportedValuesOf("currency"));
-/** Currencies with three decimals, where 1.250 may be less than two. */
+/** Currencies with three decimals, in which 1.250 may mean a little more than one. */
 const THREE_DECIMALS = new Set(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]);
-/** Ignored; nothing is converted. */
+/** Units are ignored; the number is not converted. */
 const UNITS = new Set(
   "% kg g mg t lb lbs oz km m cm mm in inch inches ft l ml cl dl gal w kw v a ah mah hz ghz mhz gb mb tb pcs pc st".split(
     " ",
   ),
 );
 
-/** Longer texts are not numbers: the patterns below take quadratic time. */
+/** Longer texts are not treated as numbers, because the patterns below take quadratic time. */
 const CHARACTERS_MAX = 100;
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
@@ -87,7 +90,10 @@ function digitsOf(written: string, currency: string | null): string | null {
   return `${whole.replace(/[.,]/g, "")}${decimals === "" ? "" : `.${decimals}`}`;
 }
 
-/** The decimal separator. Of two different marks it is the last one; a repeated mark separates thousands. */
+/**
+ * The decimal separator. If a point and a comma both occur, it is the last one; a mark that occurs repeatedly
+ * separates thousands.
+ */
 function decimalMark(written: string, currency: string | null): "." | "," | null {
   const [point, comma] = [written.lastIndexOf("."), written.lastIndexOf(",")];
   if (point >= 0 && comma >= 0) return point > comma ? "." : ",";
@@ -100,7 +106,7 @@ function decimalMark(written: string, currency: string | null): "." | "," | null
   return currency === null || THREE_DECIMALS.has(currency) ? "." : null;
 }
 
-/** Drops a plus sign and leading zeros. */
+/** Removes a plus sign and leading zeros. */
 function plainDigits(text: string): string {
   const [, sign, whole, decimals] = /^([+-]?)0*(\d*?)(?:\.(\d*))?$/.exec(text)!;
   const digits = `${whole === "" ? "0" : whole}${decimals === undefined || decimals === "" ? "" : `.${decimals}`}`;

@@ -1,5 +1,5 @@
-// Suggests settings for a feed from its first items: clean names where the feed's are odd, and a schema for
-// the resulting documents. Builds on the schema inference of the command line's import.
+// Suggests settings for a feed from its first items: a clean name for each unusual field name, and a schema
+// for the resulting documents. Uses the schema inference of the command line's import.
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
 import { isCodeName } from "../formats/csv.js";
 import { type InferredSchema, inferSchema, type SchemaField } from "../formats/infer.js";
@@ -11,14 +11,14 @@ import { parseNumber } from "./numbers.js";
 
 export interface FeedSuggestion {
   readonly fieldsSeen: readonly FieldSeen[];
-  /** Only entries that change a name. */
+  /** Contains only entries that change a name. */
   readonly fieldMap: Readonly<Record<string, string>>;
   readonly schema: InferredSchema;
 }
 
 interface FieldSeen {
   readonly path: string;
-  /** Number of items with it. */
+  /** Number of items that have it. */
   readonly count: number;
   readonly example: string;
 }
@@ -37,7 +37,7 @@ const ID_LIKE = [
 ];
 const AMOUNTS = ["amount", "value"];
 const CURRENCIES = ["currency", "currency_code", "currencyCode"];
-/** Lists in the product feed vocabularies, even if an item has a single value. */
+/** Fields that are lists in the product feed vocabularies, even if an item has a single value. */
 const LISTS = new Set(["additional_image_link", "additional_image_link[]"]);
 const FLAG = /^(true|false|yes|no)$/i;
 
@@ -49,7 +49,7 @@ export function suggestFor(given: readonly FeedItem[], idField: string | null): 
   return { fieldsSeen: fieldsSeen(values), fieldMap, schema: suggestedSchema(items, fieldMap, idField) };
 }
 
-/** Limits the fields to the maximum of an index. */
+/** Limits the number of field names to the maximum for an index. */
 function withFirstNames(items: readonly FeedItem[]): FeedItem[] {
   const all = new Set(items.flatMap(({ value }) => Object.keys(value ?? {})));
   const names = new Set([...all].slice(0, NAMES_MAX));
@@ -106,7 +106,7 @@ function suggestedMap(values: readonly FeedObject[], idField: string | null): Re
   return Object.fromEntries(map);
 }
 
-/** The column with a different value in every item, if no field is named like an id. */
+/** The column that has a different value in every item. Used if no field is named like an id. */
 function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): string | null {
   if ([...names].some((name) => ID_NAMES.has(localName(name)))) return null;
   for (const pattern of ID_LIKE) {
@@ -136,7 +136,7 @@ function isNumeric(value: unknown): boolean {
   return typeof value === "number" || (typeof value === "string" && parseNumber(value) !== null);
 }
 
-/** `Größe (EU)` -> `groesse_eu`. */
+/** Makes a valid field name: `Größe (EU)` becomes `groesse_eu`. */
 function cleanName(name: string): string {
   const ascii = name
     .replace(/ä/gi, "ae")
@@ -181,14 +181,14 @@ function suggestedSchema(
   return { ...schema, fields };
 }
 
-/** An item without an id still has fields. */
+/** Uses the position as the id, so that an item without an id still contributes its fields. */
 function numbered({ at, value }: FeedItem): FeedItem {
   return { at, value: { ...value, id: String(at) } };
 }
 
 type ColumnReader = (name: string, value: unknown) => (readonly [string, unknown])[];
 
-/** How to read the texts of a field if all of them are numbers, prices or flags. */
+/** Determines how to read the texts of a field if all of them are numbers, prices or flags. */
 function columnReaders(documents: readonly Record<string, unknown>[]): Map<string, ColumnReader> {
   const readers = new Map<string, ColumnReader>();
   for (const name of new Set(documents.flatMap((document) => Object.keys(document)))) {
@@ -209,7 +209,7 @@ function columnReaders(documents: readonly Record<string, unknown>[]): Map<strin
   return readers;
 }
 
-/** A price is a decimal number, even if the first ones look like integers. */
+/** A price is a decimal number, even if the first prices look like integers. */
 const readNumber: ColumnReader = (name, value) => {
   const { digits, currency } = parseNumber(String(value))!;
   const number = Number(digits);
@@ -220,7 +220,7 @@ const readNumber: ColumnReader = (name, value) => {
   ];
 };
 
-/** Currencies are a facet even if the first items have only one. */
+/** Makes currency fields a facet, even if the first items have only one currency. */
 function currencyFacet(field: SchemaField, readers: ReadonlyMap<string, ColumnReader>): SchemaField {
   const of = field.name.replace(/_currency$/, "");
   return of !== field.name && readers.get(of) === readNumber ? { ...field, facet: true } : field;

@@ -1,13 +1,16 @@
-// The feed thread's end of a run: collects the mapped items of a feed and sends them in batches, as many as
-// the HTTP thread has requested. Documents of a slow feed are sent after a moment instead of waiting for a
-// full batch.
+// The feed thread's end of a run: collects the mapped items of a feed and sends them in as many batches as
+// the HTTP thread has requested. Documents of a slow feed are sent after a short delay instead of waiting for
+// a full batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";
 import type { FeedBatch, FeedSignal } from "./feed-task.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
-/** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
+/**
+ * Each batch is one write. The size is large enough to amortise the write's sync, and small enough to be one
+ * slice of work.
+ */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_DOCUMENTS_MAX = 2_000;
 const LINGER_MS_MAX = 500;
@@ -22,7 +25,7 @@ export class BatchSender {
   #batching: Batching | null = null;
   #documents: SyncedDocument[] = [];
   #items: number[] = [];
-  /** Position of the document with each id. */
+  /** For each id, the position of its document. */
   readonly #places = new Map<string, number>();
   #bytes = 0;
   #failed = 0;
@@ -46,11 +49,13 @@ export class BatchSender {
     this.#batching = batching;
   }
 
-  /** Adds an item. One that did not become a document is a mark: whatever is stored under its id stays. */
+  /**
+   * Adds an item. An item that did not become a document is a mark: the version stored under its id stays.
+   */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    // Converted to bytes at once: a string would keep all the parts it was built from until somebody reads
-    // it.
+    // Converted to bytes at once: a string built from parts would keep all of these in memory until it is
+    // read.
     if (id !== null) this.#put(at, { id, json: document === null ? null : Buffer.from(document) });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
   }
@@ -59,7 +64,7 @@ export class BatchSender {
     return this.#bytes >= BATCH_BYTES || this.#documents.length >= BATCH_DOCUMENTS_MAX;
   }
 
-  /** Sends what has been collected as soon as permitted. Throws the signal's reason. */
+  /** Sends the collected items as soon as permitted. Throws the signal's reason. */
   async send(signal: AbortSignal): Promise<void> {
     while (this.#permits === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -78,7 +83,7 @@ export class BatchSender {
     this.#port.close();
   }
 
-  /** If several items share an id, the last one that became a document wins. */
+  /** If several items share an id, the last one that mapped successfully wins. */
   #put(at: number, document: SyncedDocument): void {
     const place = this.#places.get(document.id);
     this.#bytes += document.json?.length ?? 0;

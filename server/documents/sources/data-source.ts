@@ -1,5 +1,5 @@
-// Data sources: reads a create or a PATCH body, validates the result as a whole, and builds the client's
-// view. Knows nothing about fetching or scheduling.
+// Data sources: reads the body of a create or PATCH request, validates the result as a whole, and builds the
+// client's view. Independent of fetching and scheduling.
 import { unescape as percentDecoded } from "node:querystring";
 import { type DataSource, FEED_FORMATS, SYNC_MODES } from "../../catalog/records/data-source.js";
 import type { SyncRun } from "../../catalog/records/sync-run.js";
@@ -97,10 +97,10 @@ export const DATA_SOURCE = object(
   { unknown: "refused" },
 );
 
-/** A password sent by a client, or the stored one. */
+/** A password sent by a client, or a reference to the stored one. */
 export interface GivenCredentials {
   readonly username: string;
-  /** Null: the stored one. */
+  /** Null means the stored password. */
   readonly password: string | null;
 }
 
@@ -121,7 +121,8 @@ export type SourceDraft = Pick<
 > & { readonly credentials: GivenCredentials | null };
 
 /**
- * Reads a create body, or with `current` a PATCH body, in which null restores a default. Throws SK-DS-400.
+ * Reads a create body or, if `current` is given, a PATCH body, in which null restores a default. Throws
+ * SK-DS-400.
  */
 export function readSource(
   body: unknown,
@@ -146,7 +147,7 @@ export function readSource(
   return { ...members, url: url.href, credentials };
 }
 
-/** A stored password is sent only to the server it was given for. */
+/** Ensures that a stored password is sent only to the server it was given for. */
 function checkKept(username: string, url: URL, current: DataSource | null, rules: InputRules): void {
   if (username !== current?.credentials?.username)
     refuse("basic_auth.password", "is missing; expected a string", rules);

@@ -1,5 +1,5 @@
-// The threads that read feeds, started by the first feed and stopped when idle. The only file that knows
-// about them. A thread that dies, for example because its heap is full, fails only its run.
+// The threads that read feeds, started by the first feed and stopped when idle. The only file that manages
+// them. If a thread dies, for example because its heap is full, only its run fails.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -18,9 +18,9 @@ import type {
 } from "./feed-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** Batches sent but not yet written. */
+/** Maximum number of batches that were sent but are not yet written. */
 const BATCHES_AHEAD = 2;
-/** A thread that was told to stop, or whose time is up, is terminated after this. */
+/** Delay (ms) after which a thread is terminated if it was told to stop or its time is up. */
 const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
@@ -31,7 +31,7 @@ export class FeedPool {
   readonly #log: Logger;
   #pool: Piscina | null = null;
 
-  /** `threads`: number of concurrent tasks. */
+  /** `threads` is the number of concurrent tasks. */
   constructor(engine: EngineModule, threads: number, log: Logger) {
     this.#engine = engine;
     this.#threads = threads;
@@ -39,8 +39,8 @@ export class FeedPool {
   }
 
   /**
-   * Reads a feed. Calls `write` with its batches in order, a few at a time. Resolves when all are written.
-   * Throws FeedError, errors of `write`, and the signal's reason.
+   * Reads a feed. Calls `write` with its batches in order, a few at a time. Resolves when all of them are
+   * written. Throws FeedError, errors of `write`, and the signal's reason.
    */
   async sync(
     task: SyncTask,
@@ -65,7 +65,7 @@ export class FeedPool {
     }
   }
 
-  /** The first items of a feed. Throws FeedError. */
+  /** Returns the first items of a feed. Throws FeedError. */
   preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {
     return this.#run<FeedPreview>(task, signal, () => undefined);
   }
@@ -95,7 +95,8 @@ export class FeedPool {
       if (!signal.aborted) onBatch(batch, () => send("more"));
     });
     for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
-    // The thread closes its end after its last batch, even if it dies. The result may arrive before that.
+    // The thread closes its end after its last batch, even if it dies. The result may arrive before that
+    // happens.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
       const reply = await this.#ask<T>(task, port2, kill.signal);
@@ -104,7 +105,7 @@ export class FeedPool {
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
     } catch (error) {
-      signal.throwIfAborted(); // the reason to stop takes precedence over its consequences
+      signal.throwIfAborted(); // if stopped, throw the reason rather than an error that results from it
       throw error;
     } finally {
       for (const timer of timers) clearTimeout(timer);

@@ -1,16 +1,16 @@
-// The configuration member "feeds": allowed addresses of feeds, and the limits of one run.
+// The configuration member "feeds": the addresses that feeds may have, and the limits of one run.
 import { defaultsTo, object } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, texts } from "../../ground/input/readers.js";
 
 export interface FeedSettings {
-  /** Allow feeds from private and loopback addresses. */
+  /** True to allow feeds from private and loopback addresses. */
   readonly allowPrivate: boolean;
-  /** Hosts that may have such an address regardless. */
+  /** Hosts that may have private or loopback addresses even if `allowPrivate` is false. */
   readonly allowHosts: readonly string[];
-  /** Maximum size of a feed, both as sent and decompressed. */
+  /** Maximum size of a feed in bytes, both as sent and decompressed. */
   readonly bytesMax: number;
   readonly msMax: number;
-  /** Maximum concurrent runs. */
+  /** Maximum number of concurrent runs. */
   readonly concurrency: number;
 }
 
@@ -25,7 +25,7 @@ const FEEDS = object(
   { unknown: "refused" },
 );
 
-/** Throws a SkeinError that names the member. */
+/** Throws a SkeinError whose message names the member. */
 export function readFeedSettings(value: unknown, path: string, rules: InputRules): FeedSettings {
   const feeds = value === undefined ? FEEDS.defaults : FEEDS.read(value, path, rules);
   return {

@@ -1,5 +1,5 @@
-// Messages between the HTTP thread and a feed thread: a task, then batches in one direction and permissions
-// to send more in the other, finally the result. Only the task contains passwords.
+// Messages between the HTTP thread and a feed thread: first a task, then batches in one direction and
+// permissions to send more in the other, finally the result. Only the task contains passwords.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";
@@ -16,7 +16,7 @@ export type FeedDefinition = Pick<
 interface FeedTaskBase {
   readonly feed: FeedDefinition;
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** Fields of the index at the time of the task. */
+  /** Fields of the index when the task was created. */
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   readonly rules: OutboundRules;
   readonly itemBytesMax: number;
@@ -36,26 +36,26 @@ export interface PreviewTask extends FeedTaskBase {
 
 export type FeedTask = SyncTask | PreviewTask;
 
-/** From the feed thread: some items of the feed, ready to be written. */
+/** Sent by the feed thread: some items of the feed, ready to be written. */
 export interface FeedBatch {
   readonly prepared: PreparedWrite;
-  /** Positions in the feed, by position in the write. */
+  /** For each position in the write, the item's position in the feed. */
   readonly items: readonly number[];
-  /** Number of failed items; only the first errors of a run are reported. */
+  /** Number of failed items. Only the first errors of a run are reported in full. */
   readonly failed: number;
   readonly errors: readonly ItemError[];
-  /** Bytes of documents, and of the feed so far. */
+  /** Bytes of the batch's documents; `feedBytes` is the number of feed bytes read so far. */
   readonly documentBytes: number;
   readonly feedBytes: number;
 }
 
-/** To the feed thread: send another batch, or stop. */
+/** Sent to the feed thread: either send another batch, or stop. */
 export type FeedSignal = "more" | "stop";
 
 export interface FeedRead {
   readonly notModified: boolean;
   readonly items: number;
-  /** Items with an unknown id: unreadable, or without one. */
+  /** Number of items whose id is unknown, because they are unreadable or have none. */
   readonly unknown: number;
   readonly feedBytes: number;
   readonly etag: string | null;
@@ -73,7 +73,7 @@ export interface FeedPreview {
   readonly suggested_schema: unknown;
 }
 
-/** An error as plain data, to cross threads. */
+/** An error as plain data that can cross threads. */
 export interface FeedRefusal {
   readonly refused: { readonly code: FeedErrorCode; readonly message: string };
 }

@@ -1,5 +1,5 @@
 // Entry of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes, so
-// that the HTTP thread only forwards these. Holds a few batches at most, and sends one only when the HTTP
+// that the HTTP thread only forwards these. Holds a few batches at most, and sends each only when the HTTP
 // thread has asked for it.
 import { type MessagePort, workerData } from "node:worker_threads";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -22,12 +22,12 @@ export interface FeedCall {
   readonly port: MessagePort;
 }
 
-/** Maximum wait of a preview for a block of the feed to fill. */
+/** Maximum time (ms) that a preview waits for a block of the feed to fill. */
 const PREVIEW_FLUSH_MS = 500;
 
 type Body = Extract<Downloaded, { notModified: false }>;
 
-/** The thread's only workbench, and its only state. Created by the first run. */
+/** The thread's only workbench, and its only state. Created for the first run. */
 let workbench: Workbench | null = null;
 
 function ownWorkbench(): Workbench {
@@ -100,7 +100,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   return {
     items: items.map((item) => {
       const { document, errors } = mapped(item);
-      // An answer cannot contain bigints, which integers beyond 2^53 are read as.
+      // Integers beyond 2^53 are read as bigints, which a JSON answer cannot contain.
       const source = JSON.parse(toJson(item.value));
       return { source, document: document === null ? null : JSON.parse(document), errors };
     }),

@@ -19,7 +19,7 @@ export function openCredentials(secrets: Secrets, { id, credentials }: DataSourc
   }
 }
 
-/** The source with its password sealed with another key. Throws UnreadableSecretError. */
+/** The source with its password unsealed and sealed again with another key. Throws UnreadableSecretError. */
 export function withResealedPassword(source: DataSource, from: Secrets, to: Secrets): DataSource {
   const { id, credentials } = source;
   if (credentials === null) return source;

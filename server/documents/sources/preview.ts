@@ -1,5 +1,5 @@
-// Previews the first items of a feed that is not a data source yet: the documents they become in the current
-// index, and a field map and schema that would suit them. Stores nothing.
+// Previews the first items of a feed that is not a data source yet: the documents that they would become in
+// the current index, and a suitable field map and schema. Stores nothing.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { FeedError, SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -11,7 +11,7 @@ import type { FeedSettings } from "./feed-settings.js";
 import type { FeedPreview } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 
-/** More previews are refused. */
+/** Maximum number of waiting previews; more are refused. */
 const WAITING_MAX = 16;
 
 const ITEMS = 20;
@@ -21,7 +21,7 @@ export class Previews {
   readonly #settings: FeedSettings;
   readonly #limits: Limits;
   readonly #jobs: Jobs;
-  /** One at a time, in addition to the runs. */
+  /** One preview runs at a time, in addition to the runs of sources. */
   readonly #slot = new Slots(1);
   #count = 0;
 
@@ -32,7 +32,9 @@ export class Previews {
     this.#jobs = jobs;
   }
 
-  /** Throws SK-DS-400 for a wrong body or an unreadable feed, SK-SYS-503 if too many others are waiting. */
+  /**
+   * Throws SK-DS-400 for an invalid body or an unreadable feed, SK-SYS-503 if too many previews are waiting.
+   */
   async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
     const limits = this.#limits;
     const { credentials, ...feed } = readSource(body, null, this.#settings, limits);

@@ -1,4 +1,4 @@
-// Data sources, their runs and incidents in the catalog: lookups, and the commands that change them. Pure.
+// Data sources, their runs and incidents in the catalog: lookups and the commands that change them. Pure.
 
 import { ownedBy } from "../../catalog/owned-records.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
@@ -17,14 +17,14 @@ export function sourcesOf(state: CatalogState, uid: number): readonly DataSource
   return ownedBy(state, "source", uid);
 }
 
-/** The index's source with the id from a path. Throws SK-DS-404. */
+/** The index's source with the id from the path. Throws SK-DS-404. */
 export function findSource(state: CatalogState, index: IndexRecord, id: string): DataSource {
   const source = sourcesOf(state, index.uid).find((candidate) => String(candidate.id) === id);
   if (source !== undefined) return source;
   throw new SkeinError("SK-DS-404", "the index has no such data source");
 }
 
-/** The source's run with the id from a path. Throws SK-DS-404. */
+/** The source's run with the id from the path. Throws SK-DS-404. */
 export function findRun(state: CatalogState, source: DataSource, id: string): SyncRun {
   const run = ownedBy(state, "run", source.index).find(
     (candidate) => candidate.source === source.id && String(candidate.id) === id,
@@ -33,14 +33,17 @@ export function findRun(state: CatalogState, source: DataSource, id: string): Sy
   throw new SkeinError("SK-DS-404", "the data source has no such run");
 }
 
-/** Newest first. */
+/** Returns the runs newest first. */
 export function runsOf(state: CatalogState, { index, id }: Pick<DataSource, "index" | "id">): SyncRun[] {
   return ownedBy(state, "run", index)
     .filter((run) => run.source === id)
     .reverse();
 }
 
-/** The source under its current index: a swap may have moved it. Undefined if it has been deleted. */
+/**
+ * The source's current record. A swap may have moved the source to another index. Undefined if it has been
+ * deleted.
+ */
 export function presentSource(state: CatalogState, id: number): DataSource | undefined {
   for (const sources of state.owned.source.values()) {
     const source = sources.find((candidate) => candidate.id === id);
@@ -80,7 +83,7 @@ export function deleteSource(state: CatalogState, { index, id }: DataSource): Co
   };
 }
 
-/** Deletes the oldest runs, to make room for one more. */
+/** Deletes the oldest runs to make room for one more. */
 export function pruneRuns(state: CatalogState, source: DataSource): Command[] {
   return runsOf(state, source)
     .slice(RUNS_KEPT - 1)

@@ -1,6 +1,6 @@
 // One run: reads a feed in a feed thread, writes its documents to the index as they arrive and, if requested
-// and the feed was read to its end, deletes what the feed does not have. Knows nothing about queues,
-// schedules or run records.
+// and the feed was read to its end, deletes documents that are not in the feed. Independent of queues,
+// schedules and run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { DataSource, FeedValidators } from "../../catalog/records/data-source.js";
@@ -28,13 +28,13 @@ export interface RunRequest {
   readonly source: DataSource;
   readonly record: IndexRecord;
   readonly credentials: SyncTask["credentials"];
-  /** Null: the plan sets no limit. */
+  /** Null if the plan sets no limit. */
   readonly quota: DocumentQuota | null;
 }
 
 export interface RunOutcome {
   readonly notModified: boolean;
-  /** Validators for the next conditional request; null if the next run must read the feed again. */
+  /** Validators for the next conditional request. Null if the next run must read the feed again. */
   readonly validators: FeedValidators | null;
 }
 
@@ -58,8 +58,8 @@ export class RunProgress {
 }
 
 /**
- * Throws FeedError if the feed cannot be read or written, and the signal's reason. `progress` is up to date
- * in every case.
+ * Throws FeedError if the feed cannot be read or its documents written, and the signal's reason. `progress`
+ * is up to date in every case.
  */
 export async function runFeed(
   parts: RunParts,
@@ -84,7 +84,7 @@ class FeedRun {
   readonly #firstSeq: number;
   readonly #generationBefore: number;
   #writes = 0;
-  /** Documents older than the run that the feed has. */
+  /** Documents in the feed that are older than the run. */
   readonly #seen = new SeqSet();
 
   constructor(parts: RunParts, request: RunRequest, progress: RunProgress, state: IndexState) {
@@ -125,7 +125,7 @@ class FeedRun {
     };
   }
 
-  /** The source's validators, if the index is still the one that the feed was read into. */
+  /** The source's validators, provided that the index has not changed since the feed was read into it. */
   #known(): FeedValidators | null {
     const { source, record } = this.#request;
     const { validators } = source;
@@ -163,7 +163,7 @@ class FeedRun {
     if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
   }
 
-  /** Throws FeedError, having deleted nothing, if the feed is empty or it would delete too much. */
+  /** Throws FeedError without deleting anything if the feed is empty or too much would be deleted. */
   async #deleteUnseen(read: FeedRead): Promise<void> {
     const { writes } = this.#parts;
     const { source, record } = this.#request;
@@ -177,7 +177,8 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
-    // Documents being written when the run began are older than the run but were not counted then.
+    // Documents that were being written when the run began are older than the run but are not included in the
+    // count taken then.
     const before = Math.max(this.#documentsBefore, unseen);
     if (unseen > source.max_delete_ratio * before) {
       throw new FeedError(
@@ -193,7 +194,10 @@ class FeedRun {
     fault("run.after-deletion");
   }
 
-  /** None if an item failed or somebody else wrote in the meantime: the next run must read the feed again. */
+  /**
+   * Null if the feed sent none, an item failed, or anyone else wrote during the run: the next run must read
+   * the feed again.
+   */
   #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
     const { uid, schemaVersion } = this.#request.record;
     const generation = this.#state.generations.published;
@@ -203,7 +207,7 @@ class FeedRun {
   }
 }
 
-/** A refusal of the whole write ends the run, because its items would be missing. */
+/** Turns a refusal of the whole write into the end of the run, because the write's items would be missing. */
 async function asFeedError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

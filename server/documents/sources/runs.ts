@@ -1,6 +1,6 @@
 // Runs of data sources: queues them, starts them when a slot is free, follows them to their end and records
-// it. A source has at most one unfinished run. Records survive the process: a restart resumes queued runs and
-// fails those that were running.
+// the result. A source has at most one unfinished run. Records survive the process: a restart resumes queued
+// runs and fails those that were running.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
 import type { Catalog } from "../../catalog/catalog.js";
@@ -29,7 +29,7 @@ import { type RunOutcome, type RunParts, RunProgress, runFeed } from "./run-feed
 import { NO_COUNTS, packErrors } from "./run-view.js";
 import { scheduledAnew } from "./schedule.js";
 
-/** Retry interval for records that cannot be stored because the disk is full. */
+/** Retry interval (ms) for records that cannot be stored, for example because the disk is full. */
 const RECORD_AGAIN_MS = 5_000;
 
 export interface RunsOptions extends RunParts {
@@ -51,7 +51,10 @@ class RunStop extends Error {
 
 /** A run queued or started by this process. */
 interface ActiveRun {
-  /** The index it writes to, and the source as it was at the start. Null while queued. */
+  /**
+   * The index that the run writes to, and the time of the source's last change when the run started. Null
+   * while queued.
+   */
   begun: { readonly index: number; readonly updatedAt: string } | null;
   readonly source: number;
   readonly stop: AbortController;
@@ -77,9 +80,9 @@ const INTERRUPTED: Ending = {
 export class Runs {
   readonly #options: RunsOptions;
   readonly #slots: Slots;
-  /** By run. */
+  /** By run id. */
   readonly #active = new Map<number, ActiveRun>();
-  /** The sources as #follow last saw them. */
+  /** The catalog's sources when #follow last looked at them. */
   #followed: CatalogState["owned"]["source"] | null = null;
 
   constructor(options: RunsOptions) {
@@ -88,7 +91,7 @@ export class Runs {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Fails the runs interrupted by the end of the last process, and resumes the queued ones in order. */
+  /** Fails the runs that the end of the last process interrupted, and resumes the queued runs in order. */
   async begin(): Promise<void> {
     const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
     for (const run of runs.sort((a, b) => a.id - b.id)) {
@@ -101,8 +104,9 @@ export class Runs {
   }
 
   /**
-   * Restarts a run that the schedule started, but only once, because it may be what killed the server.
-   * Returns false if that could not be recorded.
+   * Records that a run was interrupted, and queues it again if the schedule started it. The new run is not
+   * repeated, because it may be what killed the server. Returns false if the interruption could not be
+   * recorded.
    */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
     const recorded = await this.#record(run.id, null, INTERRUPTED, signal);
@@ -111,8 +115,8 @@ export class Runs {
   }
 
   /**
-   * Queues a run of a source, or returns the unfinished one if there is one. `also` is recorded with it.
-   * Throws SK-DS-404 if the source has been deleted.
+   * Queues a run of a source. If the source already has an unfinished run, returns that one. The commands of
+   * `also` are committed in the same change. Throws SK-DS-404 if the source has been deleted.
    */
   async queue(
     id: number,
@@ -143,7 +147,7 @@ export class Runs {
     return { ...run, counts: active.progress.counts, packedErrors: packErrors(active.progress.errors) };
   }
 
-  /** Cancels a run and resolves once it has stopped. Throws SK-DS-409 if it is over. */
+  /** Cancels a run and resolves once it has stopped. Throws SK-DS-409 if the run has already ended. */
   async cancel(source: DataSource, run: SyncRun): Promise<SyncRun> {
     if (!isUnfinished(run)) throw isOver(run);
     const active = this.#active.get(run.id);
@@ -155,7 +159,7 @@ export class Runs {
     return after;
   }
 
-  /** Resolves once no run of the source, which has been deleted, is active. */
+  /** Resolves once no run of the deleted source is active. */
   async ended(source: number): Promise<void> {
     const active = [...this.#active.values()].filter((run) => run.source === source);
     await Promise.all(active.map(({ ended }) => ended));
@@ -177,7 +181,7 @@ export class Runs {
       .finally(() => this.#active.delete(id));
   }
 
-  /** Stops the runs whose source was deleted, and those whose index was swapped since they started. */
+  /** Stops runs whose source was deleted, and runs whose index was swapped since they started. */
   #follow(state: CatalogState): void {
     if (this.#active.size === 0 || state.owned.source === this.#followed) return;
     this.#followed = state.owned.source;
@@ -190,13 +194,13 @@ export class Runs {
   }
 
   /**
-   * Takes a run from the queue to the record of its end. If the server stops, the next start does the rest.
+   * Follows a run from the queue to the record of its end. If the server stops, the next start does the rest.
    */
   async #attend(id: number, active: ActiveRun, stopped: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([stopped, active.stop.signal]);
     const ending = await this.#slots
       .run(signal, () => this.#run(id, active, signal))
-      // Once the run was told to stop, that is the reason for any failure.
+      // If the run was told to stop, that is the reason for any failure.
       .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
     const { reason } = active.stop.signal as { reason: unknown };
     const why = reason instanceof RunStop ? reason.why : null;
@@ -247,8 +251,8 @@ export class Runs {
   }
 
   /**
-   * Records the end of a run and its consequences. With a signal, retries until it is stored or the signal
-   * aborts; otherwise tries once. Returns false if it was not recorded.
+   * Records the end of a run and its consequences. With a signal, retries until the record is stored or the
+   * signal aborts; otherwise tries once. Returns false if nothing was recorded.
    */
   async #record(
     id: number,
@@ -273,7 +277,7 @@ export class Runs {
     return true;
   }
 
-  /** Logs one line per run. */
+  /** Logs and counts the end of a run. */
   #tell(id: number): void {
     const { catalog, log, recorder } = this.#options;
     const run = runIn(catalog.state, id);
@@ -297,7 +301,7 @@ export class Runs {
   }
 }
 
-/** The end of a run, with the resulting changes to the source and its incidents. */
+/** The command that ends a run, including the resulting changes to the source and its incidents. */
 function endCommand(state: CatalogState, id: number, active: ActiveRun | null, ending: Ending): Command {
   const before = runIn(state, id);
   const source = before === undefined ? undefined : presentSource(state, before.source);
@@ -314,7 +318,7 @@ function endCommand(state: CatalogState, id: number, active: ActiveRun | null, e
     error,
     error_code: code,
   };
-  // A change to the source during the run invalidates what the run learned.
+  // If the source was changed during the run, what the run learned about it no longer applies.
   const unchanged = active?.begun?.updatedAt === source.updated_at;
   const validators = unchanged ? (outcome?.validators ?? null) : null;
   const commands: Command[] = [putRun(run)];
@@ -361,7 +365,7 @@ function isOver({ status }: SyncRun): SkeinError {
   return new SkeinError("SK-DS-409", `the run is over (${status}), so it cannot be cancelled`);
 }
 
-/** When the source last completed a run; null if it never has. */
+/** The time at which the source last completed a run; null if it never has. */
 export function lastSuccess(state: CatalogState, source: DataSource): string | null {
   return runsOf(state, source).find(({ status }) => status === "completed")?.finished_at ?? null;
 }

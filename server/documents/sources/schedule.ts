@@ -1,17 +1,19 @@
-// When data sources are due: `hourly` and `daily`, spread over the hour and the day so that the sources of a
-// server do not all start at once, or five cron fields. All times are UTC. The only file that knows
-// node-cron.
+// Determines when data sources are due: `hourly` and `daily`, spread over the hour and the day so that the
+// sources of a server do not all start at once, or five cron fields. All times are UTC. The only file that
+// uses node-cron.
 import cron from "node-cron";
 import type { DataSource } from "../../catalog/records/data-source.js";
 
 const HOURS = 24;
 const MINUTES = 60;
 /**
- * Coprime to the minutes of an hour and a day, so that sources created one after the other are spread out.
+ * Coprime to the number of minutes in an hour and in a day, so that sources created one after the other are
+ * spread out.
  */
 const SPREAD = 37;
 /**
- * How far a clock may be set back without repeating runs. A clock that was further off had been wrong before.
+ * Maximum amount (ms) by which a clock may be set back without repeating runs. If it is set back further, it
+ * is assumed to have been wrong before.
  */
 const CLOCK_BACK_MS_MAX = 48 * 3_600_000;
 
@@ -29,8 +31,8 @@ export function scheduleProblem(schedule: string): string | null {
 }
 
 /**
- * The next moment at which the source is due, null if never. `lastDue` is the moment for which it last ran:
- * if the clock was set back since, it is not due again until after that moment.
+ * The next time at which the source is due; null if never. `lastDue` is the due time of the last run: if the
+ * clock was set back since, the source is not due again until after `lastDue`.
  */
 function nextDue(schedule: string, source: number, lastDue: Date | null): Date | null {
   const nowMs = Date.now();
@@ -44,12 +46,12 @@ function nextDue(schedule: string, source: number, lastDue: Date | null): Date |
   }
 }
 
-/** Resumes a schedule that was changed or paused, skipping everything due in between. */
+/** Resumes a schedule that was changed or paused, and skips all due times in between. */
 export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
 }
 
-/** Milliseconds between two due moments; null before the first of them. */
+/** Milliseconds between two due times. Null before the first of them. */
 export function periodMs(source: DataSource): number | null {
   const { schedule, id, last_due, next_due } = source;
   if (next_due === null) return null;
@@ -59,7 +61,7 @@ export function periodMs(source: DataSource): number | null {
   return second.getTime() - first.getTime();
 }
 
-/** Corrects a schedule computed while the clock was far ahead; null if that is not the case. */
+/** Corrects a schedule that was computed while the clock was far ahead. Null if no correction is needed. */
 export function scheduledNearer(source: DataSource): DataSource | null {
   const { next_due } = source;
   if (next_due === null || Date.parse(next_due) - Date.now() <= CLOCK_BACK_MS_MAX) return null;
@@ -67,12 +69,12 @@ export function scheduledNearer(source: DataSource): DataSource | null {
   return anew.next_due === next_due ? null : anew;
 }
 
-/** `nextDue` as stored in the record. */
+/** Returns `nextDue` in the form stored in the record. */
 function nextDueText({ schedule, id, last_due }: Pick<DataSource, "schedule" | "id" | "last_due">) {
   return nextDue(schedule, id, last_due === null ? null : new Date(last_due))?.toISOString() ?? null;
 }
 
-/** The next `count` due moments. */
+/** The next `count` due times. */
 function momentsOf(schedule: string, source: number, count: number): Date[] {
   const expression = cronOf(schedule, source);
   if (expression === null) return [];

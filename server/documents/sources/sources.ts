@@ -1,5 +1,5 @@
-// Data sources between HTTP and catalog: creates, changes and deletes them as single commands, validated
-// against the index at the time the command runs, and queues them when due. runs.ts does the rest.
+// Data sources between HTTP and catalog: creates, changes and deletes them with single commands, validated
+// against the index when the command runs, and queues them when due. runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -17,7 +17,7 @@ import { deleteSource, findSource, presentSource, putSource, sourcesOf } from ".
 import { lastSuccess, type Runs } from "./runs.js";
 import { periodMs, scheduledAnew, scheduledNearer } from "./schedule.js";
 
-/** Interval between two checks for due sources. */
+/** Interval (ms) between two checks for due sources. */
 const LOOK_EVERY_MS = 1_000;
 const REST_MS = 60_000;
 const OVERDUE_PERIODS = 3;
@@ -40,16 +40,19 @@ export interface SourcesOptions {
 
 export class Sources {
   readonly #options: SourcesOptions;
-  /** On the monotonic clock. */
+  /** End of the pause after a refusal, on the monotonic clock. */
   #restsUntilMs = 0;
-  /** On the wall clock. */
+  /** Time of the last check, on the wall clock. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
   }
 
-  /** Runs what was missed while the server was down, once each, and from then on whatever is due. */
+  /**
+   * Queues one run for each source that was due while the server was down, and from then on every source that
+   * is due.
+   */
   async begin(): Promise<void> {
     await this.#queueDue("start");
     const job = { name: "queue the feeds that are due", subject: "data sources" };
@@ -97,7 +100,7 @@ export class Sources {
       const source = findSource(state, index, id);
       const draft = readSource(body, source, settings, limits);
       const credentials = this.#sealed(source.id, draft, source);
-      // Many feeds have their key in the URL.
+      // A new URL may contain new credentials, because many feeds have their key in the URL.
       const refused = credentials === source.credentials && draft.url === source.url;
       const suspended = source.suspended && refused;
       const updated_at = new Date().toISOString();
@@ -109,7 +112,9 @@ export class Sources {
     return changed!;
   }
 
-  /** Deletes the source with its runs and incidents. Documents it imported stay. Throws SK-DS-404. */
+  /**
+   * Deletes the source with its runs and incidents. The documents that it imported stay. Throws SK-DS-404.
+   */
   async remove(index: IndexRecord, id: string): Promise<number> {
     const { catalog, runs } = this.#options;
     let removed = 0;
@@ -122,7 +127,7 @@ export class Sources {
     return removed;
   }
 
-  /** At most `count` sources without a completed run for three periods of their schedule. */
+  /** Returns at most `count` sources that have not completed a run for three periods of their schedule. */
   overdue(count: number): OverdueSource[] {
     const { state } = this.#options.catalog;
     const nowMs = Date.now();
@@ -139,7 +144,9 @@ export class Sources {
     return overdue;
   }
 
-  /** A refusal, for example because the disk is full, pauses all sources for a while. */
+  /**
+   * Queues all due sources. A refusal, for example because the disk is full, pauses all sources for a while.
+   */
   async #queueDue(trigger: "start" | "schedule"): Promise<void> {
     const { catalog, log } = this.#options;
     if (performance.now() < this.#restsUntilMs) return;
@@ -191,7 +198,7 @@ function allSources(state: CatalogState): DataSource[] {
   return [...state.owned.source.values()].flat();
 }
 
-/** True if its schedule starts no runs. */
+/** True if the source's schedule starts no runs. */
 function isResting({ enabled, suspended }: DataSource): boolean {
   return !enabled || suspended;
 }
