@@ -1,5 +1,5 @@
 // Sequential little-endian bytes: a writer that grows and a reader that checks every step. The engine's
-// programs and results are made of these. Nothing here knows what they mean.
+// programs and results are encoded this way. Independent of what they mean.
 
 const FIRST_BYTES = 1024;
 /** A finished writer's buffer is reused by the next one, unless it has grown beyond this. */
@@ -57,7 +57,7 @@ export class ByteWriter {
     this.#bytes.set(value, at);
   }
 
-  /** UTF-8 bytes after their u16 length. Throws a RangeError beyond 65,535 bytes. */
+  /** Writes a u16 length, then the UTF-8 bytes. Throws a RangeError beyond 65,535 bytes. */
   string16(value: string | Uint8Array): void {
     if (typeof value === "string" && value.length <= SHORT_MAX && isAscii(value)) {
       this.u16(value.length);
@@ -71,20 +71,20 @@ export class ByteWriter {
     this.bytes(bytes);
   }
 
-  /** UTF-8 bytes after their u32 length. */
+  /** Writes a u32 length, then the UTF-8 bytes. */
   string32(value: string | Uint8Array): void {
     const bytes = typeof value === "string" ? encoder.encode(value) : value;
     this.u32(bytes.length);
     this.bytes(bytes);
   }
 
-  /** A count that must fit into u16; `what` names it in the error. */
+  /** Writes a count that must fit into u16; `what` names it in the error message. */
   count16(count: number, what: string): void {
     if (count > 0xffff) throw new RangeError(`${count} ${what}: at most 65535 fit a program`);
     this.u16(count);
   }
 
-  /** Everything written. The writer must not be used afterwards. */
+  /** Returns everything written. The writer must not be used afterwards. */
   finish(): Uint8Array {
     const written = this.#bytes.subarray(0, this.#length);
     if (this.#bytes.length > SPARE_BYTES_MAX) return written;
@@ -182,7 +182,7 @@ export class ByteReader {
     this.skip(at);
   }
 
-  /** A view of the next `length` bytes; it shares memory with the input. */
+  /** Returns a view of the next `length` bytes; it shares memory with the input. */
   bytes(length: number): Uint8Array {
     const end = this.#end(length);
     const view = this.#bytes.subarray(this.#at, end);

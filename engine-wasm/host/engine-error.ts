@@ -4,9 +4,9 @@ import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../asse
 /**
  * `trap`: the instance hit an unreachable state and must not be used again · `unusable`: it trapped earlier ·
  * `damaged`: stored bytes are inconsistent · `program`: a query program is malformed · `memory`: the limit of
- * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`:
- * `documentStatus` and `at` say what is wrong with the text · `mismatch`: the WASM module is not the one this
- * binding was written for.
+ * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`: the text
+ * is invalid, see `documentStatus` and `at` · `mismatch`: this binding was written for a different WASM
+ * module.
  */
 export type EngineErrorCode =
   | "trap"
@@ -38,7 +38,7 @@ export class EngineError extends Error {
   }
 }
 
-/** The error for a kernel's negative return value. */
+/** Converts a kernel's negative return value to an error. */
 export function statusError(answer: number): EngineError {
   switch (-answer) {
     case STATUS_BAD_PROGRAM:

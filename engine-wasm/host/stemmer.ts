@@ -1,6 +1,6 @@
-// Stems of words, and the languages that have them. The only file that knows the stemming library (Orama's
-// build of the Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for accents
-// finds less, but the same for documents and queries.
+// Stems of words, and the languages that have a stemmer. The only file that uses the stemming library
+// (Orama's build of the Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for
+// accents finds fewer forms, but treats documents and queries alike.
 import { createRequire } from "node:module";
 import type { stemmer } from "@orama/stemmers/english";
 
@@ -48,7 +48,7 @@ const caches: readonly Map<string, string>[] = LANGUAGES.map(() => new Map());
 
 const load = createRequire(import.meta.url);
 /**
- * A thread loads a stemmer for the first word of its language. Loading all of them would add 30 ms to every
+ * A thread loads a stemmer at the first word in its language. Loading all of them would add 30 ms to every
  * start.
  */
 const stemmers: (Stemmer | undefined)[] = LANGUAGES.map(() => undefined);
@@ -62,7 +62,10 @@ export function languageCodes(): string[] {
   return LANGUAGES.map(([code]) => code);
 }
 
-/** Stem of a folded term, or the term itself in an unknown language. Never empty for a term. */
+/**
+ * Returns the stem of a folded term, or the term itself if the language is unknown. Never empty for a
+ * non-empty term.
+ */
 export function stem(language: number, term: string): string {
   const cache = caches[language - 1];
   if (cache === undefined) return term;

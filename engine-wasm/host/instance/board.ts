@@ -1,10 +1,10 @@
 // The board of a shared engine: a region of its memory through which other threads read an index while its
 // owner writes. The owner publishes the current snapshots. Each reader records that it is reading, so that
-// the owner frees no region a reader may still see. The board also shows the current vector model, and that
-// stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical lock-freedom, 2004): the
-// epoch changes with every change of the snapshots, and whatever that change removed can be freed once no
-// reader is inside an earlier epoch. While the epoch is odd, the snapshot table is being written.
-// docs/FORMATS.md has the picture.
+// the owner does not free a region that a reader may still see. The board also shows the current vector
+// model, and that stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical
+// lock-freedom, 2004): the epoch changes with every change of the snapshots, and whatever that change removed
+// can be freed once no reader is inside an earlier epoch. While the epoch is odd, the snapshot table is being
+// written. docs/FORMATS.md has the picture.
 
 /** A snapshot visible to readers. */
 export interface PublishedSnapshot {
@@ -14,15 +14,15 @@ export interface PublishedSnapshot {
 
 /** Maximum concurrent readers of one engine. */
 export const READERS_MAX = 64;
-/** If there are more snapshots, the board shows the newest ones. */
+/** Maximum number of snapshots on the board. If there are more, it shows the newest ones. */
 const SNAPSHOTS_MAX = 8;
 
 // Offsets, in u32 words.
 const EPOCH = 0;
 const ENDED = 1;
-const SNAPSHOTS = 2; // in the table
-const OMITTED = 3; // older ones left out of the table
-const READS = 4; // completed so far
+const SNAPSHOTS = 2; // number of snapshots in the table
+const OMITTED = 3; // number of older snapshots left out of the table
+const READS = 4; // number of completed reads
 const MODEL = 5; // current vector model, 0: none
 const VECTORS = 6; // number of changes to stored vectors; may wrap
 const READERS = 8;
@@ -31,14 +31,14 @@ const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
 
 const FIRST_EPOCH = 2; // 0 means that a reader is outside
-/** Attempts of a reader to enter while the owner is changing the snapshots. */
+/** Maximum number of times a reader tries to enter while the owner is changing the snapshots. */
 const ENTER_TRIES = 100;
 
 export class Board {
   readonly #words: Int32Array;
   readonly #doubles: Float64Array;
 
-  /** `address`, a multiple of 16, is that of a region in an engine's memory. */
+  /** `address`: start of a region in an engine's memory, a multiple of 16. */
   constructor(memory: ArrayBufferLike, address: number) {
     this.#words = new Int32Array(memory, address, BOARD_BYTES / 4);
     this.#doubles = new Float64Array(memory, address, BOARD_BYTES / 8);
@@ -50,7 +50,7 @@ export class Board {
     Atomics.store(this.#words, EPOCH, FIRST_EPOCH);
   }
 
-  /** Owner: replaces the published snapshots by these, in ascending order of generation. */
+  /** Owner: replaces the published snapshots with `snapshots`, in ascending order of generation. */
   write(snapshots: readonly PublishedSnapshot[]): void {
     const epoch = Atomics.load(this.#words, EPOCH);
     Atomics.store(this.#words, EPOCH, epoch + 1);
@@ -84,7 +84,7 @@ export class Board {
     return Atomics.load(this.#words, VECTORS);
   }
 
-  /** The owner abandons this memory. */
+  /** Owner: abandons this memory. */
   end(): void {
     Atomics.store(this.#words, ENDED, 1);
   }
@@ -93,7 +93,9 @@ export class Board {
     return Atomics.load(this.#words, EPOCH);
   }
 
-  /** True if no reader can still see anything that the snapshots of this epoch lack. */
+  /**
+   * True if no reader is still inside an epoch before `epoch`, so none can see anything removed before it.
+   */
   isUnseenSince(epoch: number): boolean {
     for (let reader = 0; reader < READERS_MAX; reader++) {
       const inside = Atomics.load(this.#words, READERS + reader);
@@ -103,8 +105,8 @@ export class Board {
   }
 
   /**
-   * Enters a reader: everything that the board shows in this epoch stays in place until `leave`. Returns the
-   * epoch, or 0 if the owner has left or the table cannot be read at the moment.
+   * Enters a reader: everything that the board shows in the current epoch stays in place until `leave`.
+   * Returns the epoch, or 0 if the owner has left or the table cannot be read at the moment.
    */
   enter(reader: number): number {
     for (let tries = 0; tries < ENTER_TRIES; tries++) {
@@ -134,9 +136,10 @@ export class Board {
   }
 
   /**
-   * For a reader inside this epoch: the newest snapshot not younger than `generation`, or the oldest one if
-   * all are younger. Null if the board no longer shows it, and also if there are snapshots that no read of
-   * `oldestGeneration` or later can get, because the owner must be told about that.
+   * Called by a reader inside the epoch `entered`. Returns the newest snapshot whose generation is not above
+   * `generation`, or the oldest snapshot if all are newer. Returns null if the board no longer shows that
+   * snapshot. Also returns null if there are snapshots that no read of `oldestGeneration` or later can get,
+   * because the owner must then be told about the read.
    */
   snapshotOf(generation: number, oldestGeneration: number, entered: number): number | null {
     const count = this.#words[SNAPSHOTS]!;

@@ -1,5 +1,5 @@
-// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The pictures
-// are in engine-wasm/assembly/build/build.ts and build-schema.ts. Uses the instance's current analysis
+// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The layouts are
+// drawn in engine-wasm/assembly/build/build.ts and build-schema.ts. Uses the instance's current analysis
 // settings.
 import {
   REFUSED_AT,
@@ -35,7 +35,7 @@ export interface BuildFailure {
   index: number;
   /** DOC_*. */
   code: number;
-  /** Slot of the offending field, -1 if no field is at fault. */
+  /** Slot of the offending field, -1 if the failure does not concern one field. */
   slot: number;
   /** Byte position in the document. */
   at: number;
@@ -47,7 +47,7 @@ export interface BuildResult {
   /** The refused documents, in input order. */
   failures: BuildFailure[];
   /**
-   * The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings; null if no document
+   * The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings. Null if no document
    * had one.
    */
   vectors: Uint8Array<ArrayBuffer> | null;
@@ -65,7 +65,9 @@ function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocu
   return bytes;
 }
 
-/** Writes that input to `start`. Throws a RangeError if a name or a slot does not fit into u16. */
+/**
+ * Writes the build kernel's input to `start`. Throws a RangeError if a name or a slot does not fit into u16.
+ */
 function writeInput(
   out: Buffer,
   start: number,
@@ -112,8 +114,8 @@ function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vect
 }
 
 /**
- * A running build. Between two steps its caller may do other things, but nothing else in this instance. An
- * error ends the build.
+ * A running build. Between two steps the caller may do other things, but must not use this instance for
+ * anything else. An error ends the build.
  */
 export class Build {
   readonly #instance: EngineInstance;
@@ -134,8 +136,8 @@ export class Build {
   }
 
   /**
-   * Works for a fraction of a millisecond (longer on a large document). Returns the result once complete,
-   * else null.
+   * Works for a fraction of a millisecond (longer on a large document). Returns the result once it is
+   * complete, otherwise null.
    */
   step(): BuildResult | null {
     const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep(this.#state)));

@@ -51,7 +51,7 @@ export class EngineModule {
     return new EngineInstance(this.#module, newMemory(this.#memoryBytesMax), this.#meanwhile);
   }
 
-  /** An engine for one index of one shard, with an instance of its own. */
+  /** Creates an engine, with its own instance, for one index in one shard. */
   engine(): Engine {
     return new Engine(() => this.instantiate());
   }
@@ -63,7 +63,7 @@ export class EngineModule {
   }
 
   /**
-   * An embedder for one model of one index of one shard, with an instance of its own. Throws
+   * Creates an embedder, with its own instance, for one model of one index in one shard. Throws
    * EngineError("damaged").
    */
   embedder(model: Uint8Array): Embedder {
@@ -71,8 +71,8 @@ export class EngineModule {
   }
 
   /**
-   * Trains a model on documents. Takes seconds, in an instance of its own; the training reuses the memory in
-   * which the segment was built. Null if no document can be read. See trainModel.
+   * Trains a model on documents. Takes seconds and uses its own instance, in which the training reuses the
+   * memory that the segment was built in. Returns null if no document can be read. See trainModel.
    */
   train(
     schema: BuildSchema,
@@ -84,7 +84,7 @@ export class EngineModule {
     return segment === null ? null : trainModel(instance, segment, options);
   }
 
-  /** Analysis and indexing for one thread: an instance with the Unicode table. */
+  /** Creates a workbench for one thread's analysis and indexing: an instance with the Unicode table. */
   workbench(): Workbench {
     return new Workbench(() => this.instantiate(), this.#foldTable);
   }

@@ -1,6 +1,6 @@
 // Reads the index of an engine that belongs to another thread, in the same memory and at the same time. No
-// kernel state is shared: the arena's marks are variables of this instance, and its scratch is a region of
-// its own.
+// kernel state is shared: the arena's marks are variables of this instance, and the reader has its own
+// scratch region.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
@@ -41,16 +41,16 @@ export class EngineReader {
   }
 
   /**
-   * To be called once the owner has abandoned the memory and nobody reads here. The whole memory stays
-   * allocated while any thread's heap refers to it. Small ones wait for V8's own collection: otherwise many
-   * small indexes under write would make this thread collect constantly.
+   * Must be called once the owner has abandoned the memory and nothing reads here. The whole memory stays
+   * allocated while any thread's heap refers to it. A small memory waits for V8's own collection, because
+   * with many small indexes under write this thread would otherwise collect constantly.
    */
   discard(): void {
     const { byteLength } = this.#instance.memory.buffer;
     if (byteLength >= LARGE_BYTES) discardMemory(byteLength);
   }
 
-  /** Like Board.vectors: cached facts about stored vectors hold while this is unchanged. */
+  /** Like Board.vectors: cached facts about stored vectors stay valid while this is unchanged. */
   get vectorsVersion(): number {
     return this.#board.vectors;
   }
@@ -61,9 +61,9 @@ export class EngineReader {
   }
 
   /**
-   * The vector of a query's terms by the current model; null if it knows none of them, or there is no model;
-   * undefined if the owner must be asked. Throws EngineError("memory" | "trap" | "unusable"); "memory" means
-   * that scratch is full.
+   * Returns the vector of a query's terms by the current model. Null if the model knows none of the terms or
+   * there is no model; undefined if the owner must be asked. Throws EngineError("memory" | "trap" |
+   * "unusable"); "memory" means that scratch is full.
    */
   queryVector(terms: readonly QueryTerm[]): Float32Array | null | undefined {
     const number = this.#board.model;
@@ -76,8 +76,8 @@ export class EngineReader {
   }
 
   /**
-   * Runs a program on the snapshot that reads of this generation see. Returns a copy of the result, or null
-   * if the board does not show the snapshot or the owner must be told about the read (see Board). Throws
+   * Runs a program on the snapshot visible at `generation`. Returns a copy of the result, or null if the
+   * board does not show the snapshot or the owner must be told about the read (see Board). Throws
    * EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" means that scratch
    * is full, "late" that the time is up, see EngineInstance.
    */

@@ -1,7 +1,8 @@
-// The engine instance that holds the attached segments of one index in one shard and runs programs on
-// snapshots of them. It knows addresses and bytes; the caller knows which segments belong together. Handles
-// are addresses in this instance's memory and mean nothing to another instance. Linear memory never shrinks,
-// so an instance that wastes much of it is renewed: the caller's regions move to a fresh one.
+// The engine instance that contains the attached segments of one index in one shard and runs programs on
+// snapshots of them. It works on addresses and bytes; the caller keeps track of which segments belong
+// together. Handles are addresses in this instance's memory and mean nothing to another instance. Linear
+// memory never shrinks, so an instance that wastes much of it is renewed: the caller's regions move to a
+// fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { discardMemory } from "../runtime/discards.js";
@@ -16,8 +17,8 @@ import { type LentMemory, Sharing } from "./sharing.js";
 export type SegmentHandle = number;
 
 /**
- * A segment with its live bitset; `live` 0 means that all rows are live. Without `codes`, no row has a code
- * that may be compared.
+ * A segment with its live bitset; `live` 0 means that all rows are live. Without `codes`, no row has a
+ * comparable code.
  */
 export interface SnapshotEntry {
   segment: SegmentHandle;
@@ -27,7 +28,7 @@ export interface SnapshotEntry {
 
 /** A live row found by id hash. `entry` is an index into the snapshot's segments. */
 export interface FoundId {
-  /** Position of the hash in the question. */
+  /** Index of the hash in the request. */
   hashIndex: number;
   entry: number;
   row: number;
@@ -40,7 +41,7 @@ export interface RowLocation {
   row: number;
 }
 
-/** Size of a live bitset: u64 words. */
+/** Size (bytes) of a live bitset, which consists of u64 words. */
 export function liveBytes(rows: number): number {
   return Math.ceil(rows / 64) * 8;
 }
@@ -54,7 +55,8 @@ export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
   /**
-   * Region of each segment's summary, 0 if it needs none. Created when a snapshot first names the segment.
+   * Region of each segment's summary, 0 if it needs none. A summary is created when a snapshot first refers
+   * to the segment.
    */
   #summaries = new Map<SegmentHandle, number>();
 
@@ -63,13 +65,13 @@ export class Engine {
   /** Null until another thread reads. */
   #sharing: Sharing | null = null;
 
-  /** `create` makes a fresh instance, which only this engine uses. */
+  /** `create` returns a fresh instance that only this engine uses. */
   constructor(create: () => EngineInstance) {
     this.#create = create;
     this.#instance = create();
   }
 
-  /** Copies a segment in. Throws EngineError("damaged") if it is inconsistent. */
+  /** Copies a segment into the engine. Throws EngineError("damaged") if it is inconsistent. */
   attach(bytes: Uint8Array): SegmentHandle {
     const segment = this.reserveSegment(bytes.length);
     this.fill(segment, 0, bytes);
@@ -86,7 +88,10 @@ export class Engine {
     this.#instance.view().set(part, segment + at);
   }
 
-  /** Attaches a segment in reserved space. Throws EngineError("damaged") and releases it if inconsistent. */
+  /**
+   * Attaches a segment in reserved space. If the segment is inconsistent, releases the space and throws
+   * EngineError("damaged").
+   */
   attachFilled(segment: SegmentHandle, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
     if (status === 0) return;
@@ -94,7 +99,7 @@ export class Engine {
     throw statusError(-status);
   }
 
-  /** Frees a segment's memory. No snapshot may name it. */
+  /** Frees a segment's memory. No snapshot may refer to it. */
   detach(segment: SegmentHandle): void {
     const summary = this.#summaries.get(segment) ?? 0;
     this.#summaries.delete(segment);
@@ -106,7 +111,7 @@ export class Engine {
     return this.#instance.view().readUInt32LE(segment + SEG_ROWS);
   }
 
-  /** A view of a segment's bytes, valid until the next call of the engine. */
+  /** Returns a view of a segment's bytes, valid until the next call of the engine. */
   segmentView(segment: SegmentHandle, bytes = this.segmentBytes(segment)): Uint8Array {
     return this.#instance.view().subarray(segment, segment + bytes);
   }
@@ -133,7 +138,7 @@ export class Engine {
     this.#release(live);
   }
 
-  /** Marks a row (below the bitset's rows) as deleted. Returns true if it was live. */
+  /** Marks a row as deleted. `row` must be below the bitset's number of rows. Returns true if it was live. */
   kill(live: number, row: number): boolean {
     return this.#instance.run((kernels) => kernels.liveKill(live, row)) === 1;
   }
@@ -160,8 +165,8 @@ export class Engine {
   }
 
   /**
-   * Creates the summary of an attached segment in small steps. `setSnapshot` creates a missing one in one go.
-   * The segment must stay attached until the end.
+   * Creates the summary of an attached segment in small steps. Without this, `setSnapshot` creates a missing
+   * summary in one go. The segment must stay attached until the generator ends.
    */
   *summarise(segment: SegmentHandle): Generator<void> {
     if (this.#summaries.has(segment)) return;
@@ -186,8 +191,8 @@ export class Engine {
   }
 
   /**
-   * Publishes these snapshots, in ascending order of generation, to readers in other threads. Call it before
-   * releasing any other snapshot.
+   * Publishes these snapshots, in ascending order of generation, to readers in other threads. Must be called
+   * before any other snapshot is released.
    */
   publish(snapshots: readonly PublishedSnapshot[]): void {
     this.#published = snapshots;
@@ -207,7 +212,8 @@ export class Engine {
 
   /**
    * Lets another thread read the published snapshots until `takeBack`, or until this engine abandons the
-   * memory and calls `onEnd`. Null if the maximum number of readers is reached. Throws EngineError("memory").
+   * memory and calls `onEnd`. Returns null if the maximum number of readers is reached. Throws
+   * EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
     this.#sharing ??= new Sharing(this.#instance, this.#published, this.#model);
@@ -219,7 +225,7 @@ export class Engine {
     if (this.usable) this.#sharing?.takeBack(lent);
   }
 
-  /** Changes whenever other threads have read. */
+  /** Changes whenever other threads have completed reads. */
   get lentReads(): number {
     return this.#sharing?.reads ?? 0;
   }
@@ -262,37 +268,42 @@ export class Engine {
     return this.#codes.create(rows);
   }
 
-  /** Copies a stored codes region in. Throws EngineError("damaged") if it is inconsistent. */
+  /** Copies a stored codes region into the engine. Throws EngineError("damaged") if it is inconsistent. */
   attachCodes(bytes: Uint8Array): number {
     const codes = this.#instance.region(bytes);
     this.attachFilledCodes(codes, bytes.length);
     return codes;
   }
 
-  /** The same for a region from `reserveSegment` that the caller has filled with `fill`. */
+  /** Like `attachCodes`, for a region from `reserveSegment` that the caller has filled with `fill`. */
   attachFilledCodes(codes: number, bytes: number): void {
     this.#codes.check(codes, bytes);
   }
 
   /**
-   * A codes region's bytes in small parts, for storing. A part is a view, valid until the next call of the
-   * engine.
+   * Yields a codes region's bytes in small parts, for storing. A part is a view, valid until the next call of
+   * the engine.
    */
   codesParts(codes: number): Generator<Uint8Array> {
     return this.#codes.parts(codes);
   }
 
-  /** A copy of all its bytes. `rows` is the number of rows in the codes' segment. */
+  /** Returns a copy of all bytes of a codes region. `rows` is the number of rows in the codes' segment. */
   codesBytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
     return this.#codes.bytes(codes, rows);
   }
 
-  /** Sets the codes of rows from `firstRow` on from vector records; an empty record removes the code. */
+  /**
+   * Sets the codes of rows starting at `firstRow` from vector records. An empty record removes the row's
+   * code.
+   */
   fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
     this.#codes.fill(codes, firstRow, records);
   }
 
-  /** Copies codes of rows in both segments in small steps. All four regions must stay in place. */
+  /**
+   * Copies the codes of rows that are in both segments, in small steps. All four regions must stay in place.
+   */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
   }
@@ -326,7 +337,7 @@ export class Engine {
     return found;
   }
 
-  /** Rows by sequence number, live or not, in the order of the question. */
+  /** Locates rows by sequence number, live or not. The result is in the order of `seqs`. */
   locate(snapshot: number, seqs: Float64Array): RowLocation[] {
     const input = new Uint8Array(seqs.buffer, seqs.byteOffset, seqs.byteLength);
     const result = this.#exchangeView(input, (kernels, p, bytes) => kernels.locate(snapshot, p, bytes));
@@ -348,15 +359,15 @@ export class Engine {
     return this.#instance.memoryBytes();
   }
 
-  /** Bytes of all segments, bitsets and snapshots: roughly what remains after a renewal. */
+  /** Total bytes of segments, bitsets and snapshots: roughly what remains after a renewal. */
   usedBytes(): number {
     this.#sharing?.sweep();
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
   }
 
   /**
-   * A renewal with which segments can be copied ahead of `renew`. Changes nothing here. Throws
-   * EngineError("memory").
+   * Starts a renewal, so that segments can be copied before `renew` is called. Changes nothing in this
+   * engine. Throws EngineError("memory").
    */
   beginRenewal(): Renewal {
     return new Renewal(this.#instance, this.#create(), this.#summaries);
@@ -364,8 +375,8 @@ export class Engine {
 
   /**
    * Moves to a fresh instance with only these regions, and returns their new addresses. Invalidates every
-   * other handle, including those of snapshots and running merges. Throws EngineError("memory"), having
-   * changed nothing.
+   * other handle, including snapshots and running merges. If it throws EngineError("memory"), nothing has
+   * changed.
    */
   renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
     const addresses = renewal.finish(regions);
@@ -385,7 +396,7 @@ export class Engine {
     return new CodeRegions(this.#instance);
   }
 
-  /** Frees a region that snapshots may have named. */
+  /** Frees a region that snapshots may have referred to. */
   #release(region: number): void {
     if (this.#sharing === null) this.#instance.release(region);
     else this.#sharing.release(region);

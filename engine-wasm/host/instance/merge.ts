@@ -1,6 +1,6 @@
-// A merge of adjacent segments that are attached to one engine instance, in steps between which the instance
-// may answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at
-// the start.
+// A merge of adjacent segments that are attached to one engine instance. It runs in steps, and the instance
+// may answer queries between two steps. The inputs must stay attached until `finish` or `cancel`; their live
+// bits are read at the start.
 import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -17,8 +17,9 @@ export class Merge {
   #state: number; // region of the merge, 0 once it has ended
 
   /**
-   * Starts to merge `entries`, which are ordered by seq. Throws EngineError("program") if there are none or
-   * two of them give one slot different types or flags; then the documents must be indexed again.
+   * Starts to merge `entries`, which are ordered by seq. Throws EngineError("program") if there are none, or
+   * if two of them give the same slot different types or flags; in that case the documents must be indexed
+   * again.
    */
   constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
     const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);
@@ -33,8 +34,8 @@ export class Merge {
   }
 
   /**
-   * Works for about `microseconds`, at most a second. Returns true when the result is complete. Throws
-   * EngineError("damaged") if an input is inconsistent; that cancels the merge.
+   * Works for about `microseconds`, at most one second. Returns true when the result is complete. If an input
+   * is inconsistent, cancels the merge and throws EngineError("damaged").
    */
   step(microseconds: number): boolean {
     const answer = this.#instance.run((kernels) => kernels.mergeStep(this.#running(), microseconds));
@@ -46,9 +47,9 @@ export class Merge {
   }
 
   /**
-   * Address of the merged segment, after `step` returned true: a region of the instance that the caller now
-   * owns. It has no rows if no row of the inputs was live. Throws EngineError("program") if steps are
-   * missing; the merge then continues.
+   * Returns the address of the merged segment, after `step` returned true. The caller now owns that region of
+   * the instance. The segment has no rows if no input row was live. Throws EngineError("program") if steps
+   * are missing; the merge then continues.
    */
   finish(): number {
     const segment = this.#instance.address(

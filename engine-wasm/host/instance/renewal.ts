@@ -1,5 +1,5 @@
-// Moves an engine's regions to a fresh instance. Segments never change, so they can be copied ahead in small
-// steps between which the old instance serves. The other regions follow at the end.
+// Moves an engine's regions to a fresh instance. Segments never change, so they can be copied in advance, in
+// small steps between which the old instance continues to serve. The other regions follow at the end.
 import type { EngineInstance } from "../wasm/memory.js";
 
 /** A segment or live bitset that survives a renewal. */
@@ -20,7 +20,7 @@ export class Renewal {
   /** New addresses of segments copied ahead, by old address. */
   readonly #ahead = new Map<number, number>();
 
-  /** Only this renewal uses `to`. `summaries` are those of the segments in `from`. */
+  /** Only this renewal uses `to`. `summaries` are the summaries of the segments in `from`. */
   constructor(from: EngineInstance, to: EngineInstance, summaries: ReadonlyMap<number, number>) {
     this.#from = from;
     this.to = to;
@@ -43,7 +43,8 @@ export class Renewal {
   }
 
   /**
-   * Copies the regions not copied yet, and frees copies that are not among them. Returns the new addresses.
+   * Copies the regions not copied yet, and frees copies of segments that are not in `regions`. Returns the
+   * new addresses.
    */
   finish(regions: readonly Region[]): number[] {
     const addresses = regions.map(({ address, bytes }) => {

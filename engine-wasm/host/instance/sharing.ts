@@ -1,4 +1,5 @@
-// The owner's side of an engine that other threads read: regions that readers may still see are freed later.
+// The owner's side of an engine that other threads read. Freeing a region is delayed while a reader may still
+// see it.
 import type { EngineInstance } from "../wasm/memory.js";
 import { BOARD_BYTES, Board, type PublishedSnapshot, READERS_MAX } from "./board.js";
 
@@ -20,7 +21,7 @@ export class Sharing {
   readonly #board: Board;
   /** By reader. */
   readonly #loans = new Map<number, { readonly lent: LentMemory; readonly onEnd: () => void }>();
-  /** Retired regions, each with the epoch since which no snapshot names it. */
+  /** Retired regions, each with the first epoch whose snapshots no longer refer to the region. */
   #limbo: { readonly region: number; readonly epoch: number }[] = [];
 
   /** Throws EngineError("memory"). */
@@ -34,8 +35,8 @@ export class Sharing {
   }
 
   /**
-   * Assigns a place on the board and scratch to one more reader. Null if there are READERS_MAX. Throws
-   * EngineError("memory").
+   * Assigns a place on the board and a scratch region to one more reader. Null if there are already
+   * READERS_MAX readers. Throws EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
     let reader = 0;
@@ -80,7 +81,7 @@ export class Sharing {
     return this.#board.reads;
   }
 
-  /** Frees a region that no published snapshot names, as soon as no reader can see it. */
+  /** Frees a region that no published snapshot refers to, as soon as no reader can see it. */
   release(region: number): void {
     const { epoch } = this.#board;
     if (this.#board.isUnseenSince(epoch)) this.#instance.release(region);
@@ -95,7 +96,7 @@ export class Sharing {
     this.#limbo = seen;
   }
 
-  /** The owner abandons this memory. Readers inside keep it alive. */
+  /** Abandons this memory. Readers that are still inside keep it alive. */
   end(): void {
     this.#board.end();
     for (const { onEnd } of this.#loans.values()) onEnd();

@@ -1,7 +1,7 @@
-// What a thread needs to turn text into terms and to split documents: one engine instance with the Unicode
-// table. Its only state between calls is the current analysis settings. The instance is replaced after a
-// trap, and after a large call has left its memory above WORKBENCH_BYTES_MAX, because linear memory never
-// shrinks.
+// A thread's tools for turning text into terms and for splitting documents: one engine instance with the
+// Unicode table. The current analysis settings are its only state between calls. The instance is replaced
+// after a trap, and after a large call has left its memory above WORKBENCH_BYTES_MAX, because linear memory
+// never shrinks.
 import {
   DOC_OK,
   OVERRIDE_SEPARATOR,
@@ -27,7 +27,7 @@ import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 
-/** Maximum memory of a workbench between two calls and while idle. */
+/** Maximum memory of a workbench between calls and while idle. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
 const RESTING_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ export interface Token {
   end: number;
   /** Words are numbered 0, 1, 2 ...; a joined token has the number of its first word. */
   position: number;
-  /** Number of words in it. */
+  /** Number of words in the token. */
   parts: number;
 }
 
@@ -76,7 +76,7 @@ export class Workbench {
     this.#foldTable = foldTable;
   }
 
-  /** Tokens of a text in order, joined ones included. */
+  /** Returns the tokens of a text in order, including joined tokens. */
   analyse(text: string | Uint8Array, analysis: AnalysisSettings = PLAIN_ANALYSIS): Token[] {
     const result = this.ready(analysis).exchange(bytesOf(text), (kernels, p, bytes) =>
       kernels.analyse(p, bytes),
@@ -98,7 +98,7 @@ export class Workbench {
     return tokens;
   }
 
-  /** Folded value (UTF-8) for equality and order; independent of analysis settings. */
+  /** Returns the folded value (UTF-8) used for equality and order; independent of analysis settings. */
   fold(text: string | Uint8Array): Uint8Array {
     return this.ready().exchange(bytesOf(text), (kernels, p, bytes) => kernels.fold(p, bytes));
   }
@@ -114,7 +114,7 @@ export class Workbench {
     );
   }
 
-  /** Splits a batch body into documents. Never throws because of its contents: see `status`. */
+  /** Splits a batch body into documents. Never throws because of the body's contents: see `status`. */
   split(body: Uint8Array): SplitResult {
     const instance = this.ready();
     const p = instance.input(body);
@@ -123,8 +123,8 @@ export class Workbench {
   }
 
   /**
-   * Splits a piece of an NDJSON stream into documents. Bytes from `consumed` on are an unfinished line: put
-   * them before the next piece. With `last`, everything is consumed.
+   * Splits a piece of an NDJSON stream into documents. Bytes starting at `consumed` are an unfinished line,
+   * which the caller must put before the next piece. If `last` is true, everything is consumed.
    */
   splitLines(chunk: Uint8Array, last: boolean): SplitLines {
     const instance = this.ready();
@@ -136,8 +136,8 @@ export class Workbench {
   }
 
   /**
-   * Members of a JSON object in text order; of a repeated name only the last. Throws EngineError("json") if
-   * the text is not one well-formed object.
+   * Returns the members of a JSON object in text order. If a name repeats, only its last member is returned.
+   * Throws EngineError("json") if the text is not one well-formed object.
    */
   topLevel(raw: Uint8Array): Member[] {
     const instance = this.ready();
@@ -158,7 +158,10 @@ export class Workbench {
     return buildSegment(this.ready(schema.analysis), schema.fields, documents);
   }
 
-  /** The same in steps, see Build. Until it ends, nothing else may be asked of this workbench. */
+  /**
+   * Like `build`, but in steps; see Build. Until the build ends, this workbench must not be used for anything
+   * else.
+   */
   beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
     return new Build(this.ready(schema.analysis), schema.fields, documents);
   }
@@ -178,12 +181,12 @@ export class Workbench {
     return vectorOfJson(this.ready(), raw);
   }
 
-  /** A table of vector records that are compared in place, in an instance of its own. */
+  /** Creates a table, with its own instance, of vector records that are compared in place. */
   vectorTable(): VectorTable {
     return new VectorTable(this.#create());
   }
 
-  /** Another workbench with an instance of its own. */
+  /** Creates another workbench with its own instance. */
   another(): Workbench {
     return new Workbench(this.#create, this.#foldTable);
   }
@@ -196,8 +199,8 @@ export class Workbench {
   }
 
   /**
-   * The instance for one call, with the given settings applied. For kernels in other files of this folder; do
-   * not keep it.
+   * Returns the instance, with the given settings applied, for one call. Meant for kernels in other files of
+   * this folder, which must not keep it.
    */
   ready(analysis: AnalysisSettings = PLAIN_ANALYSIS): EngineInstance {
     let instance = this.#instance;
@@ -228,7 +231,10 @@ export class Workbench {
   }
 }
 
-/** Entries as the engine reads them: ascending code points; a separator wins over a symbol. */
+/**
+ * Returns the entries in the form that the engine reads: ascending code points. A code point that is both a
+ * separator and a symbol counts as a separator.
+ */
 function overrideList(analysis: AnalysisSettings): Uint32Array {
   const entries = new Map<number, number>();
   for (const symbol of analysis.symbolsToIndex) {

@@ -1,21 +1,21 @@
-// The request "in how many documents do these words occur together": plain objects in, program bytes out.
-// docs/FORMATS.md draws the bytes. Knows nothing about the origin of the words.
+// The request "in how many documents do these words occur together" (co-occurring words): plain objects in,
+// program bytes out. docs/FORMATS.md draws the bytes. Independent of where the words come from.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY, PROGRAM_VERSION } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
 /**
- * A word, as whole dictionary terms: a document has the word if it has any of them in any of the slots.
- * Marker terms are ordinary terms here. No document has a word without terms.
+ * A word, given as dictionary terms: a document has the word if it has any of the terms in any of the slots.
+ * Marker terms are treated as ordinary terms here. A word without terms occurs in no document.
  */
 export type CompanyWord = readonly string[];
 
-/** Asks for the number of documents in which words occur together. */
+/** Requests the number of documents in which words occur together. */
 export interface CompanyProgram {
-  /** Queried fields, each slot once. */
+  /** Slots of the queried fields, without duplicates. */
   readonly slots: readonly number[];
-  /** The context, at most COMPANY_WORDS_MAX words. */
+  /** The context words, at most COMPANY_WORDS_MAX. */
   readonly words: readonly CompanyWord[];
-  /** Each is counted with each of the words; at most COMPANY_WORDS_MAX. */
+  /** Words that are each counted together with each of `words`; at most COMPANY_WORDS_MAX. */
   readonly candidates: readonly CompanyWord[];
 }
 

@@ -1,18 +1,18 @@
-// The engine's answer to a company program. Decoding needs the program, because the result repeats none of
-// it.
+// The engine's answer to a company program (co-occurring words). Decoding needs the program, because the
+// result does not repeat any of it.
 import { ByteReader } from "../bytes.js";
 import type { CompanyProgram } from "./company-program.js";
 
 /** Numbers of live documents with a candidate, alone and together with the words. */
 export interface CandidateCompany {
   readonly documents: number;
-  /** In the order of the program's words: documents with both the candidate and the word. */
+  /** Number of documents with both the candidate and the word, in the order of the program's words. */
   readonly together: readonly number[];
 }
 
 export interface CompanyResult {
   readonly liveRows: number;
-  /** In the order of the program's words: live documents with the word. */
+  /** Number of live documents with the word, in the order of the program's words. */
   readonly words: readonly number[];
   /** In the order of the program's candidates. */
   readonly candidates: readonly CandidateCompany[];

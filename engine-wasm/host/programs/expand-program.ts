@@ -1,5 +1,5 @@
 // The request "what does the dictionary contain for these words": plain objects in, program bytes out.
-// docs/FORMATS.md draws the bytes. Knows nothing about the origin of the words.
+// docs/FORMATS.md draws the bytes. Independent of where the words come from.
 import {
   PROGRAM_EXPAND,
   PROGRAM_VERSION,
@@ -18,34 +18,38 @@ const TYPOS_MAX = 4;
 export interface ExpandWord {
   /** As returned by the analyser: folded, never empty. */
   readonly term: string;
-  /** Document frequencies of the term itself. */
+  /** Look up the document frequencies of the term itself. */
   readonly exact: boolean;
-  /** Terms that start with the word. */
+  /** Look up terms that start with the word. */
   readonly prefix: boolean;
-  /** With `maxTypos`: a term also matches when one of its prefixes is within the distance. */
+  /** Only with `maxTypos`: a term also matches if one of its prefixes is within the distance. */
   readonly typoPrefix: boolean;
   /** 0 (no typo walk) to TYPOS_MAX. */
   readonly maxTypos: number;
   /**
-   * Longer terms that contain the word: all of them, or only those that do not start with it. Default: none.
+   * Look up longer terms that contain the word: all of them, or only those that do not start with it.
+   * Default: none.
    */
   readonly infix?: "anywhere" | "inside";
 }
 
 /**
- * A word whose near terms may be needed. Each shard adds them right away if its own documents suggest that
- * they are; the coordinator decides, knowing the answers of all shards.
+ * A word that may be misspelt, so that near terms may be needed. Each shard adds the near terms right away if
+ * its own documents suggest that they are needed; the coordinator, which sees the answers of all shards,
+ * decides.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
-  /** 1 to TYPOS_MAX: looked up if no witness has more than `few` documents in one field. */
+  /**
+   * 1 to TYPOS_MAX. Near terms are looked up if no witness has more than `few` documents in any one field.
+   */
   readonly maxTypos: number;
   readonly few: number;
-  /** Numbers of words in the program. */
+  /** Indexes of words in the program. */
   readonly witnesses: readonly number[];
 }
 
 export interface ExpandProgram {
-  /** Queried fields, each slot once. Frequencies are reported per slot in this order. */
+  /** Slots of the queried fields, without duplicates. Frequencies are reported per slot in this order. */
   readonly slots: readonly number[];
   readonly words: readonly ExpandWord[];
   /** Default: none. */

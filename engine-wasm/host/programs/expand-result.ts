@@ -1,5 +1,5 @@
-// The dictionary's answer to an expand program. Decoding needs the program, because the result repeats none
-// of it.
+// The dictionary's answer to an expand program. Decoding needs the program, because the result does not
+// repeat any of it.
 import { PREFIX_TERMS_LISTED } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import type { ExpandProgram } from "./expand-program.js";
@@ -14,9 +14,9 @@ export interface SlotStatistics {
 
 /** Terms that start with a word, except the word itself. */
 export interface PrefixExpansion {
-  /** Distinct terms, counted up to PREFIX_TERMS_LISTED + 1, which means "more than listed". */
+  /** Number of distinct terms, counted up to PREFIX_TERMS_LISTED + 1, which means "more than listed". */
   readonly termCount: number;
-  /** Per slot: document frequencies summed over all those terms. */
+  /** Per slot: document frequencies, summed over all terms with the prefix. */
   readonly frequencies: readonly number[];
   /** The terms in byte order, or null if there are more than PREFIX_TERMS_LISTED. */
   readonly terms: readonly string[] | null;
@@ -27,20 +27,20 @@ export interface TypoExpansion {
   readonly term: string;
   /** 1..maxTypos. */
   readonly distance: number;
-  /** Only a prefix of the term is within the distance. */
+  /** True if only a prefix of the term is within the distance. */
   readonly isPrefix: boolean;
-  /** Per slot: live documents. */
+  /** Per slot: number of live documents with the term. */
   readonly frequencies: readonly number[];
 }
 
 /** A term that contains a word. */
 export interface InfixExpansion {
   readonly term: string;
-  /** Per slot: live documents. */
+  /** Per slot: number of live documents with the term. */
   readonly frequencies: readonly number[];
 }
 
-/** A part is null if the program did not ask for it. */
+/** What the dictionary contains for a word. A part is null if the program did not ask for it. */
 export interface WordExpansion {
   readonly exact: readonly number[] | null;
   readonly prefix: PrefixExpansion | null;
@@ -51,7 +51,7 @@ export interface WordExpansion {
 
 /** Near terms of a suspect. */
 export interface SuspectExpansion {
-  /** Maximum typos looked up; 0: none, because the shard saw no need. */
+  /** Maximum number of typos looked up; 0 means none, because the shard saw no need. */
   readonly maxTypos: number;
   readonly typos: readonly TypoExpansion[];
 }

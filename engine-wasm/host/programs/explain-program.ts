@@ -1,4 +1,5 @@
-// The request "why do rows have their places": plain objects in, bytes out. docs/FORMATS.md draws the bytes.
+// The request "why are rows at their positions": plain objects in, bytes out. docs/FORMATS.md draws the
+// bytes.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";
 
@@ -12,7 +13,7 @@ export function encodeExplain(program: SearchProgram, seqs: readonly number[]): 
   return out.finish();
 }
 
-/** Removes duplicates and sorts: the order of questions and answers. */
+/** Sorts and removes duplicates: the order of seqs in requests and answers. */
 export function ascendingSeqs(seqs: readonly number[]): number[] {
   return [...new Set(seqs)].sort((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
-// The engine's answer to why rows have their places. Decoding needs the question, because the answer repeats
-// none of it.
+// The engine's explanation of why rows are at their positions. Decoding needs the request, because the answer
+// does not repeat any of it.
 import {
   PLACE_STARTS,
   PLACE_WHOLE,
@@ -21,12 +21,15 @@ export interface ExplainedPart {
 }
 
 export interface ExplainedWord {
-  /** The alternative with the best score, or -1 if the row does not have the word; then the rest is empty. */
+  /**
+   * Index of the alternative with the best score, or -1 if the row does not have the word. If -1, the other
+   * members are empty.
+   */
   readonly alternative: number;
   readonly score: number;
-  /** The fewest typos of the row's alternatives, which the text match counts. */
+  /** The fewest typos of any alternative found in the row. This is the number that enters the text match. */
   readonly typos: number;
-  /** Some alternative of the row is the word as written. */
+  /** True if an alternative found in the row is the word as written. */
   readonly exact: boolean;
   readonly parts: readonly ExplainedPart[];
 }
@@ -39,18 +42,18 @@ export interface ExplainedRow {
   readonly hasWord: boolean;
   readonly pinned: boolean;
   readonly textMatch: number;
-  /** In the order of the program's words. Ignored if the row comes first as a neighbour. */
+  /** In the order of the program's words. Has no effect on a row that comes first as a neighbour. */
   readonly words: readonly ExplainedWord[];
-  /** Before multiplication by the program's `proximityWeight`. */
+  /** Closeness before multiplication by the program's `proximityWeight`. */
   readonly closeness: number;
-  /** The points of a neighbour, as far as they count. */
+  /** The part of a neighbour's points that counts. */
   readonly points: number;
-  /** The terms that counted, one per group. */
+  /** The terms that counted, at most one per group. */
   readonly termBonuses: readonly TermBonus[];
-  /** A field begins with the words or consists of them. */
+  /** Whether a field begins with the words or consists of them. */
   readonly place: "starts" | "whole" | null;
   readonly placeBonus: number;
-  /** Weights of the boost rules that the row passes. */
+  /** Weights of the boost rules whose filters the row passes. */
   readonly boosts: number;
   /** Values of the sort keys "class" and "relevance". */
   readonly rowClass: bigint;
@@ -58,8 +61,8 @@ export interface ExplainedRow {
 }
 
 /**
- * In the order of `seqs`; null for a row that is not in the result. Throws a RangeError if the bytes do not
- * fit.
+ * Returns explanations in the order of `seqs`; null for a row that is not in the result. Throws a RangeError
+ * if the bytes are not the answer to this request.
  */
 export function decodeExplainResult(
   bytes: Uint8Array,

@@ -18,7 +18,7 @@ export type FilterOp =
   | { readonly op: "and" }
   | { readonly op: "or" }
   | { readonly op: "not" }
-  /** int32, int64, bool (0 and 1) and their arrays; both bounds inclusive. */
+  /** For int32, int64, bool (0 and 1) and their arrays. Both bounds are inclusive. */
   | { readonly op: "intRange"; readonly slot: number; readonly low: bigint; readonly high: bigint }
   | {
       readonly op: "floatRange";
@@ -28,9 +28,11 @@ export type FilterOp =
       readonly lowExclusive: boolean;
       readonly highExclusive: boolean;
     }
-  /** The folded value is equal; in a string[], that of any element. */
+  /** The folded value is equal. For a string[], the folded value of any element. */
   | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
-  /** All terms occur in this order in one element. Without a term, every document with a value passes. */
+  /**
+   * All terms occur in this order in one element. If there are no terms, every document with a value passes.
+   */
   | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }
   | { readonly op: "ids"; readonly hashes: readonly bigint[] };
 

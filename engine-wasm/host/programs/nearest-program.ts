@@ -1,10 +1,10 @@
-// The question which rows are nearest to a query vector: its numbers, and a search program that selects the
-// rows. docs/FORMATS.md draws the bytes.
+// The request for the rows nearest to a query vector: the vector's numbers, and a search program that selects
+// the rows. docs/FORMATS.md draws the bytes.
 import { PROGRAM_NEAREST, PROGRAM_VERSION, VECTOR_SIZE } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 import { ALL_ROWS } from "./search-program.js";
 
-/** `program` is an encoded search program. Throws a RangeError if the query has a different size. */
+/** `program` is an encoded search program. Throws a RangeError if the query vector has the wrong size. */
 export function encodeNearest(query: Float32Array, wanted: number, program: Uint8Array): Uint8Array {
   if (query.length !== VECTOR_SIZE)
     throw new RangeError(`a query vector has ${VECTOR_SIZE} numbers, not ${query.length}`);

@@ -1,10 +1,10 @@
-// The engine's answer to which rows are nearest. Several answers can be merged by ascending distance, then
-// descending sequence number.
+// The engine's answer to a request for the nearest rows. Several answers can be merged by ascending distance,
+// then descending sequence number.
 import { NEAREST_DISTANCE, NEAREST_ESTIMATE, NEAREST_ROW_BYTES, NEAREST_SEQ } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 
 export interface NearestResult {
-  /** Number of rows compared: they match and have a vector. */
+  /** Number of rows that match and have a vector, and so were compared. */
   readonly compared: number;
   /** Sequence numbers of the nearest rows, in order. */
   readonly seqs: Float64Array;
@@ -14,7 +14,7 @@ export interface NearestResult {
   readonly estimates: Float32Array;
 }
 
-/** Throws a RangeError if the bytes are not such an answer. */
+/** Throws a RangeError if the bytes are not a nearest answer. */
 export function decodeNearestResult(bytes: Uint8Array): NearestResult {
   const reader = new ByteReader(bytes);
   const compared = reader.u32();

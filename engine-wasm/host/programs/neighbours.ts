@@ -1,5 +1,5 @@
-// The part of a search program that lists neighbours: documents whose vectors are near that of the query.
-// docs/FORMATS.md draws the bytes. Knows nothing about vectors or the origin of points.
+// The part of a search program that lists neighbours: documents whose vectors are near the query's vector.
+// docs/FORMATS.md draws the bytes. Independent of vectors and of how points are computed.
 import { NEAR_ADDED, NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../../assembly/layout.js";
 import type { ByteWriter } from "../bytes.js";
 
@@ -10,14 +10,15 @@ export interface Neighbours {
    */
   readonly place: "added" | "first";
   /**
-   * In ascending order of sequence number, without duplicates. Without rows and words, only pins are found.
+   * In ascending order of sequence number, without duplicates. If there are neither rows nor words, only
+   * pinned documents are found.
    */
   readonly rows: readonly Neighbour[];
 }
 
 export interface Neighbour {
   readonly seq: number;
-  /** From 0 to 1e30; 1 counts like a score of 1. */
+  /** From 0 to 1e30. 1 counts as much as a score of 1. */
   readonly points: number;
   /** The row is found even if it lacks words. It must still pass filter, phrases, exclusions and rules. */
   readonly matches: boolean;

@@ -1,5 +1,5 @@
 // The request "match, filter, score, sort, count": plain objects in, program bytes out. docs/FORMATS.md draws
-// the bytes and has the scoring rule. Knows nothing about the origin of words and filters.
+// the bytes and has the scoring rule. Independent of where the words and filters come from.
 import {
   type ALT_EXACT,
   type ALT_INFIX,
@@ -37,22 +37,22 @@ import { ByteWriter } from "../bytes.js";
 import { encodeFilter, encodeTerms, type FilterOp } from "./filter-program.js";
 import { encodeNeighbours, type Neighbours } from "./neighbours.js";
 
-/** Largest `k`: every matching row is returned. */
+/** Largest `k`: returns every matching row. */
 export const ALL_ROWS = 0xffffffff;
 
 /** A queried text field. */
 export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
-  /** Average tokens of the field per document that has it, in the whole index; 0 if unknown. */
+  /** Average number of tokens per document that has the field, over the whole index; 0 if unknown. */
   readonly averageLength: number;
-  /** Words are also found inside longer ones. */
+  /** True if words are also found inside longer words. */
   readonly infix?: boolean;
 }
 
 export interface SearchTerm {
   readonly term: string;
-  /** Stands for every dictionary term that starts with it, including itself. */
+  /** True if the term stands for every dictionary term that starts with it, including itself. */
   readonly prefix: boolean;
 }
 
@@ -68,32 +68,32 @@ export type AlternativeKind =
 
 /** One way to match a word: any of its terms, or all of them in sequence. */
 export interface SearchAlternative {
-  /** ALT_*. For debugging only; decides nothing. */
+  /** ALT_*. For debugging only; has no effect on matching or ranking. */
   readonly kind: AlternativeKind;
   readonly typos: number;
-  /** A row with the alternative has the word as written, if `typos` is 0 as well. */
+  /** True if a row with the alternative has the word as written, provided that `typos` is 0 as well. */
   readonly exact: boolean;
   /**
-   * Its terms, all of them whole, must be at consecutive positions of one slot. Each such place is one
-   * occurrence.
+   * True if the terms, which must all be whole, must be at consecutive positions of one slot. Each such place
+   * is one occurrence.
    */
   readonly sequence: boolean;
-  /** Its positions count for closeness. Costly for a wide prefix. */
+  /** True if the alternative's positions count for closeness. Costly for a prefix with many terms. */
   readonly useForProximity: boolean;
-  /** It matches only in fields with `infix`. */
+  /** True if the alternative matches only in fields with `infix`. */
   readonly infixOnly?: boolean;
-  /** Inverse document frequency times the factor of the kind. */
+  /** Inverse document frequency times the factor for the kind of alternative. */
   readonly boost: number;
   readonly terms: readonly SearchTerm[];
 }
 
 export interface SearchWord {
-  /** Its inverse document frequency, for closeness. */
+  /** Inverse document frequency, used for closeness. */
   readonly weight: number;
   readonly alternatives: readonly SearchAlternative[];
 }
 
-/** `type` (TYPE_*) is not sent: the decoder reads the values with it. */
+/** `type` (TYPE_*) is not sent. The decoder needs it to read the values. */
 export type SortKey =
   /** The final key: text match, bonus and boosts in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
@@ -106,22 +106,28 @@ export interface FacetRequest {
   readonly slot: number;
   /** TYPE_* of the field; not sent, but the decoder needs it to read the values. */
   readonly type: number;
-  /** 0: every value in dictionary order; otherwise the first ones by (count descending, value ascending). */
+  /**
+   * 0 returns every value in dictionary order; otherwise returns the first `limit` values by (count
+   * descending, value ascending).
+   */
   readonly limit: number;
   /**
-   * The first `limit` values over several shards are wanted: the answer has the values likely to be among
-   * them, and a bound on the others.
+   * True if the facet's first `limit` values over several shards are wanted. The answer then has the values
+   * likely to be among them, and an upper bound on the counts of all others.
    */
   readonly share?: boolean;
 }
 
-/** Integers >= 0. The total that one row can get must be below 2^53. */
+/** Bonuses are integers >= 0. The total that one row can get must be below 2^53. */
 export interface SearchBonuses {
-  /** For a queried field that consists of the words, each as written; 0: off. Replaces `starts`. */
+  /** Bonus if a queried field consists of the words, each as written; 0 turns it off. Replaces `starts`. */
   readonly whole: number;
-  /** For a queried field that begins with the words; 0: off. */
+  /** Bonus if a queried field begins with the words; 0 turns it off. */
   readonly starts: number;
-  /** For rows with the term in the slot, queried or not; the largest of each group counts. */
+  /**
+   * Bonuses for rows with the term in the slot, even if the slot is not queried. Only the largest bonus of
+   * each group counts.
+   */
   readonly terms: readonly TermBonus[];
 }
 
@@ -132,37 +138,41 @@ export interface TermBonus {
   readonly bonus: number;
 }
 
-/** An effect that the owner of the index wants on documents that pass a filter. */
+/** An effect, chosen by the owner of the index, on documents that pass a filter. */
 export interface SearchRule {
-  /**
-   * The first rule that hides, buries or keeps a row decides. "keep" leaves the row in place, pinned or not.
-   */
+  /** The first rule that hides, buries or keeps a row wins. "keep" leaves the row in place, pinned or not. */
   readonly effect: "hide" | "bury" | "boost" | "keep";
-  /** Weight of a boost, not negative. 10 doubles the relevance. */
+  /** Weight of a boost, not negative. A weight of 10 doubles the relevance. */
   readonly weight: number;
-  /** Postfix; empty: no document. */
+  /** In postfix order. An empty filter matches no document. */
   readonly filter: readonly FilterOp[];
 }
 
 export interface SearchProgram {
-  /** All words; or at least one, ranking documents with all words first, or by score alone. */
+  /**
+   * "all": every word must match. "any" and "byScore": at least one word; "any" ranks documents with all
+   * words first, "byScore" ranks by score alone.
+   */
   readonly mode: "all" | "any" | "byScore";
-  /** Number of rows wanted, at most ALL_ROWS. */
+  /** Maximum number of rows to return, at most ALL_ROWS. */
   readonly k: number;
   readonly k1: number;
-  /** Influence of the lengths of a field and of a document, 0 to 1. */
+  /** Influence of field and document length on the score, 0 to 1. */
   readonly b: number;
   readonly proximityWeight: number;
-  /** Average tokens per document in the whole index, each queried field weighted; 0 if unknown. */
+  /** Average number of tokens per document over the whole index, weighted by queried field; 0 if unknown. */
   readonly averageLength: number;
   readonly slots: readonly QueriedField[];
-  /** Without words and neighbours, every document that passes the rest matches with text match 0. */
+  /**
+   * If there are no words and no neighbours, every document that passes the other conditions matches with
+   * text match 0.
+   */
   readonly words: readonly SearchWord[];
-  /** Each must occur in a queried slot, its terms at consecutive positions. */
+  /** Each phrase must occur in a queried slot, its terms at consecutive positions. */
   readonly phrases: readonly (readonly string[])[];
-  /** Documents with any of these terms or phrases in a queried slot are removed. */
+  /** Documents with any of these terms or phrases in a queried slot are excluded. */
   readonly excludes: readonly (readonly string[])[];
-  /** Postfix; empty: no filter. */
+  /** In postfix order; an empty list means no filter. */
   readonly filter: readonly FilterOp[];
   /** Rows are ordered by these keys in turn, and finally by descending seq. */
   readonly sort: readonly SortKey[];
@@ -175,7 +185,7 @@ export interface SearchProgram {
    * words. They must pass the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
-  /** null: none, which differs from a list without rows. */
+  /** Null means no neighbours, which differs from a list without rows. */
   readonly neighbours: Neighbours | null;
 }
 

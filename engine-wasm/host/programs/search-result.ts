@@ -1,6 +1,6 @@
 // The engine's answer to a search program: rows, best first, with their sort values, and facet counts.
-// Decoding needs the program, whose keys and facets give the types of the values. Rows are decoded on demand:
-// a deep page has tens of thousands and shows few.
+// Decoding needs the program, whose keys and facets define the types of the values. Rows are decoded on
+// demand, because a deep page has tens of thousands of rows and shows only a few.
 import {
   FLOAT_TYPES,
   LONG_TYPES,
@@ -17,7 +17,7 @@ import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
 
 /**
  * A sort value: bigint for int64, relevance and class; number for int32, bool (0, 1), float and seq; folded
- * UTF-8 bytes for strings (compare bytewise); null if the document has no value (always last).
+ * UTF-8 bytes for strings (compared bytewise); null if the document has no value (always last).
  */
 export type SortValue = bigint | number | Uint8Array | null;
 
@@ -28,13 +28,13 @@ export interface SearchRow {
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
   /**
-   * The row matches by its words. False for a row that is included only as a neighbour or because it is
-   * pinned.
+   * True if the row matches by its words. False for a row that is included only as a neighbour or because it
+   * is pinned.
    */
   readonly matched: boolean;
-  /** It is a neighbour with `matches`. */
+  /** True if the row is a neighbour with `matches`. */
   readonly neighbour: boolean;
-  /** Such a neighbour has at least one of the words. Not set for other rows. */
+  /** True if such a neighbour has at least one of the words. Not set for other rows. */
   readonly hasWord: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */
@@ -60,23 +60,22 @@ export interface FacetCount {
 export interface SearchResult {
   /** Number of documents found in the shard. */
   readonly found: number;
-  /**
-   * Number of those that do not match by words or as neighbours, and were found only because they are pinned.
-   */
+  /** Number of found documents that match neither by words nor as neighbours, but are pinned. */
   readonly pinnedOnly: number;
   readonly rows: SearchRows;
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
   /**
-   * For each facet, an upper bound on the count of a value missing from it. 0 for a facet that is not a
-   * share.
+   * For each facet, an upper bound on the count of a value missing from it. 0 if the facet does not have
+   * `share`.
    */
   readonly facetBounds: readonly number[];
   /**
-   * For each rule of the program, whether it hid a matching row, or buried or boosted a row of the result.
+   * For each rule of the program, whether it had an effect: it hid a matching row, or it buried or boosted a
+   * row of the result.
    */
   readonly applied: readonly boolean[];
-  /** A row of the result is pinned. */
+  /** True if a row of the result is pinned. */
   readonly pinsApplied: boolean;
 }
 
@@ -87,7 +86,7 @@ export interface DecodedSearchResult extends SearchResult {
 /** Sequence numbers of the rows [offset, offset + count) of the answer, without decoding the rest. */
 export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
   const reader = new ByteReader(bytes);
-  reader.skip(8); // found, pinned only
+  reader.skip(8); // number found, number found only as pinned
   const rows = reader.u32();
   const seqs = new Float64Array(Math.max(0, Math.min(rows - offset, count)));
   reader.seek(SEQS_AT);
@@ -96,15 +95,15 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
   return seqs;
 }
 
-/** After the numbers of documents and rows, and the number of sort keys. */
+/** Offset of the first seq: after the numbers of documents and rows, and the number of sort keys. */
 const SEQS_AT = 13;
-/** In a row's head: the text match, then these. */
+/** Offset of the bonus in a row's head, after the text match. */
 const BONUS_AT = 8;
 const FLAGS_AT = 16;
 const ROW_HEAD_BYTES = 17;
 /** Bytes of a value that is not a string. */
 const SORT_VALUE_BYTES = 8;
-/** Rows skipped without a pause. */
+/** Number of rows skipped per step. */
 const ROWS_A_STEP = 1_000;
 
 /** Decodes all rows. Throws a RangeError if the bytes are not the answer to `program`. */
@@ -156,7 +155,7 @@ class EncodedRows implements SearchRows {
   readonly #starts: Uint32Array;
   readonly #sort: readonly SortKey[];
 
-  /** `reader` covers the whole result; nobody else may use it from now on. */
+  /** `reader` covers the whole result. Nothing else may use it from now on. */
   constructor(reader: ByteReader, starts: Uint32Array, sort: readonly SortKey[]) {
     this.#reader = reader;
     this.#starts = starts;
@@ -193,8 +192,8 @@ class EncodedRows implements SearchRows {
 }
 
 /**
- * Decodes each part of a row on demand: a shard returns more rows than are shown, and those of a single shard
- * are sorted already.
+ * Decodes each part of a row on demand: a shard returns more rows than are shown, and rows from a single
+ * shard are already sorted.
  */
 class EncodedRow implements SearchRow {
   readonly #rows: EncodedRows;

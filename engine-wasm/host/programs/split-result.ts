@@ -1,5 +1,5 @@
-// Converts the results of the split, splitLines and topLevel kernels (layout SPLIT_*, MEMBER_*) to plain
-// objects. Decoded ids and names are read from the kernel's input, where the kernel put them.
+// Converts the results of the kernels split, splitLines and topLevel (layout SPLIT_*, MEMBER_*) to plain
+// objects. Decoded ids and names are read from the kernel's input buffer, where the kernel wrote them.
 import {
   DOC_OK,
   MEMBER_BYTES,
@@ -46,13 +46,13 @@ export interface SplitDocument {
   start: number;
   end: number;
   /**
-   * DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is an id. Any other code is an
-   * error.
+   * DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is taken as an id. Any other code
+   * is an error.
    */
   status: number;
   /** Byte position of the error. */
   at: number;
-  /** The decoded id, even of a document with another fault. Null if no id can be read. */
+  /** The decoded id, even if the document has another error. Null if no id can be read. */
   id: string | null;
   /** 64-bit hash of the id; 0 without one. */
   hash: bigint;
@@ -63,9 +63,9 @@ export interface SplitResult {
   status: number;
   /** Byte position of the error. */
   at: number;
-  /** Top-level members, including "documents"; of a repeated name only the last. */
+  /** Top-level members, including "documents". If a name repeats, only its last member. */
   members: Member[];
-  /** Elements of "documents"; empty if that is missing or not an array. */
+  /** Elements of "documents"; empty if that member is missing or not an array. */
   documents: SplitDocument[];
 }
 
@@ -75,7 +75,7 @@ export interface SplitLines {
   consumed: number;
 }
 
-/** Reads a split kernel's result; `input` is the kernel's input as it now is in memory. */
+/** Reads a split kernel's result. `input` is the kernel's input in its present state in memory. */
 export function readSplit(result: Uint8Array, input: Buffer): SplitResult {
   return { ...readMembers(result, input), documents: readDocuments(result, input) };
 }

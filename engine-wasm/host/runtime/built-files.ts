@@ -1,4 +1,4 @@
-// Location of the build. Whatever is loaded by path (the engine, the entries of threads and processes) is
+// Location of the build. Everything loaded by path (the engine, the entry points of threads and processes) is
 // found in the same way from a source file, from a built program, and from a chunk shared by several
 // programs.
 import { existsSync } from "node:fs";

@@ -1,10 +1,13 @@
-// Garbage outside the JavaScript heap. To V8, a large buffer or linear memory that nothing refers to is one
-// small object, so each thread may accumulate 64 MiB of them before it collects. Code that stops using one
-// reports it here. Once enough has accumulated, this thread's garbage is collected between two requests.
+// Garbage outside the JavaScript heap. To V8, an unreferenced large buffer or linear memory is one small
+// object, so each thread may accumulate 64 MiB of them before it collects. Code that stops using one reports
+// it here. Once enough has accumulated, this thread's garbage is collected between two requests.
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** A young-generation collection takes 1 to 3 ms, a full one 5 to 20 ms. */
+/**
+ * Bytes of reported buffers at which a young-generation collection runs. That takes 1 to 3 ms, a full
+ * collection 5 to 20 ms.
+ */
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 const MEMORY_BYTES_MAX = 16 * 1024 * 1024;
 const COLLECT_MEMORIES_AFTER_MS = 200;
@@ -13,8 +16,8 @@ const COLLECT_MEMORIES_AFTER_MS = 200;
 const IDLE_SHARE_MAX = 0.02;
 const IDLE_INTERVAL_MS = 2_000;
 /**
- * An idle thread collects if it holds, including discards, twice what it held after its last such collection
- * and at least this much more.
+ * An idle thread collects if its memory, including reported garbage, has at least doubled since its last idle
+ * collection and has grown by at least this much.
  */
 const IDLE_BYTES_MIN = 16 * 1024 * 1024;
 
@@ -37,7 +40,7 @@ export function discardBuffer(bytes: number): void {
   setImmediate(() => gc()({ type: "minor" }));
 }
 
-/** Reports the same of a long-lived object, such as a linear memory. */
+/** Reports that a long-lived object, such as a linear memory, of this size is garbage. */
 export function discardMemory(bytes: number): void {
   memoryBytes += bytes;
   if (memoryBytes < MEMORY_BYTES_MAX || scheduled) return;
@@ -57,12 +60,12 @@ export function collect(): void {
 
 /**
  * From now on, whenever this thread becomes idle after work, it calls `rest` and, if there may be much
- * garbage, collects it all: V8 alone would keep it until there is work again. With little garbage, the
- * optimised code that V8 drops in such a collection is worth more.
+ * garbage, collects all of it: V8 alone would keep the garbage until there is work again. If there is little
+ * garbage, it does not collect, because the optimised code that V8 drops in such a collection is worth more.
  */
 export function collectWhenIdle(rest: () => void = () => undefined): void {
   let since = performance.eventLoopUtilization();
-  let worked = true; // the start
+  let worked = true; // the start counts as work
   let kept = 0;
   const look = (): void => {
     const idle = performance.eventLoopUtilization(since).utilization < IDLE_SHARE_MAX;

@@ -1,5 +1,5 @@
-// Runs tasks one at a time in order of arrival, so that each sees the result of the one before. Knows nothing
-// about the tasks.
+// Runs tasks one at a time in order of arrival, so that each sees the result of the one before. Independent
+// of what the tasks do.
 
 export class Lane {
   #last: Promise<void> = Promise.resolve();
@@ -10,7 +10,10 @@ export class Lane {
     return this.#size;
   }
 
-  /** Runs the task once all earlier ones have ended, even if they failed. Settles as the task does. */
+  /**
+   * Runs the task once all earlier tasks have ended, even if they failed. Settles with the outcome of the
+   * task.
+   */
   run<T>(task: () => Promise<T>): Promise<T> {
     this.#size++;
     const result = this.#last.then(task).finally(() => this.#size--);

@@ -1,5 +1,5 @@
-// Codes regions of one instance: one bit for each number of the vectors of a segment's rows. docs/FORMATS.md
-// has the picture. The caller knows which codes belong to which segment.
+// Codes regions of one instance: one bit per number of each vector of a segment's rows. docs/FORMATS.md has
+// the picture. The caller keeps track of which codes belong to which segment.
 import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -61,7 +61,7 @@ export class CodeRegions {
     return bytes;
   }
 
-  /** Throws EngineError("program") if the region has fewer rows. */
+  /** Sets codes from vector records. Throws EngineError("program") if the region has fewer rows. */
   fill(codes: number, firstRow: number, records: Uint8Array): void {
     const count = Math.floor(records.length / VECTOR_BYTES);
     if (count * VECTOR_BYTES !== records.length)

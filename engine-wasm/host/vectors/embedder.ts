@@ -1,6 +1,6 @@
-// Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds
-// the model and, while it embeds a segment, the needed parts of the segment. It knows bytes and terms; the
-// caller stores the vectors.
+// Vectors of rows and queries, computed with an embedded model. An embedder has its own instance, which
+// contains the model and, while it embeds a segment, the needed parts of the segment. It works on bytes and
+// terms; the caller stores the vectors.
 import { SEG_HEADER_BYTES, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -14,12 +14,12 @@ export interface EmbeddedPart {
   row: number;
   /** Rows of the whole segment. */
   rows: number;
-  /** A view of the instance's memory, to be read before anything else is done. */
+  /** A view of the instance's memory. It must be read before the instance is used for anything else. */
   records: Uint8Array;
 }
 
 const COPIED_AT_ONCE = 1024 * 1024;
-/** Enough for a query of a few hundred words. */
+/** Scratch for a reader. Enough for a query of a few hundred words. */
 const READER_SCRATCH_BYTES = 32 * 1024;
 
 export class Embedder {
@@ -41,9 +41,9 @@ export class Embedder {
   }
 
   /**
-   * Embeds all rows of a segment, live or not. Returns their records (VECTOR_BYTES each) back to back. Works
-   * for less than a millisecond between yields. Several may run at a time. Throws EngineError("damaged" |
-   * "memory").
+   * Embeds all rows of a segment, live or not. Returns their concatenated records (VECTOR_BYTES each). Works
+   * for less than a millisecond between yields. Several calls may run at a time. Throws EngineError("damaged"
+   * | "memory").
    */
   *embed(segment: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
     let records = new Uint8Array(0);
@@ -60,9 +60,9 @@ export class Embedder {
   }
 
   /**
-   * The same in parts, each with the records of the next few rows, for segments whose records should not be
-   * in memory all at once. Null is a pause without records. `segment` is asked for its bytes after each
-   * pause, because a view of memory moves.
+   * Like `embed`, but yields parts, each with the records of the next few rows, for segments whose records
+   * should not all be in memory at once. A yielded null is a pause without records. `segment` is called for
+   * the bytes after each pause, because a view of memory moves.
    */
   *embedParts(segment: Uint8Array | (() => Uint8Array)): Generator<EmbeddedPart | null, void> {
     const now = (): FeatureParts => featureParts(typeof segment === "function" ? segment() : segment);
@@ -107,7 +107,10 @@ export class Embedder {
     return vectorOfTerms(this.#instance, this.#model, terms);
   }
 
-  /** Lets another thread compute query vectors in this memory indefinitely. Throws EngineError("memory"). */
+  /**
+   * Lets another thread compute query vectors in this memory. A loan never ends. Throws
+   * EngineError("memory").
+   */
   lend(): LentModel {
     const scratch = this.#instance.reserve(READER_SCRATCH_BYTES);
     this.#loans++;
@@ -120,7 +123,10 @@ export class Embedder {
     return this.#loans;
   }
 
-  /** Peak use of linear memory, which never shrinks: after a large segment a fresh embedder uses less. */
+  /**
+   * Peak use of linear memory, which never shrinks. After a large segment, a fresh embedder therefore uses
+   * less.
+   */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }

@@ -1,14 +1,14 @@
 // The parts of a segment that embedding and training read: its header, and everything from the posting lists
-// on, but no columns.
+// to the end, but no columns.
 import { SEG_HEADER_BYTES, SEG_LISTS, STATUS_DAMAGED } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 
 export interface FeatureParts {
   header: Uint8Array;
   lists: Uint8Array;
-  /** Bytes of both parts. */
+  /** Total bytes of both parts. */
   bytes: number;
-  /** Bytes of the segment between the parts. */
+  /** Number of bytes between the two parts. */
   skipped: number;
 }
 

@@ -1,4 +1,4 @@
-// Reads the header of an embedded model, and nothing else of it.
+// Reads the header of an embedded model, and nothing else.
 import {
   MODEL_ALIGNED,
   MODEL_DOCUMENTS,
@@ -9,11 +9,11 @@ import {
 
 export interface ModelInfo {
   terms: number;
-  /** Number of documents it was trained on. */
+  /** Number of documents that the model was trained on. */
   documents: number;
   number: number;
   bytes: number;
-  /** True if its vectors can be compared with those of the previous model. */
+  /** True if the model's vectors can be compared with the previous model's. */
   aligned: boolean;
 }
 

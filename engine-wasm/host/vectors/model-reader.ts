@@ -1,5 +1,6 @@
-// Query vectors by the model of another thread's embedder, in the same memory and at the same time. The model
-// never changes there, and this reader's scratch is a region of its own, so no synchronisation is needed.
+// Computes query vectors with the model of another thread's embedder, in the same memory and at the same
+// time. The model never changes there, and this reader has its own scratch region, so no synchronisation is
+// needed.
 import type { EngineInstance } from "../wasm/memory.js";
 import { type QueryTerm, vectorOfTerms } from "./query-terms.js";
 
@@ -17,7 +18,7 @@ export class ModelReader {
   readonly #instance: EngineInstance;
   readonly #model: number;
 
-  /** Only this reader uses `instance`, which has the lent memory. */
+  /** `instance` runs on the lent memory and is used only by this reader. */
   constructor(instance: EngineInstance, { model, scratch, scratchBytes }: LentModel) {
     this.#instance = instance;
     this.#model = model;

@@ -3,7 +3,10 @@
 import { VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** The vector record of 512 numbers of any length; null if one is not finite, or all are 0. */
+/**
+ * Returns the vector record for 512 numbers, whose vector may have any length; null if a number is not
+ * finite, or all are 0.
+ */
 export function vectorOf(
   instance: EngineInstance,
   vector: Float32Array | Float64Array,
@@ -13,8 +16,8 @@ export function vectorOf(
 }
 
 /**
- * The vector of a query, of length 1 and rotated, from 512 numbers of any length; null if one is not finite,
- * or all are 0.
+ * Returns a query's vector, of length 1 and rotated, for 512 numbers, whose vector may have any length; null
+ * if a number is not finite, or all are 0.
  */
 export function queryVector(
   instance: EngineInstance,

@@ -1,4 +1,4 @@
-// Computes the vector of a query's terms by a model in an instance's memory.
+// Computes the vector of a query's terms with a model in an instance's memory.
 import { MODEL_NUMBER_LIMIT, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
@@ -10,7 +10,10 @@ export interface QueryTerm {
 
 const TERM_HEAD_BYTES = 6;
 
-/** Of length 1: the weighted sum of the vectors of the terms that the model knows. Null if it knows none. */
+/**
+ * Returns a vector of length 1: the weighted sum of the vectors of the terms that the model knows. Null if it
+ * knows none of the terms.
+ */
 export function vectorOfTerms(
   instance: EngineInstance,
   model: number,

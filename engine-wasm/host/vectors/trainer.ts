@@ -1,4 +1,4 @@
-// Trains an embedded model on a segment: encodes the options, passes the segment in, copies the model out.
+// Trains an embedded model on a segment: encodes the options, copies the segment in and the model out.
 import {
   MODEL_BYTES,
   MODEL_SLOT,
@@ -19,7 +19,7 @@ export interface TrainedSlot {
   slot: number;
   /** Weight of an occurrence, from 0 to 1,000,000. */
   weight: number;
-  /** True: stems, and terms with a digit, count; false: words. */
+  /** If true, stems and terms with a digit count; if false, words count. */
   stemmed: boolean;
 }
 
@@ -27,16 +27,16 @@ export interface TrainOptions {
   slots: readonly TrainedSlot[];
   /** The model's number in its index. */
   number: number;
-  /** Maximum number of terms; those in the most documents are kept. */
+  /** Maximum number of terms. The terms in the most documents are kept. */
   termsMax: number;
-  /** The model with whose vectors the new ones must be comparable. */
+  /** A model whose vectors must be comparable with the new model's vectors; null if there is none. */
   previous: Uint8Array | null;
 }
 
 /**
- * Trains on all rows of the segment. Takes seconds, and hundreds of bytes per term and document. Discard the
- * instance afterwards. Deterministic for the same segment and options. Throws EngineError("damaged" |
- * "memory"), or ("program") for a duplicate slot or an invalid weight.
+ * Trains on all rows of the segment. Takes seconds, and hundreds of bytes of memory per term and document, so
+ * discard the instance afterwards. Deterministic for the same segment and options. Throws
+ * EngineError("damaged" | "memory"), or EngineError("program") for a duplicate slot or an invalid weight.
  */
 export function trainModel(
   instance: EngineInstance,

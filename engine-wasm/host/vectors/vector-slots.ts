@@ -1,5 +1,5 @@
-// Recently compared vectors: maps documents to slots of a table. A query compares hundreds, so they are not
-// objects. When the table is full, the oldest go first.
+// Recently compared vectors: maps documents to slots of a table. A query compares hundreds of vectors, so
+// they are not stored as objects. When the table is full, the oldest vectors are evicted first.
 import { VECTOR_BYTES } from "../../assembly/layout.js";
 import type { VectorTable } from "./vector-table.js";
 
@@ -22,10 +22,10 @@ export class VectorSlots {
   /** The owner of each slot. */
   readonly #owners: SlotsOfIndex[] = [];
   readonly #seqs: number[] = [];
-  /** The slot to use next. */
+  /** The next slot to use. */
   #next = 0;
 
-  /** Uses at most `bytesMax` bytes. */
+  /** The table and its map entries use at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
     this.#newTable = newTable;
     this.max = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
@@ -57,7 +57,7 @@ export class VectorSlots {
     return this.#tableNow.record(slot);
   }
 
-  /** Discards all vectors, because the table failed or became useless. */
+  /** Discards all vectors. Called when the table failed or became useless. */
   clear(): void {
     for (const owner of this.#owners) owner.clear();
     this.#owners.length = 0;

@@ -1,5 +1,5 @@
-// How a failed assertion of the checked engine ends the kernel (assembly/memory/checked.ts). The released
-// engine has none.
+// Ends a kernel after a failed assertion of the checked engine (assembly/memory/checked.ts). The release
+// engine has no assertions.
 
 /** The text at `p`. The compiler stores its length in bytes before it. */
 function textAt(memory: Buffer, p: number): string {

@@ -79,7 +79,7 @@ export interface Kernels {
 
 type KernelName = keyof Kernels;
 
-/** Every name of `Kernels` once. The type makes the compiler reject an incomplete list. */
+/** Lists every name in `Kernels` once. The type makes the compiler reject an incomplete list. */
 const KERNEL_NAMES: Record<KernelName, true> = {
   reserve: true,
   release: true,

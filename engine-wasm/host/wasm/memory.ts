@@ -1,11 +1,11 @@
-// One WebAssembly instance and its linear memory: the only place that creates views of it. A view is valid
-// until the next kernel call, because memory may grow; anything that must last is copied out. After a trap
-// the contents of memory are unknown, so the instance refuses all further work.
+// One WebAssembly instance and its linear memory: the only place that creates views of the memory. A view is
+// valid until the next kernel call, because memory may grow; anything that must last longer is copied out.
+// After a trap the contents of memory are unknown, so the instance refuses all further work.
 //
-// The memory is a shared one. Other threads may have instances with the same memory and read concurrently
-// with its owner (instance/engine-reader.ts). For a memory that is not shared, V8 counts each growth as if
-// the whole memory were newly allocated, and would run a full collection after every few batches of
-// documents.
+// The memory is shared (SharedArrayBuffer). Other threads may have instances on the same memory and read
+// concurrently with its owner (instance/engine-reader.ts). With a memory that is not shared, V8 would count
+// each growth as if the whole memory were newly allocated, and would run a full collection after every few
+// batches of documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
@@ -19,7 +19,7 @@ const LOWEST_STATUS = -256; // results from here to -1 are statuses, all others 
 /** Kernels that run a program on a snapshot. */
 export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
 
-/** Remaining work time of kernels, which they consume. */
+/** Remaining work time, which kernels use up. */
 export interface WorkLeft {
   leftMs: number;
 }
@@ -34,9 +34,9 @@ export class EngineInstance {
   readonly #meanwhile: () => void;
   /** Date.now() after which the running kernel must end. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** Date.now() of the running kernel's last pause; Infinity while no kernel checks the time. */
+  /** Date.now() when the running kernel last paused; Infinity while no kernel checks the time. */
   #lookMs = Number.POSITIVE_INFINITY;
-  /** Work time left to the running kernel. */
+  /** Remaining work time of the running kernel. */
   #work = UNLIMITED;
 
   /**
@@ -75,7 +75,7 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** Peak use of linear memory, which never shrinks. The system provides pages for no more than that. */
+  /** Peak use of linear memory, which never shrinks. The system provides pages only up to this peak. */
   memoryBytes(): number {
     return this.#trapped ? this.memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
@@ -87,8 +87,8 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. A trap becomes EngineError("trap") and ends the instance. EngineError("memory") and
-   * ("late") leave the instance usable, without the result.
+   * Calls kernels. A trap becomes EngineError("trap") and ends the instance. After EngineError("memory") or
+   * EngineError("late") there is no result, but the instance stays usable.
    */
   run<T>(call: (kernels: Kernels) => T): T {
     if (this.#trapped)
@@ -134,13 +134,16 @@ export class EngineInstance {
     this.run((kernels) => kernels.release(region));
   }
 
-  /** An address returned by a kernel. Throws EngineError for a status. */
+  /** Returns an address from a kernel's return value. Throws EngineError if the value is a status. */
   address(answer: number): number {
     if (answer < 0 && answer >= LOWEST_STATUS) throw statusError(answer);
     return answer >>> 0;
   }
 
-  /** A copy of the result (u32 length + bytes) returned by a kernel. Throws EngineError for a status. */
+  /**
+   * Returns a copy of the result (u32 length + bytes) that a kernel's return value points to. Throws
+   * EngineError if the value is a status.
+   */
   result(answer: number): Uint8Array {
     const p = this.address(answer);
     const view = this.view();
@@ -148,9 +151,9 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. Those that check the time end with EngineError("late") once Date.now() passes `deadline`
-   * or no work time is left. Each millisecond in which they check is charged to it; milliseconds in which the
-   * thread waits for a core are not.
+   * Calls kernels. Kernels that check the time end with EngineError("late") once Date.now() passes `deadline`
+   * or no work time is left. Each millisecond in which a kernel checks the time is charged to `work`;
+   * milliseconds in which the thread waits for a core are not.
    */
   before<T>(deadline: number, work: WorkLeft, call: () => T): T {
     const now = Date.now();
@@ -166,7 +169,10 @@ export class EngineInstance {
     }
   }
 
-  /** A copy of a kernel's result for a program on a snapshot, within the time limits of `before`. */
+  /**
+   * Runs a program on a snapshot and returns a copy of the kernel's result, within the time limits of
+   * `before`.
+   */
   answer(
     question: SnapshotQuestion,
     snapshot: number,

@@ -1,5 +1,5 @@
 // The part of the WebAssembly JavaScript API that the host binding uses. TypeScript declares this API only in
-// its DOM library, and @types/node 20 does not declare it.
+// its DOM library, and @types/node 20 does not declare it at all.
 declare namespace WebAssembly {
   class Module {
     private constructor();
