@@ -1,8 +1,7 @@
 // The engine instance that contains the attached segments of one index in one shard and runs programs on
-// snapshots of them. It works on addresses and bytes; the caller keeps track of which segments belong
-// together. Handles are addresses in this instance's memory and mean nothing to another instance. Linear
-// memory never shrinks, so an instance that wastes much of it is renewed: the caller's regions move to a
-// fresh one.
+// snapshots of them. The caller keeps track of which segments belong together. Handles are addresses in this
+// instance's memory and mean nothing to another instance. Linear memory never shrinks, so an instance that
+// wastes much of it is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { discardMemory } from "../runtime/discards.js";
@@ -54,10 +53,7 @@ const NOT_FOUND = 0xffffffff;
 export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
-  /**
-   * Region of each segment's summary, 0 if it needs none. A summary is created when a snapshot first refers
-   * to the segment.
-   */
+  /** Region of each segment's summary, created when a snapshot first uses the segment; 0 if it needs none. */
   #summaries = new Map<SegmentHandle, number>();
 
   #published: readonly PublishedSnapshot[] = [];
@@ -88,10 +84,7 @@ export class Engine {
     this.#instance.view().set(part, segment + at);
   }
 
-  /**
-   * Attaches a segment in reserved space. If the segment is inconsistent, releases the space and throws
-   * EngineError("damaged").
-   */
+  /** Attaches a segment in reserved space, or releases the space and throws EngineError("damaged"). */
   attachFilled(segment: SegmentHandle, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
     if (status === 0) return;
@@ -280,10 +273,7 @@ export class Engine {
     this.#codes.check(codes, bytes);
   }
 
-  /**
-   * Yields a codes region's bytes in small parts, for storing. A part is a view, valid until the next call of
-   * the engine.
-   */
+  /** Yields a codes region's bytes in small views, each valid until the next call of the engine. */
   codesParts(codes: number): Generator<Uint8Array> {
     return this.#codes.parts(codes);
   }
@@ -293,17 +283,12 @@ export class Engine {
     return this.#codes.bytes(codes, rows);
   }
 
-  /**
-   * Sets the codes of rows starting at `firstRow` from vector records. An empty record removes the row's
-   * code.
-   */
+  /** Sets the codes of rows starting at `firstRow` from vector records; an empty one removes the code. */
   fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
     this.#codes.fill(codes, firstRow, records);
   }
 
-  /**
-   * Copies the codes of rows that are in both segments, in small steps. All four regions must stay in place.
-   */
+  /** Copies codes of rows that are in both segments, in small steps. The four regions must stay in place. */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
   }
