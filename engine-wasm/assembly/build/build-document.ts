@@ -1,5 +1,6 @@
 // Checks one raw document against the schema before any of it is kept: JSON, id, types, ranges, required
-// fields, embedding. After that, every column knows the document's value; numbers are parsed.
+// fields, embedding. After a successful check, every column refers to the document's value, and numbers are
+// parsed.
 
 import { JSON_ARRAY, JSON_FALSE, JSON_NULL, JSON_NUMBER, JSON_STRING, JSON_TRUE } from "../json/json";
 import { Decimal, INTEGER_FRACTION, INTEGER_OK, unescape } from "../json/json-values";
@@ -37,10 +38,10 @@ export class DocumentCheck {
   elements: ArrayElements;
   decimal: Decimal;
   embedding: EmbeddingReader;
-  document: usize; // the current one
-  number: u64; // the last one parsed
+  document: usize; // address of the current document
+  number: u64; // the last number parsed
 
-  /** Why the document was refused: DOC_*, slot or NO_SLOT, byte position in the document. */
+  /** Why the document was refused: DOC_*, the slot or NO_SLOT, and the byte position in the document. */
   refusedCode: i32;
   refusedSlot: u32;
   refusedAt: u32;
@@ -59,7 +60,9 @@ export class DocumentCheck {
     return made;
   }
 
-  /** Checks the document at [p, end). Returns false if it is refused; then no column has any of it. */
+  /**
+   * Checks the document at [p, end). Returns false if it is refused; in that case no column keeps any of it.
+   */
   accepts(p: usize, end: usize): bool {
     this.document = p;
     if (!this.readMembers(p, end) || !this.checkId() || !this.checkEmbedding()) return false;
@@ -76,7 +79,7 @@ export class DocumentCheck {
     return false;
   }
 
-  /** Records where each field's value is. Of a repeated name the last one counts. */
+  /** Records where each field's value is. If a name is repeated, its last value counts. */
   private readMembers(p: usize, end: usize): bool {
     const schema = this.schema;
     const members = this.members;
@@ -126,7 +129,7 @@ export class DocumentCheck {
     if (isFloatType(type)) {
       const value = this.decimal.readFloat64(start, end);
       if (!isFinite(value)) return DOC_OUT_OF_RANGE;
-      this.number = value == 0 ? 0 : reinterpret<u64>(value); // -0 is 0
+      this.number = value == 0 ? 0 : reinterpret<u64>(value); // -0 is stored as 0
       return DOC_OK;
     }
     const status = this.decimal.readInteger(start, end);

@@ -1,4 +1,4 @@
-// Writes the terms of a finished term table and their posting lists into the segment.
+// Writes the terms of a complete term table and their posting lists into the segment.
 
 import { SEG_LISTS } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -42,10 +42,10 @@ export class ListsWriter {
   schema: Schema;
   terms: KeyTable;
   sink: Sink;
-  records: usize; // the entries in order
-  next: u32; // next of the records
+  records: usize; // sort records of the entries, in order
+  next: u32; // index of the next record
   previous: usize; // last entry written, 0 = none
-  lists: u32; // offset of the section
+  lists: u32; // offset of the lists section
   stream: usize;
   buffer: usize;
   varints: Varints;
@@ -93,7 +93,7 @@ export class ListsWriter {
     );
   }
 
-  /** Starts the section of the lists. */
+  /** Starts the lists section. */
   begin(): void {
     this.lists = sinkSection(this.sink, 0);
     Mem.putU32(this.sink.base + SEG_LISTS, this.lists);
@@ -101,7 +101,7 @@ export class ListsWriter {
     this.previous = 0;
   }
 
-  /** True if the entry's term is greater than the last one written, or the same in a later column. */
+  /** True if the entry's term is greater than the last term written, or equal to it and in a later column. */
   private isNext(entry: usize): bool {
     const previous = this.previous;
     if (previous == 0) return true;
@@ -109,7 +109,10 @@ export class ListsWriter {
     return order < 0 || (order == 0 && Mem.u32At(previous + ENTRY_TAG) < Mem.u32At(entry + ENTRY_TAG));
   }
 
-  /** Writes the lists of `count` more terms, and the terms after the last list. Returns true when done. */
+  /**
+   * Writes the lists of the next `count` entries and, after the last list, the term sections. Returns true
+   * when done.
+   */
   slice(count: u32): bool {
     const terms = this.terms;
     const sink = this.sink;
@@ -135,7 +138,7 @@ export class ListsWriter {
     return true;
   }
 
-  /** Feeds the postings of a term's stream to the list writer. */
+  /** Passes the postings of a term's stream to the list writer. */
   private readStream(at: usize, end: usize): void {
     const list = this.list;
     const stream = this.varints;

@@ -1,5 +1,5 @@
-// The fields of the segment being built: the schema program read into columns, one per field, sorted by slot,
-// and the lookup of member names. A column also keeps the position of the field's value in the current
+// The fields of the segment being built: reads the schema program into columns, one per field, sorted by
+// slot, and looks up member names. A column also keeps the position of the field's value in the current
 // document.
 //
 //   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
@@ -17,25 +17,25 @@ export class Column {
   slot: u32;
   type: u32;
   flags: u32;
-  language: u32; // of its text, 0 = none
+  language: u32; // language of the field's text, 0 = none
   rows: u32; // capacity of the arrays below, in rows
-  elements: u32; // in the rows added so far
-  capacity: u32; // capacity of `cells`
+  elements: u32; // number of elements in the rows added so far
+  capacity: u32; // capacity of `cells`, in elements
   cells: usize; // 8 bytes per element: i64, f64 bits, hash, or address of a dictionary value
   offsets: usize; // u32[rows + 1], arrays only
-  present: usize; // bitset
+  present: usize; // bitset of the rows with a value
   norms: usize; // u8[rows]
   values: usize; // text with dictionary: chain of its distinct values, newest first
   valueCount: u32;
-  rawBytes: u32; // of the distinct values
+  rawBytes: u32; // total raw bytes of the distinct values
   foldedBytes: u32;
-  // The current document's value: kind is JSON_*, and 0 (JSON_NULL) if there is none.
+  // The current document's value. `kind` is JSON_*; JSON_NULL (0) if there is no value.
   kind: i32;
   escaped: u32;
   start: usize;
   end: usize;
-  number: u64; // single number or bool, checked and parsed
-  pending: u32; // checked array elements; numbers are already in `cells` after `elements`
+  number: u64; // a single number or bool, checked and parsed
+  pending: u32; // number of checked array elements; parsed numbers are already in `cells` after `elements`
 }
 
 const FIELD_HEAD: usize = 7;
@@ -48,8 +48,8 @@ const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 @unmanaged
 export class Schema {
   columnCount: u32;
-  private columns: usize; // u32 address each, by slot
-  /** Pseudo columns: only the current document's value is used. */
+  private columns: usize; // u32 address per column, by slot
+  /** Pseudo columns, which only hold the current document's value. */
   idColumn: Column;
   embeddingColumn: Column;
   private names: KeyTable;
@@ -66,15 +66,15 @@ export class Schema {
     return changetype<Column>(<usize>Mem.u32At(this.columns + ((<usize>i) << 2)));
   }
 
-  /** The column of a member name, a pseudo column, or 0 as an address. */
+  /** The column or pseudo column of a member name, or 0 if there is none. */
   columnNamed(at: usize, length: u32): Column {
     const entry = tableFind(this.names, at, length, 0);
     return changetype<Column>(entry == 0 ? <usize>0 : <usize>Mem.u32At(entry + NAME_COLUMN));
   }
 
   /**
-   * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. Returns false if it
-   * has an unknown type or language, a duplicate slot or name, or a reserved name.
+   * Reads the program at p, which `schemaEnd` has found complete, for up to `rows` documents. Returns false
+   * if the program has an unknown type or language, a duplicate slot or name, or a reserved name.
    */
   read(p: usize, rows: u32): bool {
     const fields = Mem.u16At(p);
@@ -105,7 +105,7 @@ export class Schema {
     Mem.putU32(this.columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
   }
 
-  /** Assigns a name to its column. Returns false if the name is taken. */
+  /** Assigns a name to its column. Returns false if the name is already taken. */
   private putName(at: usize, length: u32, column: Column): bool {
     const entry = tableEnter(this.names, at, length, 0);
     if (Mem.u32At(entry + NAME_COLUMN) != 0) return false;

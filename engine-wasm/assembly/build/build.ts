@@ -1,13 +1,13 @@
 // Builds a segment from raw JSON documents. Each document is checked as a whole before any of it is kept, so
-// a refused one leaves no trace. The rows are the accepted documents in input order.
+// a refused document leaves no trace. The rows are the accepted documents in input order.
 //
-// A build runs in steps of a fraction of a millisecond (unless a document is large), between which its caller
-// may do other work. It lives in scratch: no other kernel may run in the instance until it is complete.
+// A build runs in steps of a fraction of a millisecond (unless a document is large), and its caller may do
+// other work between them. It lives in scratch: no other kernel may run in the instance until it is complete.
 //
 //   input:  | schema program (build-schema.ts) | u32 documents | per document: f64 seq, u32 bytes, JSON |
 //   result: | u32 refused | per refused: REFUSED_* | u32 segment bytes (0 = no good document) | segment |
 //
-// The current overrides of the analyser apply.
+// The analyser's current overrides apply.
 
 import {
   FIELD_ENTRY_BYTES,
@@ -50,7 +50,7 @@ import { orderValues, putDictionary, valuesCreate } from "./value-table";
 
 const DOCUMENT_HEAD: usize = 12;
 const RESULT_HEAD: usize = 8; // byte length, refused count
-const BYTES_A_STEP: usize = 0x2000; // of documents per step
+const BYTES_A_STEP: usize = 0x2000; // bytes of documents per step
 const TERMS_A_STEP: u32 = 512;
 
 const STAGE_DOCUMENTS: u32 = 0;
@@ -60,14 +60,14 @@ const STAGE_COLUMNS: u32 = 3; // writes a column
 const STAGE_LISTS: u32 = 4;
 const STAGE_DONE: u32 = 5;
 
-/** A build between its steps. In scratch, before everything it takes. */
+/** The state of a build between its steps. In scratch, before everything it allocates. */
 @unmanaged
 class Build {
   stage: u32;
-  next: usize; // the next document
-  end: usize; // of the input
-  count: u32; // of documents
-  index: u32; // of the next document or column
+  next: usize; // address of the next document
+  end: usize; // end of the input
+  count: u32; // number of documents
+  index: u32; // index of the next document or column
   schema: Schema;
   check: DocumentCheck;
   adder: RowAdder;
@@ -214,12 +214,12 @@ class Build {
     sinkWritten(sink, to + <usize>this.rows * 12);
   }
 
-  /** Bytes of scratch before the segment: the result's head, which ends with the segment's length. */
+  /** Bytes in scratch before the segment: the result's head, which ends with the segment's length. */
   private headBytes(): usize {
     return RESULT_HEAD + <usize>this.refused * REFUSED_BYTES + 4;
   }
 
-  /** Starts the segment after all other scratch. Nothing may take scratch from here on. */
+  /** Starts the segment after everything else in scratch. Nothing else may take scratch after this. */
   private beginSegment(): void {
     this.ids = sortRecords(this.ids, this.rows, NO_SPAN, NO_SPAN, NO_SPAN);
     this.lists.order();
@@ -245,7 +245,7 @@ class Build {
     this.index++;
   }
 
-  /** A result without a segment. */
+  /** Writes a result without a segment. */
   private endEmpty(): void {
     const prefix = (this.headBytes() + 15) & ~15;
     this.sink.base = scratch(prefix) + prefix;
@@ -253,7 +253,7 @@ class Build {
     this.stage = STAGE_DONE;
   }
 
-  /** Writes the result's head before the segment. */
+  /** Writes the result's head in front of the segment. */
   private result(): usize {
     const head = this.headBytes();
     const at = this.sink.base - head;
@@ -266,7 +266,7 @@ class Build {
 }
 
 /**
- * Starts to build from the input, which stays in scratch. Returns the build, for `buildStep`, or
+ * Starts a build from the input, which stays in scratch. Returns the build, to be passed to `buildStep`, or
  * -STATUS_BAD_PROGRAM if the input is malformed.
  */
 export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
@@ -279,16 +279,17 @@ export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
 }
 
 /**
- * Runs one step. Returns 0 until the build is complete, then the result in scratch; -STATUS_BAD_PROGRAM if
- * the input is malformed (as opposed to one of its documents) or the build has ended; -STATUS_UNKNOWN_TYPE.
+ * Runs one step. Returns 0 until the build is complete, then the address of the result in scratch. Returns
+ * -STATUS_BAD_PROGRAM if the input is malformed (as opposed to one of its documents) or the build has already
+ * ended, or -STATUS_UNKNOWN_TYPE.
  */
 export function buildStep(build: usize): i32 {
   return changetype<Build>(build).step();
 }
 
 /**
- * The vector records of a complete build, one per row, with an empty record where the document had no vector;
- * 0 if no document had one.
+ * The vector records of a complete build, one per row (empty if the document had no vector), or 0 if no
+ * document had one.
  */
 export function buildVectors(build: usize): usize {
   return changetype<Build>(build).vectors;

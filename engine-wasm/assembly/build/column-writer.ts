@@ -60,7 +60,8 @@ export class RowAdder {
   }
 
   /**
-   * Adds the current document's value as that of `row`; rows come in order. `field`: number of the column.
+   * Adds the current document's value as the value of `row`. Rows come in order. `field`: number of the
+   * column.
    */
   add(column: Column, field: u32, row: u32): void {
     if (isArrayType(column.type)) {
@@ -138,8 +139,8 @@ export class RowAdder {
 }
 
 /**
- * Writes the column's entry in the field table, at `entry` bytes into the segment, and everything except its
- * dictionary.
+ * Writes everything in the column except its dictionary, and its entry in the field table, which is `entry`
+ * bytes into the segment.
  */
 export function putColumn(column: Column, rows: u32, sink: Sink, entry: u32): void {
   const type = column.type;

@@ -1,5 +1,5 @@
-// A hash table from (bytes, tag) to entries of a size chosen by the caller. It lives in scratch for one
-// kernel call and is never freed. Entries never move. The bytes of an entry after its key belong to the
+// A hash table that maps (bytes, tag) to entries of a size chosen by the caller. It lives in scratch for one
+// kernel call and is never freed. Entries never move. The bytes of an entry after its header belong to the
 // caller.
 //
 //   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
@@ -16,7 +16,7 @@ const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
 const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
-/** Small pieces of scratch, 4-aligned, without the rounding of scratch itself. In scratch. */
+/** Hands out small pieces of scratch, 4-aligned, without the rounding of scratch itself. In scratch. */
 @unmanaged
 export class Pool {
   at: usize;
@@ -45,11 +45,11 @@ export class KeyTable {
   slots: usize;
   mask: u32;
   count: u32;
-  entryBytes: u32; // whole entry, header included
-  keyBytes: u32; // bytes of all keys
+  entryBytes: u32; // size of a whole entry, header included
+  keyBytes: u32; // total bytes of all keys
 }
 
-/** Creates a table for about `expected` keys (a power of two). It grows. */
+/** Creates a table for about `expected` keys (a power of two). The table grows as needed. */
 export function tableCreate(pool: Pool, entryBytes: u32, expected: u32): KeyTable {
   const table = changetype<KeyTable>(scratch(offsetof<KeyTable>()));
   table.pool = pool;
@@ -114,7 +114,7 @@ export function tableFind(table: KeyTable, at: usize, length: u32, tag: u32): us
   return Mem.u32At(probe(table, at, length, tag, hashKey(at, length, tag)) + SLOT_ENTRY);
 }
 
-/** The entry of a key. A new one gets a copy of the key, and zeros after the header. */
+/** The entry of a key. If the key is new, its entry gets a copy of the key, and zeros after the header. */
 export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   const hash = hashKey(at, length, tag);
   const slot = probe(table, at, length, tag, hash);

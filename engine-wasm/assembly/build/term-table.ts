@@ -1,6 +1,6 @@
 // The postings of a segment while it is being built: one entry per (term, field), each with a stream of its
-// occurrences in chunks of scratch. Occurrences arrive by ascending row, and by ascending position within a
-// row.
+// occurrences in chunks of scratch. Occurrences must arrive in ascending order of row, and of position within
+// a row.
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
 //   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
@@ -8,8 +8,8 @@
 import { Mem } from "../memory/mem";
 import { KeyTable, Pool, tableCreate, tableEnter } from "./key-table";
 
-const TERM_NEXT_ROW: usize = 12; // u32, row of the newest posting + 1; 0 = none yet
-const TERM_POSITION: usize = 16; // u32, newest position
+const TERM_NEXT_ROW: usize = 12; // u32, row of the latest posting + 1; 0 = none yet
+const TERM_POSITION: usize = 16; // u32, latest position
 export const TERM_POSTINGS: usize = 20; // u32
 const TERM_OCCURRENCES: usize = 24; // u32
 const TERM_AT: usize = 28; // u32, write end of the stream
@@ -17,11 +17,12 @@ const TERM_END: usize = 32; // u32, end of the current chunk
 const TERM_LINK: usize = 36; // u32, where to write the address of the next chunk
 const TERM_CHUNK: usize = 40; // u32, bytes of the current chunk
 const TERM_MORE: usize = 44; // u32, address of the second chunk
-export const TERM_STEMMED: usize = 48; // u32, entry of the stem, see text-terms.ts
+export const TERM_STEMMED: usize = 48; // u32, entry of the term's stem, see text-terms.ts
 const TERM_INLINE: usize = 52; // the first chunk
 const INLINE_BYTES: usize = 16;
 const TERM_ENTRY_BYTES: u32 = 68;
-const CHUNK_BYTES_MAX: u32 = 1024; // chunks double up to this; each begins with u32 next
+// Chunks double in size up to this; each begins with u32 address of the next.
+const CHUNK_BYTES_MAX: u32 = 1024;
 
 export function termsCreate(pool: Pool): KeyTable {
   return tableCreate(pool, TERM_ENTRY_BYTES, 4096);
@@ -54,8 +55,8 @@ function append(pool: Pool, entry: usize, value: u64): void {
 }
 
 /**
- * Records one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its
- * entry.
+ * Records one occurrence of the term of `length` bytes at `at`; length 0 is the special empty term. Returns
+ * its entry.
  */
 export function termOccurs(
   terms: KeyTable,
@@ -70,7 +71,7 @@ export function termOccurs(
   return entry;
 }
 
-/** The same for an existing entry. */
+/** Like `termOccurs`, for an existing entry. */
 export function entryOccurs(terms: KeyTable, entry: usize, row: u32, position: u32): void {
   if (Mem.u32At(entry + TERM_LINK) == 0) {
     Mem.putU32(entry + TERM_AT, <u32>(entry + TERM_INLINE));
@@ -91,7 +92,9 @@ export function entryOccurs(terms: KeyTable, entry: usize, row: u32, position: u
   Mem.putU32(entry + TERM_OCCURRENCES, Mem.u32At(entry + TERM_OCCURRENCES) + 1);
 }
 
-/** Copies a term's stream to `to`, which needs streamBytesMax bytes. Returns its end. */
+/**
+ * Copies a term's stream to `to`, which must have room for streamBytesMax bytes. Returns the end of the copy.
+ */
 export function termStream(entry: usize, to: usize): usize {
   const last = <usize>Mem.u32At(entry + TERM_AT);
   let at = entry + TERM_INLINE;
@@ -109,7 +112,7 @@ export function termStream(entry: usize, to: usize): usize {
   return to + (last - at);
 }
 
-/** Upper bound on the bytes of a term's stream. */
+/** Upper bound on the size of a term's stream in bytes. */
 export function streamBytesMax(entry: usize): usize {
   return <usize>Mem.u32At(entry + TERM_POSTINGS) * 5 + <usize>Mem.u32At(entry + TERM_OCCURRENCES) * 5;
 }

@@ -1,5 +1,6 @@
 // The terms of a text in a segment being built: its tokens, the joined tokens, and the marker terms (layout
-// TERM_*) that its field asks for: stems, and the whole value as one word or as it is.
+// TERM_*) that its field requires: stems, and the whole value, either joined into one word or with its
+// spaces.
 
 import { stemTerm } from "../env";
 import {
@@ -21,22 +22,22 @@ import { KeyTable, tableEnter } from "./key-table";
 import { entryOccurs, TERM_STEMMED, termOccurs } from "./term-table";
 
 const SPACE: u32 = 0x20;
-const NO_STEM: u32 = 1; // in TERM_STEMMED: known to have no stem; 0 = not looked up
+const NO_STEM: u32 = 1; // in TERM_STEMMED: the term is known to have no stem; 0 = not looked up yet
 const STEM_HEAD: u32 = 2;
 const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
 const TERM_ROOM: usize = 128;
 
-/** Counts the terms of texts into the term table of a build. In scratch. */
+/** Records the terms of texts in the term table of a build. In scratch. */
 @unmanaged
 export class TextTerms {
   terms: KeyTable;
   tokens: Tokenizer;
   joined: JoinedTokens;
-  stem: usize; // the term of a stem
-  sku: usize; // terms of a whole value
+  stem: usize; // buffer for the term of a stem
+  sku: usize; // buffers for the terms of a whole value
   value: usize;
-  // Length of the whole value so far, TOO_LONG once it does not fit.
+  // Length of each term of the whole value so far, TOO_LONG if it does not fit.
   skuBytes: u32;
   valueBytes: u32;
 
@@ -52,7 +53,7 @@ export class TextTerms {
   }
 
   /**
-   * Counts a text's terms; its first token is at position `first`. Returns the position after the last token.
+   * Records a text's terms. Its first token has position `first`. Returns the position after the last token.
    */
   index(column: Column, field: u32, row: u32, at: usize, bytes: u32, first: u32): u32 {
     const terms = this.terms;
@@ -86,7 +87,7 @@ export class TextTerms {
     if (stemmed != NO_STEM) entryOccurs(this.terms, stemmed, row, position);
   }
 
-  /** Entry of the current token's stem. NO_STEM for a token with a digit, and for a stem that is too long. */
+  /** Entry of the current token's stem, or NO_STEM if the token has a digit or its stem is too long. */
   private stemEntry(language: u32, field: u32): u32 {
     const tokens = this.tokens;
     const stem = this.stem;
@@ -106,7 +107,7 @@ export class TextTerms {
     this.valueBytes = 1;
   }
 
-  /** Appends the current token to the forms of the whole value. */
+  /** Appends the current token to both terms of the whole value. */
   private extendWhole(): void {
     this.skuBytes = this.extended(this.sku, this.skuBytes);
     if (this.valueBytes > 1 && this.valueBytes < <u32>TERM_BYTES_MAX)

@@ -1,6 +1,6 @@
-// The distinct text values of dictionary columns while a segment is being built, and the order of any
-// column's distinct values: strings by (folded, raw) bytes, numbers ascending. In the end, it writes the
-// dictionary and the ordinals.
+// The distinct text values of dictionary columns while a segment is being built, and the sort order of any
+// column's distinct values: strings by (folded, raw) bytes, numbers ascending. Finally writes the dictionary
+// and the ordinals.
 
 import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "../layout";
 import { scratch } from "../memory/arena";
@@ -18,12 +18,12 @@ import { Sink, sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { Column, keepsValues } from "./build-schema";
 import { ENTRY_KEY, KeyTable, Pool, tableCreate } from "./key-table";
 
-const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length}; address 0 = just entered
+const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length} of the folding; address 0 = just entered
 const VALUE_ORDINAL: usize = 20; // u32
 const VALUE_NEXT: usize = 24; // u32, next value of the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
-/** Keys are (raw bytes, column number). */
+/** Creates a table whose keys are (raw bytes, column number). */
 export function valuesCreate(pool: Pool): KeyTable {
   return tableCreate(pool, VALUE_ENTRY_BYTES, 1024);
 }
@@ -32,7 +32,7 @@ export function valueIsNew(value: usize): bool {
   return Mem.u32At(value + VALUE_FOLDED) == 0;
 }
 
-/** Adds a new value of the table with its folding (copied) to its column. */
+/** Adds a new value of the table to its column, together with its folding, which is copied. */
 export function valueFirstSeen(
   values: KeyTable,
   value: usize,
@@ -100,7 +100,7 @@ export function orderValues(column: Column): usize {
   return keepsValues(column) ? orderStrings(column) : orderNumbers(column);
 }
 
-/** Position of a key that is among the records. */
+/** Position of a key in the records, which must contain it. */
 function placeOf(records: usize, count: u32, key: u64): u32 {
   let low: u32 = 0;
   let high = count;
@@ -117,7 +117,10 @@ function ordinalOf(column: Column, records: usize, cell: u64): u32 {
   return placeOf(records, column.valueCount, dictionaryKey(column.type, cell));
 }
 
-/** Writes ordinals and dictionary for the records returned by `orderValues`; `entry` as for putColumn. */
+/**
+ * Writes the ordinals and the dictionary for the records returned by `orderValues`. `entry` is the same as
+ * for putColumn.
+ */
 export function putDictionary(
   column: Column,
   records: usize,

@@ -1,16 +1,16 @@
-// The byte in which each term of a segment differs from the previous one. With it and the shared-prefix
-// bytes, a walk over the sorted terms (levenshtein.ts) knows which prefixes are siblings without reading the
-// terms.
+// The first byte in which each term of a segment differs from the previous term. From these bytes and the
+// shared-prefix lengths, a walk over the sorted terms (levenshtein.ts) knows which prefixes are siblings
+// without reading the terms.
 import { SEG_TERM_LCP } from "../layout";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";
 
-/** Writes u8 by term for the terms [from, to). */
+/** Writes u8 per term for the terms [from, to). */
 export function branchesAdd(segment: usize, branches: usize, from: u32, to: u32): void {
   const lcps = Seg.at(segment, SEG_TERM_LCP);
   for (let term = from; term < to; term++) {
     const shared = Mem.u8At(lcps + term);
-    const ends = shared >= Seg.termLength(segment, term); // in a damaged segment
+    const ends = shared >= Seg.termLength(segment, term); // only in a damaged segment
     Mem.putU8(branches + <usize>term, ends ? 0 : Mem.u8At(Seg.termAt(segment, term) + shared));
   }
 }

@@ -1,17 +1,17 @@
-// Compares 64 values of a single-valued column with one value. In most cases all of them are worse, so that
-// is checked first, without building masks. Rows without a value are compared too; the caller masks them out.
+// Compares 64 values of a single-valued column with one value. In most cases all 64 are worse, so that is
+// checked first, without building masks. Rows without a value are compared too; the caller masks them out.
 import { Mem } from "../memory/mem";
 
 /** Result of comparing 64 values with one value. */
 @unmanaged
 export class RowOrder {
-  /** Rows whose value comes after the given one (or before it, if not descending). */
+  /** Rows whose value is greater than the given value (or less, if not descending). */
   beyond: u64;
-  /** Rows whose value equals it. */
+  /** Rows whose value equals the given value. */
   equal: u64;
 }
 
-/** i32[64] at `at`. */
+/** Compares i32[64] at `at`. */
 export function orderInt32(at: usize, value: i32, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -33,7 +33,10 @@ export function orderInt32(at: usize, value: i32, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** u32[64] at `at`. Values in [first, end), which may be empty, are equal. */
+/**
+ * Compares u32[64] at `at`. All ordinals in [first, end), which may be empty, count as equal to the given
+ * value.
+ */
 export function orderOrdinals(at: usize, first: u32, end: u32, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -57,7 +60,7 @@ export function orderOrdinals(at: usize, first: u32, end: u32, descending: bool,
   order.equal = rowsEqual;
 }
 
-/** i64[64] at `at`. */
+/** Compares i64[64] at `at`. */
 export function orderInt64(at: usize, value: i64, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -79,7 +82,7 @@ export function orderInt64(at: usize, value: i64, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** f64[64] at `at`; -0 is 0. */
+/** Compares f64[64] at `at`. -0 counts as 0. */
 export function orderFloat(at: usize, value: f64, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -101,7 +104,7 @@ export function orderFloat(at: usize, value: f64, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** u8[64] at `at`: 0 is false, anything else is true. */
+/** Compares u8[64] at `at`: 0 is false, anything else is true. */
 export function orderBool(at: usize, value: bool, descending: bool, order: RowOrder): void {
   let ones: u64 = 0;
   for (let i: u32 = 0; i < 64; i += 16) {

@@ -1,11 +1,11 @@
 // Summary of a single-valued column, computed when a snapshot first names its segment, so that queries need
-// not read all values: the least and the largest value of each zone of rows, and a byte per row that
-// approximates its value. Values are compared as keys, ordered u64; strings by ordinal.
+// not read all values: the smallest and largest value in each zone of rows, and a byte per row that
+// approximates its value. Values are compared as keys, which are ordered u64; strings by ordinal.
 //
-//   zones:  { u64 least, u64 largest } by zone of ZONE_ROWS rows; the least is above the largest where no row has a value
-//   codes:  u8 by row, never falling with the value; means nothing for rows without one
-//   ranges: { u64 least, u64 largest } by code, of the rows that have a value
-//   bounds: u64 by code, except the first: the least key with that code
+//   zones:  { u64 least, u64 largest } per zone of ZONE_ROWS rows; least > largest if no row has a value
+//   codes:  u8 per row, never decreasing as the value grows; undefined for rows without a value
+//   ranges: { u64 least, u64 largest } per code, over the rows that have a value
+//   bounds: u64 per code, except the first: the smallest key with that code
 
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
@@ -19,27 +19,29 @@ const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
 const RANGE_BYTES: usize = 16;
 const CODES: u32 = 256;
-const SAMPLE_ROWS: u32 = 2048; // sample from which codes are assigned, about equally many rows to each
+const SAMPLE_ROWS: u32 = 2048; // sample size for choosing codes; about equally many rows get each code
 
-/** The column worth summarising, or 0. Booleans are bytes already. */
+/** The column of a field if it is worth summarising, else 0. Booleans already take only a byte. */
 export function summarisedColumn(segment: usize, field: usize): usize {
   const type = Field.type(field);
   if (isArrayType(type) || valueBytes(type) == 1) return 0;
   return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
 }
 
-/** Bytes of the zones of `rows` rows. */
+/** Size in bytes of the zones for `rows` rows. */
 export function zonesBytes(rows: u32): usize {
   return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
 }
-/** Bytes of the codes of `rows` rows; they are read 64 at a time. */
+/** Size in bytes of the codes for `rows` rows, which are read 64 at a time. */
 export function codesBytes(rows: u32): usize {
   return (<usize>rows + 63) & ~63;
 }
 export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
 export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
 
-/** Clears the zones and ranges of a column and assigns codes to values. Then rows can be added. */
+/**
+ * Clears the zones and ranges of a column and chooses the bounds of its codes. After that, rows can be added.
+ */
 export function columnBegin(
   type: u32,
   column: usize,
@@ -83,7 +85,7 @@ export function columnAdd(
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
-    // Without a branch, because the processor could not predict it.
+    // No branch, because the processor could not predict it.
     code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
   }
   return <u32>code;
@@ -120,7 +122,7 @@ function widen(range: usize, key: u64): void {
   if (key > Mem.u64At(range + 8)) Mem.putU64(range + 8, key);
 }
 
-/** The least and the largest key in the zone of a row. */
+/** The smallest and the largest key in the zone of a row. */
 export function zoneLeast(zones: usize, row: u32): u64 {
   return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES);
 }
@@ -129,15 +131,16 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 }
 
 const NO_CODE: u32 = 0xffff;
-const LOOKED_AT_SINGLY: u64 = 6; // check rows one by one up to this many of 64
-// Rows whose values must be read are collected first: they lie far apart, and the processor can fetch many at
-// a time.
+const LOOKED_AT_SINGLY: u64 = 6; // up to this many rows of 64 are checked one by one
+// Rows whose values must be read are collected first: the values are far apart, and the processor can fetch
+// many at a time.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets the rows of `to` whose key lies in [low, high], low <= high: by code, and by value where a code also
- * covers other keys. `among`: a bitset of the only rows that matter, or 0 for all.
+ * Sets in `to` the rows whose key lies in [low, high], low <= high. A row is decided by its code, or by its
+ * value if keys outside the range share the code. `among`: a bitset of the only rows that matter, or 0 if all
+ * rows do.
  */
 export function scanCodes(
   type: u32,
@@ -151,9 +154,9 @@ export function scanCodes(
   among: usize,
   to: usize,
 ): void {
-  let first = NO_CODE; // all rows with a code from here to `last` are in range
+  let first = NO_CODE; // all rows with codes from `first` to `last` are in range
   let last: u32 = 0;
-  let partial = NO_CODE; // some rows with these two codes are
+  let partial = NO_CODE; // rows with the codes `partial` and `other` may be in range
   let other = NO_CODE;
   for (let code: u32 = 0; code < CODES; code++) {
     const least = Mem.u64At(ranges + <usize>code * RANGE_BYTES);
@@ -175,7 +178,7 @@ export function scanCodes(
   const asked = scratch(ASKED_BYTES);
   let askedEnd = asked;
   for (let from: u32 = 0; from < rows; from += 64) {
-    // None at or beyond `rows`.
+    // No bit is set at or beyond `rows`.
     const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6));
     if (here == 0) continue;
     const at = codes + <usize>from;
@@ -204,7 +207,7 @@ export function scanCodes(
   addInside(type, column, asked, askedEnd, low, high, to);
 }
 
-/** Adds those of the rows [at, end), u32 each, whose key lies in [low, high]. */
+/** Adds the rows whose key lies in [low, high] from the list [at, end) of u32 rows. */
 function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, high: u64, to: usize): void {
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
@@ -216,7 +219,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
 }
 
 abstract class Codes {
-  /** Mask of the 64 codes at `at` that lie in a range. */
+  /** Mask of the 64 codes at `at` that lie in the range. */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
     return (
       Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |
@@ -224,7 +227,7 @@ abstract class Codes {
     );
   }
 
-  /** Mask of the 64 codes at `at` that equal one of two. */
+  /** Mask of the 64 codes at `at` that equal `one` or `other`. */
   @inline static are(at: usize, one: v128, other: v128): u64 {
     return (
       Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
@@ -232,7 +235,7 @@ abstract class Codes {
     );
   }
 
-  /** True if any of the 64 codes at `at` equals one of two. */
+  /** True if any of the 64 codes at `at` equals `one` or `other`. */
   @inline static anyIs(at: usize, one: v128, other: v128): bool {
     const low = v128.or(Codes.is(at, one, other), Codes.is(at + 16, one, other));
     const high = v128.or(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other));

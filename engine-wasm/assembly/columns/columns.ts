@@ -7,8 +7,8 @@ import { Mem } from "../memory/mem";
 /** A range of i32, i64 or f64, depending on `T`. NaN lies in no range. */
 export abstract class Range {
   /**
-   * One bit for each value in the 16 bytes at `at` that lies in the range whose bounds fill `lows` and
-   * `highs`.
+   * One bit per value in the 16 bytes at `at`, set if the value lies in the range whose bounds fill `lows`
+   * and `highs`.
    */
   @inline static lanes<T>(at: usize, lows: v128, highs: v128): u32 {
     const values = Mem.v128At(at);
@@ -31,7 +31,7 @@ export abstract class Range {
   }
 }
 
-/** Rows whose value lies in [low, high]. */
+/** Sets the rows whose value lies in [low, high]. */
 export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usize): void {
   const lows = v128.splat<T>(low);
   const highs = v128.splat<T>(high);
@@ -48,7 +48,7 @@ export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usiz
     if (Range.has<T>(values + <usize>from * sizeof<T>(), low, high)) Bits.add(to, from);
 }
 
-/** Rows whose u32 lies in [first, end). */
+/** Sets the rows whose u32 lies in [first, end). */
 export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, to: usize): void {
   const firsts = i32x4.splat(first);
   const spans = i32x4.splat(end - first);
@@ -67,7 +67,7 @@ export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, t
   }
 }
 
-/** Rows whose u8 is 0 (if `zero`) or not 0 (if `one`). */
+/** Sets the rows whose u8 is 0 (if `zero`) or not 0 (if `one`). */
 export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: usize): void {
   const zeros = i8x16.splat(zero ? -1 : 0);
   const ones = i8x16.splat(one ? -1 : 0);
@@ -83,7 +83,7 @@ export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: us
   for (; from < rows; from++) if (Mem.u8At(values + from) == 0 ? zero : one) Bits.add(to, from);
 }
 
-/** Rows whose u64 is equal to `hash`. */
+/** Sets the rows whose u64 equals `hash`. */
 export function scanHashes(hashes: usize, rows: u32, hash: u64, to: usize): void {
   const wanted = i64x2.splat(hash);
   let from: u32 = 0;

@@ -1,18 +1,18 @@
 // Scans a multi-valued column into a bitset. The elements of all rows are contiguous, so several are compared
-// at a time, and rows are looked up only for those that fit.
+// at a time, and rows are looked up only for the elements that match.
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Range } from "./columns";
 
-const SKIPPED: u32 = 64; // rows skipped at a time
+const SKIPPED: u32 = 64; // number of rows skipped at a time
 
 /** The elements of one column and the bitset that receives their rows. In scratch. */
 @unmanaged
 export class Elements {
   offsets: usize; // u32[rows + 1]
   rows: u32;
-  row: u32; // row of the last element that fitted
+  row: u32; // row of the last matching element
   to: usize;
 
   static make(offsets: usize, rows: u32, to: usize): Elements {
@@ -34,7 +34,7 @@ export class Elements {
     return Mem.u32At(this.offsets + ((<usize>this.rows) << 2));
   }
 
-  /** Adds the row of element `i`; elements come in order. */
+  /** Adds the row of element `i`. Calls must come in element order. */
   private addRowOf(i: u32): void {
     while (
       this.row + SKIPPED < this.rows &&
@@ -45,12 +45,12 @@ export class Elements {
     Bits.add(this.to, this.row);
   }
 
-  /** Adds the rows of the elements, starting at `i`, whose bits are set. */
+  /** Adds the rows of the elements whose bits are set in `mask`; bit 0 stands for element `i`. */
   private addRowsOf(mask: u32, i: u32): void {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }
 
-  /** Rows with an i32, i64 or f64 in [low, high]; none if either is NaN. */
+  /** Adds the rows with an i32, i64 or f64 in [low, high], which is empty if either bound is NaN. */
   scanRange<T>(values: usize, low: T, high: T): void {
     const lows = v128.splat<T>(low);
     const highs = v128.splat<T>(high);
@@ -62,7 +62,7 @@ export class Elements {
     for (; i < end; i++) if (Range.has<T>(values + <usize>i * sizeof<T>(), low, high)) this.addRowOf(i);
   }
 
-  /** Rows with a u32 in [first, limit). */
+  /** Adds the rows with a u32 in [first, limit). */
   scanOrdinals(ordinals: usize, first: u32, limit: u32): void {
     const firsts = i32x4.splat(first);
     const spans = i32x4.splat(limit - first);
@@ -76,7 +76,7 @@ export class Elements {
       if (Mem.u32At(ordinals + ((<usize>i) << 2)) - first < limit - first) this.addRowOf(i);
   }
 
-  /** Rows with a u64 equal to `hash`. */
+  /** Adds the rows with a u64 equal to `hash`. */
   scanHashes(hashes: usize, hash: u64): void {
     const wanted = i64x2.splat(hash);
     const end = this.end();

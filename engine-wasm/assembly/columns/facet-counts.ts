@@ -1,5 +1,5 @@
-// Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones),
-// 64 at a time.
+// Counts how often each value occurs in a set of rows, by ordinal. The rows are a bitset, or its complement
+// (`flip` all ones), read 64 at a time.
 import { NO_ORDINAL } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, lastMask } from "../memory/bitset";
@@ -8,16 +8,16 @@ import { Mem } from "../memory/mem";
 const ALL: u64 = 0xffffffffffffffff;
 
 const TABLES: usize = 4;
-const TABLED_VALUES: u32 = 2048; // with more values, consecutive rows rarely share one
-const TABLED_ROWS: u32 = 16; // minimum average rows per value
+const TABLED_VALUES: u32 = 2048; // with more values than this, consecutive rows rarely share one
+const TABLED_ROWS: u32 = 16; // minimum average number of rows per value
 
-/** Counts by ordinal, in one table or in several that `sum` adds up. In scratch. */
+/** Counts by ordinal, in one table or in several that `sum` combines. In scratch. */
 @unmanaged
 class CountTables {
   counts: usize; // u32 by ordinal: the first table
-  step: usize; // distance between two tables, 0 = only one
+  step: usize; // distance in bytes between two tables, 0 = only one
 
-  /** Adds all tables up in the first and returns it. */
+  /** Adds up all tables into the first, and returns it. */
   sum(values: u32): usize {
     const counts = this.counts;
     const step = this.step;
@@ -34,8 +34,8 @@ class CountTables {
 
 /**
  * Returns zeroed u32 counters by ordinal. NO_ORDINAL has a slot before the table, so that counting needs no
- * test for it. Where `rows` rows share few values, counting alternates between several tables, because adding
- * to one count repeatedly stalls on memory. Call `sum` after counting.
+ * test for it. If `rows` rows share few values, counting alternates between several tables, because adding to
+ * one count repeatedly stalls on memory. Call `sum` after counting.
  */
 export function countsOf(values: u32, rows: u32): CountTables {
   const bytes = (((<usize>values) << 2) + 31) & ~15;
@@ -45,7 +45,7 @@ export function countsOf(values: u32, rows: u32): CountTables {
   return tables;
 }
 
-/** Number of values with a count. */
+/** Number of values whose count is not 0. */
 export function countsAboveZero(counts: usize, values: u32): u32 {
   let lanes = i32x4.splat(0);
   let i: u32 = 0;
@@ -61,7 +61,7 @@ export function countsAboveZero(counts: usize, values: u32): u32 {
   return above;
 }
 
-/** The first value >= `ordinal` with a count, or `values` if there is none. */
+/** The first ordinal >= `ordinal` whose count is not 0, or `values` if there is none. */
 export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
   while (ordinal < values && Mem.u32At(counts + ((<usize>ordinal) << 2)) == 0) {
     ordinal++;
@@ -72,7 +72,7 @@ export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
 }
 
 abstract class Elements {
-  /** Counts some elements. `span`: u32 first, u32 end. */
+  /** Counts the elements of `span`: u32 first, u32 end. */
   @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {
     const end = ordinals + ((<usize>(span >> 32)) << 2);
     let at = ordinals + ((<usize>(<u32>span)) << 2);
@@ -90,13 +90,13 @@ function add(counts: usize, ordinal: u32): void {
   Mem.putU32(count, Mem.u32At(count) + 1);
 }
 
-/** The word of rows to count. */
+/** The 64 bits of word `word` of the rows to count. */
 function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
   const rest = Bits.word(bits, word) ^ flip;
   return flip != 0 && word + 1 == Bits.words(rows) ? rest & lastMask(rows) : rest;
 }
 
-/** Single-valued. */
+/** Counts a single-valued column. */
 export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
   const counts = tables.counts;
   const step = tables.step;
@@ -122,7 +122,7 @@ export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, ta
   }
 }
 
-/** `countRows` for u16 by row. */
+/** Like `countRows`, for u16 per row. */
 export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
   const counts = tables.counts;
   const step = tables.step;
@@ -148,7 +148,7 @@ export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, 
   }
 }
 
-/** Multi-valued; no row has a value twice. */
+/** Counts a multi-valued column in which no row has a value twice. */
 export function countElements(
   ordinals: usize,
   offsets: usize,
@@ -184,7 +184,10 @@ export function countElements(
   }
 }
 
-/** Multi-valued: a row counts once even if it has a value several times. Returns true if some row does. */
+/**
+ * Counts a multi-valued column so that each row counts once per value, even if it has the value several
+ * times. Returns true if some row has a value several times.
+ */
 export function countRowsOnce(
   ordinals: usize,
   offsets: usize,
@@ -194,7 +197,7 @@ export function countRowsOnce(
   rows: u32,
   counts: usize,
 ): bool {
-  const last = scratchZeroed((<usize>values) << 2); // by ordinal: the last row with it, + 1
+  const last = scratchZeroed((<usize>values) << 2); // u32 by ordinal: 1 + the last row with the value
   const words = Bits.words(rows);
   let repeats = false;
   for (let word: u32 = 0; word < words; word++) {

@@ -1,17 +1,18 @@
 // Many rows of a multi-valued facet field have the same values, such as all products of a category. Each
-// distinct set of values gets a number. A query counts the numbers and adds them up by value at the end.
+// distinct set of values gets a number. A query counts the rows per set number, and converts these counts to
+// counts per value at the end.
 //
-//   numbers: u16 by row      firstRows: u32 by number, a row with the set
+//   numbers: u16 per row      firstRows: u32 per number, a row with the set
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { countNumbers, countsOf } from "./facet-counts";
 
 const SAMPLE_ROWS: u32 = 4096;
-const ROWS_A_SET: u32 = 16; // minimum average
+const ROWS_A_SET: u32 = 16; // minimum average number of rows per set
 const SETS_MAX: u32 = 0x4000;
-const SLOTS: u32 = 0x10000; // of the hash table
+const SLOTS: u32 = 0x10000; // slots of the hash table
 
-/** Maximum number of sets that are numbered. */
+/** Maximum number of sets. Above it, sets are not numbered. */
 export function setsMost(rows: u32): u32 {
   return min(SETS_MAX, rows / ROWS_A_SET);
 }
@@ -26,7 +27,7 @@ export function setsLikely(ordinals: usize, offsets: usize, rows: u32): bool {
   return count > 0;
 }
 
-/** Numbers the sets of `rows` rows. Returns their count, or 0 if there are more than `setsMost`. */
+/** Numbers the sets of `rows` rows. Returns the number of sets, or 0 if there are more than `setsMost`. */
 export function numberSets(
   ordinals: usize,
   offsets: usize,
@@ -35,7 +36,7 @@ export function numberSets(
   firstRows: usize,
 ): u32 {
   const mark = scratchMark();
-  const slots = scratchZeroed((<usize>SLOTS) << 2); // u32 number + 1
+  const slots = scratchZeroed((<usize>SLOTS) << 2); // u32: set number + 1, 0 = empty
   const most = setsMost(rows);
   let count: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
@@ -82,14 +83,16 @@ function sameSet(ordinals: usize, offsets: usize, a: u32, b: u32): bool {
   return true;
 }
 
-/** u32 by number: how many of the `counted` rows have the set. */
+/**
+ * Returns u32 per set number: the number of rows with the set. `counted` is the total number of rows counted.
+ */
 export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, flip: u64, rows: u32): usize {
   const times = countsOf(sets, counted);
   countNumbers(numbers, bits, flip, rows, times);
   return times.sum(sets);
 }
 
-/** u32 by ordinal, from the count of each set. A row counts once for each of its values. */
+/** Returns u32 by ordinal, computed from the count of each set. A row counts once for each of its values. */
 export function countsOfSets(
   ordinals: usize,
   offsets: usize,

@@ -1,8 +1,8 @@
-// What a shard knows about a segment beyond its bytes, computed once, when a snapshot first names it: the
-// number of rows, deleted ones included, with each facet value, so that a query that matches most rows can
-// count the others and subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones
-// and codes of columns (column-summary.ts); branches of the dictionary (branches.ts); the minimum text length
-// of a field. Small segments have no summary: reading them is cheap.
+// Data about a segment that is not part of its bytes. A shard computes it once, when a snapshot first names
+// the segment: the number of rows (including deleted ones) with each facet value, so that a query that
+// matches most rows can count the others and subtract; numbers for the sets of values of multi-valued facets
+// (facet-sets.ts); zones and codes of columns (column-summary.ts); branches of the dictionary (branches.ts);
+// the minimum text length of a field. Small segments have no summary: reading them is cheap.
 //
 //   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
@@ -39,7 +39,10 @@ import { countRows, countRowsOnce, countsOf } from "./facet-counts";
 import { numberSets, setsLikely, setsMost } from "./facet-sets";
 
 const ROWS_LEAST: u32 = 1024;
-/** Minimum average number of rows per value. Other totals would cost more memory than they save time. */
+/**
+ * Minimum average number of rows per value. With fewer, totals would not save enough time to justify their
+ * memory.
+ */
 const ROWS_A_VALUE: u32 = 8;
 
 const HEAD_BYTES: usize = 16;
@@ -56,7 +59,7 @@ export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
 const AT_LEAST_NORM: usize = 44;
 const AT_NO_NORM: usize = 46;
-const STEP_ROWS: u32 = 0x8000; // rows of a column, or terms, per step
+const STEP_ROWS: u32 = 0x8000; // number of rows of a column, or of terms, per step
 
 function fieldAt(segment: usize, i: u32): usize {
   return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
@@ -67,8 +70,8 @@ function isFacet(segment: usize, field: usize): bool {
 }
 
 /**
- * Allocates a region for the summary of a segment, to be filled by `summariseStep`. Returns 0 if it needs
- * none. Ends all scratch.
+ * Allocates a region for the summary of a segment, to be filled by `summariseStep`. Returns 0 if the segment
+ * needs no summary. Ends all scratch.
  */
 export function summarise(segment: usize): usize {
   if (Seg.rows(segment) < ROWS_LEAST) return 0;
@@ -91,8 +94,8 @@ export function summarise(segment: usize): usize {
 }
 
 /**
- * Does the step with this number, 0, 1, 2 ..., each a small part of the work. Returns 0 after the last one,
- * or -STATUS_UNKNOWN_TYPE. Ends all scratch.
+ * Runs step number `step` (0, 1, 2 ...), a small part of the work. Returns 1, or 0 after the last step, or
+ * -STATUS_UNKNOWN_TYPE. Ends all scratch.
  */
 export function summariseStep(segment: usize, region: usize, step: u32): i32 {
   scratchReset(0);
@@ -115,21 +118,21 @@ function stepOf(segment: usize, region: usize, step: u32): i32 {
   return 1;
 }
 
-/** Adds one step's worth of terms, starting at `first`. Returns 0 after the last term. */
+/** Adds one step's share of terms, starting at `first`. Returns 0 after the last term, else 1. */
 function addTerms(segment: usize, branches: usize, first: u32): i32 {
   const terms = Seg.terms(segment);
   branchesAdd(segment, branches, first, min(terms, first + STEP_ROWS));
   return first + STEP_ROWS < terms ? 1 : 0;
 }
 
-/** Branches of the terms of a summarised segment, u8 by term, or 0 without a summary. */
+/** Branches of the terms of a segment, u8 per term, or 0 if it has no summary. */
 export function branchesOf(summary: usize): usize {
   return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
 
 /**
- * Assigns places to the tables of a field, starting at `end`; with `entry` 0 it only adds up their bytes.
- * Returns their end.
+ * Assigns places to the tables of a field, starting at `end`. If `entry` is 0, only computes the space they
+ * need. Returns the end of the tables.
  */
 function placeTables(segment: usize, field: usize, entry: usize, end: usize): usize {
   const rows = Seg.rows(segment);
@@ -149,13 +152,16 @@ function placeTables(segment: usize, field: usize, entry: usize, end: usize): us
   return place(entry, SUMMARY_SET_ROWS, end, (<usize>setsMost(rows)) << 2);
 }
 
-/** Places one table at `at`. Returns its end. */
+/** Places one table at `at`. Returns the end of the table. */
 function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
   if (entry != 0) Mem.putU32(entry + table, <u32>at);
   return at + ((bytes + 15) & ~15);
 }
 
-/** Records the least norm byte of the rows [from, to), and whether one has no value. Rows come in order. */
+/**
+ * Records the smallest norm byte of the rows [from, to), and whether any of them has no value. Rows come in
+ * order.
+ */
 function addNorms(norms: usize, entry: usize, from: u32, to: u32): void {
   if (norms == 0) return;
   let least: u32 = from == 0 ? 255 : Mem.u16At(entry + AT_LEAST_NORM);
@@ -209,7 +215,7 @@ function fillFacet(segment: usize, field: usize, region: usize, entry: usize): v
   if (totals != 0) Mem.copy(totals, counts, (<usize>values) << 2);
 }
 
-/** A slot's field in a summary (0: none), or 0. */
+/** A slot's field entry in `summary`, or 0 if there is no summary or it lacks the slot. */
 export function summaryOfSlot(summary: usize, slot: u32): usize {
   if (summary == 0) return 0;
   const count = Mem.u32At(summary);
@@ -220,12 +226,12 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
   return 0;
 }
 
-/** False if a row may have a value twice. */
+/** True if no row is known to have a value twice; false if unknown. */
 export function hasNoRepeats(entry: usize): bool {
   return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
 }
 
-/** The least norm byte of the rows with a value in a text field; 0 if unknown. */
+/** The smallest norm byte of the rows with a value in a text field, or 0 if unknown. */
 export function leastNormOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u16At(entry + AT_LEAST_NORM);
 }
@@ -235,12 +241,12 @@ export function allHaveNorms(entry: usize): bool {
   return entry != 0 && Mem.u16At(entry + AT_NO_NORM) == 0;
 }
 
-/** Number of numbered sets of values, 0 if they are not numbered. */
+/** Number of numbered sets of values, 0 if the field's sets are not numbered. */
 export function setsOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
 }
 
-/** Address of a field's table SUMMARY_*, or 0 if there is none. */
+/** Address of a field's table (SUMMARY_*), or 0 if the field does not have it. */
 export function summaryTable(summary: usize, entry: usize, table: usize): usize {
   if (entry == 0 || Mem.u32At(entry + table) == 0) return 0;
   return summary + <usize>Mem.u32At(entry + table);

@@ -1,5 +1,5 @@
-// Runs a filter of a search program on one segment. Each operation pushes a bitset of rows onto a stack.
-// Scans write whole words; the field's "present" bitset removes rows without a value.
+// Runs one of a search program's filters on one segment. Each operation pushes a bitset of rows onto a stack.
+// Scans write whole words; the field's "present" bitset then removes rows without a value.
 
 import { scanCodes, summarisedColumn } from "../columns/column-summary";
 import { floatValueKey, scanIntegerElements, scanIntegers } from "../columns/column-values";
@@ -32,7 +32,7 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { PhraseReader } from "./phrase";
 
-/** Runs the filters of one search, one at a time on one segment. In scratch. */
+/** Runs the filters of one search, one filter on one segment at a time. In scratch. */
 @unmanaged
 export class Filters {
   phrase: PhraseReader;
@@ -40,7 +40,7 @@ export class Filters {
   summary: usize;
   among: usize; // bitset: only these rows matter, 0 = all
   rows: u32;
-  field: usize; // entry of the operation's slot, 0 = no document has a value
+  field: usize; // field entry of the operation's slot, 0 = no document has a value
 
   static make(phrase: PhraseReader): Filters {
     const made = changetype<Filters>(scratchZeroed(offsetof<Filters>()));
@@ -49,8 +49,8 @@ export class Filters {
   }
 
   /**
-   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary`: that of the
-   * segment, or 0. `someRows`: a bitset of the only rows that matter, or 0 for all.
+   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary`: the summary
+   * of the segment, or 0. `someRows`: a bitset of the only rows that matter, or 0 if all rows do.
    */
   rowsOf(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
     const operationCount = filter.count;
@@ -59,7 +59,7 @@ export class Filters {
     this.among = someRows;
     this.rows = Seg.rows(filtered);
     if (operationCount == 0) return 0;
-    let stack: usize = 0; // the bitsets lie one after the other
+    let stack: usize = 0; // the bitsets are contiguous
     const step = (Bits.bytes(this.rows) + 15) & ~15;
     let depth: i32 = 0;
     let deepest: i32 = 0;
@@ -84,7 +84,7 @@ export class Filters {
         this.runLeaf(operation, top);
       }
     }
-    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // there may have been no earlier operation
+    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // it may not have been written yet
     return stack;
   }
 
@@ -123,7 +123,7 @@ export class Filters {
     }
   }
 
-  /** Elements of the current field; their rows are written to `to`. */
+  /** Elements of the current field, set up to write their rows to `to`. */
   private elements(to: usize): Elements {
     return Elements.make(Field.offsets(this.segment, this.field), this.rows, to);
   }
@@ -132,7 +132,9 @@ export class Filters {
     bitsAnd(to, Field.present(this.segment, this.field), this.rows);
   }
 
-  /** Sets the rows with keys in [low, high] using the field's codes. Returns false if it has none. */
+  /**
+   * Sets the rows with keys in [low, high] using the field's codes. Returns false if the field has no codes.
+   */
   private scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
     const entry = summaryOfSlot(this.summary, Mem.u16At(this.field + FIELD_SLOT));
     const codes = summaryTable(this.summary, entry, SUMMARY_CODES);

@@ -1,6 +1,6 @@
 // Finds rows with terms in a given order in one field: adjacent (phrases), or in sequence inside one element
 // (the filter on tokens). Leapfrogs over the posting lists to find rows with all terms, and reads positions
-// only for those.
+// for those rows only.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -13,23 +13,24 @@ import { CURSOR_BYTES, Cursor, cursorAddTo, cursorSeek, listOpen, TERMINATED } f
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** No further position in the row. */
+/** Returned if the row has no further position. */
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
-const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
+// The positions of one term: u32 index of the first, u32 end index, u32 index of the next.
+const RUN_BYTES: usize = 12;
 
-/** The terms of one phrase in one field of one segment; reopened for each. In scratch. */
+/** Reads one phrase in one field of one segment at a time; `open` moves to the next. In scratch. */
 @unmanaged
 export class PhraseReader {
   positions: Positions;
   segment: usize;
   cursors: usize;
   count: u32;
-  lead: u32; // the term with the shortest list
+  lead: u32; // index of the term with the shortest list
   runs: usize;
   rowsFound: u32;
-  elementCursor: Cursor; // of the empty term, whose positions are the element starts
+  elementCursor: Cursor; // list of the empty term, whose positions are the element starts
 
   static make(): PhraseReader {
     return changetype<PhraseReader>(scratchZeroed(offsetof<PhraseReader>()));
@@ -43,7 +44,7 @@ export class PhraseReader {
     return this.runs + <usize>i * RUN_BYTES;
   }
 
-  /** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
+  /** Adds to `bits` the rows with these terms at consecutive positions of the slot. */
   addRows(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
     const mark = scratchMark();
     if (this.open(from, terms, termCount, slot)) {
@@ -53,7 +54,7 @@ export class PhraseReader {
     scratchRewind(mark);
   }
 
-  /** Adds the rows with these terms in this order in one element of the slot to `bits`. */
+  /** Adds to `bits` the rows with these terms in this order inside one element of the slot. */
   addRowsInOrder(from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize): void {
     const mark = scratchMark();
     if (this.open(from, terms, termCount, slot)) {
@@ -68,8 +69,8 @@ export class PhraseReader {
   }
 
   /**
-   * Opens a cursor on each term's list in the slot. Returns false if a term has none. Call it before asking
-   * for rows and places.
+   * Opens a cursor on each term's list in the slot. Returns false if a term has no list there. Must be called
+   * before any rows or positions are read.
    */
   open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
     this.segment = from;
@@ -97,7 +98,7 @@ export class PhraseReader {
     return this.cursorAt(0);
   }
 
-  /** Puts a cursor on a term's list in one slot. Returns false if there is none. */
+  /** Opens a cursor on a term's list in one slot. Returns false if there is no such list. */
   private openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
     const term = termLowerBound(this.segment, at, length);
     if (!termIs(this.segment, term, at, length)) return false;
@@ -111,7 +112,7 @@ export class PhraseReader {
     return false;
   }
 
-  /** Visits the rows with all terms. */
+  /** Visits the rows with all terms and adds the matching ones to `bits`. */
   private leap(bits: usize, ordered: bool, hasElements: bool): void {
     for (let row = this.nextRow(0); row != TERMINATED; row = this.nextRow(row + 1)) {
       if (this.standsAt(row, ordered, hasElements)) Bits.add(bits, row);
@@ -149,7 +150,7 @@ export class PhraseReader {
     return true;
   }
 
-  /** Looks for one match in the row. */
+  /** True if the row has at least one match. */
   private standsAt(row: u32, ordered: bool, hasElements: bool): bool {
     const positions = this.positions;
     if (!this.readRow()) return false;
@@ -166,7 +167,7 @@ export class PhraseReader {
     return false;
   }
 
-  /** Moves a term's run to its first position >= from. Returns NOWHERE if there is none. */
+  /** Moves a term's run to its first position >= from. Returns that position, or NOWHERE if there is none. */
   private advance(i: u32, from: u32): u32 {
     const positions = this.positions;
     const run = this.runAt(i);
@@ -197,7 +198,10 @@ export class PhraseReader {
     return NOWHERE;
   }
 
-  /** True if the earliest occurrences are in sequence, all in [from, to). Runs only move forward. */
+  /**
+   * True if the terms' earliest occurrences at or after `from` are in sequence and all before `to`. Runs only
+   * move forward.
+   */
   private inOrder(from: u32, to: u32): bool {
     for (let i: u32 = 0; i < this.count; i++) {
       const position = this.advance(i, from);
