@@ -10,7 +10,7 @@ export const EXIT_SOME_REJECTED = 1;
 export const EXIT_DAMAGED = 1;
 export const EXIT_FAILED = 2;
 
-/** A failure the user can act on. The message is one line and is printed as it is, without a stack trace. */
+/** A failure that the user can act on. The message is one line and is printed without a stack trace. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }

@@ -12,7 +12,7 @@ import type { SuggestedQuery } from "./suggested-queries.js";
 
 export interface Hit {
   readonly winner: Winner;
-  /** In UTF-8. */
+  /** The document's id in UTF-8. */
   readonly id: Uint8Array;
   /** The projected document as a JSON object. */
   readonly document: Uint8Array;
@@ -32,7 +32,7 @@ export interface AiContext {
   readonly original_query: string;
   readonly rewritten_query: string;
   readonly intent: string;
-  /** A sentence for the shopper. */
+  /** A message for the shopper. */
   readonly user_message: string;
   readonly alternative_queries: readonly string[];
   readonly confidence: string;

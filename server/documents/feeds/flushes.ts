@@ -4,8 +4,8 @@
 const FLUSH = new Uint8Array(0);
 
 /**
- * The chunks, with an empty one after about every `ms` without data, which tells readers to use their partial
- * blocks.
+ * Yields the chunks, and an empty chunk after about every `ms` milliseconds without data, so that readers use
+ * their partial blocks.
  */
 export async function* withFlushes(
   chunks: AsyncIterable<Uint8Array>,

@@ -160,7 +160,7 @@ export interface KnownExpansions {
   readonly statistics: Statistics | null;
   /** Answers in the order of the program's words. */
   readonly words: readonly (KnownWord | null)[];
-  /** What must be asked of the shards. */
+  /** The words and suspects to look up in the shards. */
   readonly missing: ExpandProgram;
 }
 

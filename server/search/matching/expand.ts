@@ -50,7 +50,7 @@ interface Literal {
   readonly variants: readonly FoundVariant[];
   /** Per word, the result of `knownFrequency`. */
   readonly known: readonly number[];
-  /** Additional variants: splits of the words that no document has. */
+  /** Additional variants: splits of each word that no document contains. */
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
@@ -95,7 +95,7 @@ const DOUBTED_TYPOS = 1;
  */
 const DOUBT_MAX = 30;
 
-/** Looks up words globally for one query and one snapshot. Keeps nothing between queries. */
+/** Looks up words in all shards for one query and one snapshot. Keeps nothing between queries. */
 export class WordExpander {
   readonly #plan: QueryPlan;
   readonly #dictionaries: Asked;

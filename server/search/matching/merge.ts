@@ -63,7 +63,7 @@ export function* mergingOfResults(
   };
 }
 
-/** Takes the rows of the window in order. */
+/** Merges the rows of the requested window in order. */
 export function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],

@@ -22,7 +22,7 @@ export interface ValueRules {
   readonly words: readonly SearchWord[];
   /** Numbers of the stemmers of the searched fields. */
   readonly languages: readonly number[];
-  /** True if a value that starts with such another form also counts as starting with the input. */
+  /** True if a value that starts with another form of a word also counts as starting with the input. */
   readonly otherForms: boolean;
   /** Longer values are running text, unsuitable for a search box. */
   readonly bytesMax: number;
@@ -110,7 +110,7 @@ export class ValueChooser {
   }
 }
 
-/** Like `choose`, but compares with the words of the input as typed. */
+/** Judges a value by the words of the input exactly as typed. */
 export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
   const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
   const last = typed.pop();

@@ -1,6 +1,6 @@
-// Has queries interpreted by a language model, on an OpenAI-compatible server that the tenant chose. Asks
-// once, waits no longer than the configured timeout, and caches answers. An answer is only a claim:
-// endpoint-answer.ts validates it.
+// Asks a language model to interpret queries, on an OpenAI-compatible server that the tenant chose. Sends one
+// request per query, waits no longer than the configured timeout, and caches answers. An answer is only a
+// claim: endpoint-answer.ts validates it.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -15,7 +15,7 @@ import type { QueriedIndex } from "../matching/queried-index.js";
 import { type Claim, questionOf, readClaim } from "./endpoint-answer.js";
 import type { IndexFacts } from "./facts.js";
 
-/** Maximum cached answers of language models. */
+/** Maximum number of cached answers. */
 const ANSWERS_MAX = 1_000;
 
 /**
