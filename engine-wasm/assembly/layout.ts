@@ -1,6 +1,6 @@
-// Every number the engine shares with the outside: byte offsets of a segment, codes of the binary
-// query programs, status codes. Compiled by asc and by tsc, so it holds only `export const N = <int>`.
-// The pictures are in docs/FORMATS.md. ON DISK numbers are never renumbered.
+// Every number that the engine shares with the outside: byte offsets of a segment, codes of the binary query
+// programs, status codes. Compiled by asc and by tsc, so it contains only `export const N = <int>`.
+// docs/FORMATS.md has the drawings. ON DISK numbers never change.
 
 // --- Segment header (ON DISK). All offsets are u32, relative to the segment's first byte, 8-aligned.
 export const SEGMENT_MAGIC = 0x47534b53; // "SKSG"
@@ -36,7 +36,7 @@ export const FIELD_DICTIONARY = 24; // -> dictionary of the distinct values (FAC
 export const FIELD_HASHES = 28; // -> u64[elements], hash of the folded value (string without dictionary)
 export const FIELD_ELEMENTS = 32; // u32, number of elements (rows for single-valued fields)
 export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fields)
-export const FIELD_LENGTHS = 40; // f64, decoded lengths of all rows summed (text fields)
+export const FIELD_LENGTHS = 40; // f64, sum of the decoded lengths of all rows (text fields)
 export const FIELD_ENTRY_BYTES = 48;
 
 // --- Types of fields (ON DISK). A type's bit in a mask is 1 << its number.
@@ -50,7 +50,7 @@ export const TYPE_INT32S = 6;
 export const TYPE_FLOATS = 7;
 export const TYPE_COUNT = 8; // types are numbered without gaps
 export const STRING_TYPES = (1 << TYPE_STRING) | (1 << TYPE_STRINGS);
-// The other numbers are integers, bool included.
+// All other numeric types are integers, including bool.
 export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS);
 export const LONG_TYPES = 1 << TYPE_INT64; // integers that a JavaScript number cannot hold
 export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE_FLOATS);
@@ -88,17 +88,17 @@ export const LIST_TAIL_BYTES = 8;
 export const TERM_BYTES_MAX = 120;
 export const ELEMENT_GAP = 8; // positions between two elements of a string[]
 
-// Incremented when a text yields other terms than before; indexes are then rebuilt.
+// Incremented when texts yield different terms than before; indexes are then rebuilt.
 export const ANALYSIS_VERSION = 2;
 
-// --- Marker terms (ON DISK): dictionary terms that stand for no token of a text. No token begins with a byte
+// --- Marker terms (ON DISK): dictionary terms that are not tokens of a text. No token begins with a byte
 // below TERM_TEXT, so marker terms come first. None is longer than TERM_BYTES_MAX.
-export const TERM_STEM = 0x01; // then TERM_LANGUAGE + language number, then a token's stem
-export const TERM_SKU = 0x02; // then all tokens of a value, joined
-export const TERM_VALUE = 0x03; // then all tokens of a value, separated by single spaces
+export const TERM_STEM = 0x01; // followed by TERM_LANGUAGE + language number, then a token's stem
+export const TERM_SKU = 0x02; // followed by all tokens of a value, joined
+export const TERM_VALUE = 0x03; // followed by all tokens of a value, separated by single spaces
 export const TERM_TEXT = 0x20; // tokens of a text start with this byte or a larger one
 export const TERM_LANGUAGE = 0x20;
-export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
+export const LANGUAGE_NUMBER_MAX = 0x5f; // 0 = the field has no language
 
 // --- Snapshot: the input of a query. u32 count, then count x {u32 segment, u32 live, u32 summary, u32
 // codes}. live = 0: all rows live, else -> u64 bitset. summary = 0: none, else -> the output of `summarise`.
@@ -106,7 +106,7 @@ export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
 export const SNAP_ENTRY_BYTES = 16;
-export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge are a snapshot without summaries and codes
+export const MERGE_ENTRY_BYTES = 8; // inputs of a merge are like a snapshot without summaries and codes
 
 // --- First fields of programs and results.
 export const PROGRAM_VERSION = 6;
@@ -118,17 +118,17 @@ export const PROGRAM_COMPANY = 4;
 export const WORD_EXACT = 1; // expand flags
 export const WORD_PREFIX = 2;
 export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
-export const WORD_INFIX = 8; // longer terms that contain the word
-export const WORD_INSIDE = 16; // the same, except terms that start with it
-export const PREFIX_TERMS_LISTED = 64; // an expansion lists at most this many terms of a prefix
-export const INFIX_TERMS_LISTED = 256; // and of the terms that contain a word, shortest first
+export const WORD_INFIX = 8; // find longer terms that contain the word
+export const WORD_INSIDE = 16; // like WORD_INFIX, except terms that start with the word
+export const PREFIX_TERMS_LISTED = 64; // maximum number of terms that an expansion lists for a prefix
+export const INFIX_TERMS_LISTED = 256; // the same for terms that contain a word, shortest first
 
-// Words of a company program, and also candidates: each word takes a bitset of rows.
+// Maximum number of words, and of candidates, in a company program: each word takes a bitset of rows.
 export const COMPANY_WORDS_MAX = 64;
 
 export const MATCH_ALL = 0;
-export const MATCH_ANY = 1; // rows with every word first
-export const MATCH_BY_SCORE = 2; // one word is enough, and only the score decides
+export const MATCH_ANY = 1; // rows with every word come first
+export const MATCH_BY_SCORE = 2; // one word is enough, and only the score counts
 
 export const TERM_WHOLE = 0;
 export const TERM_PREFIX = 1;
@@ -142,33 +142,33 @@ export const ALT_JOINED = 5;
 export const ALT_SPLIT = 6;
 export const ALT_INFIX = 7;
 
-export const ALTERNATIVE_NEAR = 1; // flags: its positions count for closeness
-export const ALTERNATIVE_EXACT = 2; // the word counts as written
-export const ALTERNATIVE_SEQUENCE = 4; // its terms must be adjacent
-export const ALTERNATIVE_INFIX = 8; // it matches in slots with SLOT_INFIX only
+export const ALTERNATIVE_NEAR = 1; // flags: positions count for closeness
+export const ALTERNATIVE_EXACT = 2; // counts as the word as written
+export const ALTERNATIVE_SEQUENCE = 4; // terms must be adjacent
+export const ALTERNATIVE_INFIX = 8; // matches only in slots with SLOT_INFIX
 
 export const SLOT_INFIX = 1; // flag of a queried slot
 
 export const BONUS_TERMS_MAX = 256;
 export const RULES_MAX = 256;
-export const RULE_HIDE = 0; // effects
+export const RULE_HIDE = 0; // effects of rules
 export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
 export const RULE_KEEP = 3;
 
-export const PLACE_STARTS = 1; // the place bonus a row got; 0: none
+export const PLACE_STARTS = 1; // the place bonus of a row; 0 = none
 export const PLACE_WHOLE = 2;
 
-export const NEAR_NONE = 0; // effect of neighbours: there are none
-export const NEAR_ADDED = 1; // their points are added to the relevance
-export const NEAR_FIRST = 2; // they come before all other rows
+export const NEAR_NONE = 0; // effect of neighbours: no neighbours
+export const NEAR_ADDED = 1; // points are added to the relevance
+export const NEAR_FIRST = 2; // neighbours come before all other rows
 
-export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it is found even without the words
+export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: matches even without the words
 
-export const ROW_MATCHED = 1; // flags of a row in a result: its words match
+export const ROW_MATCHED = 1; // flags of a row in a result: the words match
 export const ROW_PINNED = 2;
-export const ROW_NEIGHBOUR = 4; // it is a neighbour with NEIGHBOUR_MATCHES
-export const ROW_HAS_WORD = 8; // and has at least one of the words
+export const ROW_NEIGHBOUR = 4; // the row is a neighbour with NEIGHBOUR_MATCHES
+export const ROW_HAS_WORD = 8; // such a neighbour also has at least one of the words
 
 export const OP_ALL = 0; // filter operations, postfix
 export const OP_AND = 1;
@@ -180,7 +180,7 @@ export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
 export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in this order in one element
 export const OP_IDS = 8; // u32 count, count x u64 id hash
 
-export const FACET_SHARE = 0x80000000; // with the limit of a facet: return a shard's share of it
+export const FACET_SHARE = 0x80000000; // bit of a facet's limit: return the shard's share of the facet
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;
@@ -191,7 +191,7 @@ export const SORT_CLASS = 3;
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
 export const STATUS_DAMAGED = 2; // inconsistent segment bytes
-export const STATUS_UNKNOWN_TYPE = 3; // the kernel does not know a field's type
+export const STATUS_UNKNOWN_TYPE = 3; // a field has a type that the kernel does not support
 
 // --- Status codes of one document.
 export const DOC_OK = 0;
@@ -201,7 +201,7 @@ export const DOC_NO_ID = 3;
 export const DOC_BAD_ID = 4;
 export const DOC_LONE_SURROGATE = 5;
 export const DOC_TOO_DEEP = 6;
-export const DOC_WRONG_TYPE = 7; // of the field named by the slot
+export const DOC_WRONG_TYPE = 7; // type error in the field that the slot names
 export const DOC_OUT_OF_RANGE = 8;
 export const DOC_MISSING_FIELD = 9;
 export const DOC_BAD_EMBEDDING = 10;
@@ -213,15 +213,15 @@ export const ID_BYTES_MAX = 512;
 // --- Documents that the build kernel refused, as listed in its result.
 export const REFUSED_INDEX = 0; // u32, position in the input
 export const REFUSED_CODE = 4; // u32, DOC_*
-export const REFUSED_SLOT = 8; // u32, 0xffffffff when no field is to blame
+export const REFUSED_SLOT = 8; // u32, 0xffffffff if the error is not in a field
 export const REFUSED_AT = 12; // u32, byte position in the document
 export const REFUSED_BYTES = 16;
 
-// --- Result of splitting a batch body or a piece of an NDJSON stream. Positions count from the first byte.
-// Decoded ids and names lie in the kernel's input, in place of the text they came from.
+// --- Result of splitting a batch body or a piece of an NDJSON stream. Positions are relative to the first
+// byte of the input. Decoded ids and names replace their original text in the kernel's input.
 export const DOC_ID_ONLY = 12; // the element is a string: an id to delete
 export const SPLIT_STATUS = 0; // u32, DOC_* of the whole body
-export const SPLIT_AT = 4; // u32, position of the trouble
+export const SPLIT_AT = 4; // u32, position of the error
 export const SPLIT_CONSUMED = 8; // u32, bytes that need not be sent again (NDJSON)
 export const SPLIT_MEMBERS = 12; // u32, top-level members (batch body)
 export const SPLIT_MEMBERS_AT = 16; // u32, -> member entries, relative to the result's first byte
@@ -232,7 +232,7 @@ export const SPLIT_HEADER_BYTES = 32;
 export const SPLIT_DOC_START = 0; // u32
 export const SPLIT_DOC_END = 4; // u32
 export const SPLIT_DOC_STATUS = 8; // u32, DOC_*
-export const SPLIT_DOC_AT = 12; // u32, position of the trouble
+export const SPLIT_DOC_AT = 12; // u32, position of the error
 export const SPLIT_DOC_ID = 16; // u32, position of the decoded id
 export const SPLIT_DOC_ID_BYTES = 20; // u32
 export const SPLIT_DOC_HASH = 24; // u64, hash of the id
@@ -240,25 +240,24 @@ export const SPLIT_DOC_BYTES = 32;
 
 export const MEMBER_NAME = 0; // u32, position of the decoded name
 export const MEMBER_NAME_BYTES = 4; // u32
-export const MEMBER_START = 8; // u32, of the opening quote of the name
+export const MEMBER_START = 8; // u32, position of the name's opening quote
 export const MEMBER_VALUE = 12; // u32
 export const MEMBER_VALUE_END = 16; // u32
 export const MEMBER_KIND = 20; // u32: 0 null, 1 false, 2 true, 3 number, 4 string, 5 array, 6 object
 export const MEMBER_BYTES = 32;
 
-// --- Tokens reported by the analyse kernel, each followed by its term. A joined token comes right after its
-// last part.
+// --- Tokens reported by the analyse kernel, each followed by its term. A joined token follows its last part.
 export const TOKEN_START = 0; // u32
 export const TOKEN_END = 4; // u32
-export const TOKEN_POSITION = 8; // u32, number of the token; of a joined token, that of its first part
-export const TOKEN_PARTS = 12; // u32, 1, or how many tokens are joined
+export const TOKEN_POSITION = 8; // u32, number of the token; for a joined token: of its first part
+export const TOKEN_PARTS = 12; // u32, number of tokens joined; 1 = not joined
 export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
-export const JOIN_PARTS_MAX = 6; // longer runs of neighbours are not joined
-export const JOIN_NONE = 0; // effect of a code point between two tokens
-export const JOIN_WORDS = 1; // joins them unless the whole run is numbers
-export const JOIN_ALL = 2; // joins them
+export const JOIN_PARTS_MAX = 6; // longer runs of tokens are not joined
+export const JOIN_NONE = 0; // whether a code point joins the tokens around it
+export const JOIN_WORDS = 1; // joins them unless the run contains only numbers
+export const JOIN_ALL = 2; // always joins them
 
 // --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a
 // separator.
@@ -275,7 +274,7 @@ export const FOLD_BYTES_AT = 8; // u32, length of the whole table
 export const FOLD_ENTRIES_AT = 12; // u32, -> u32[] entries
 export const FOLD_POOL_AT = 16; // u32, -> UTF-8 bytes of the foldings
 export const FOLD_GROWTH_AT = 20; // u32, a text's folding is at most this many times as long
-export const FOLD_UNICODE_AT = 24; // u32, ten times the Unicode version it was made from
+export const FOLD_UNICODE_AT = 24; // u32, ten times the Unicode version of the table
 export const FOLD_STAGE1_AT = 28; // the block numbers start here
 export const FOLD_BLOCK_SHIFT = 6;
 export const FOLD_LENGTH_SHIFT = 3;
@@ -290,8 +289,8 @@ export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, els
 export const CLASS_VOICING = 6; // belongs to the ideograph (kana, Thai ...) before it; ignored elsewhere
 
 // --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers and has length
-// 1; scale 0 and all numbers 0: no vector. All vectors are rotated (vector/rotation.ts).
-export const VECTOR_SIZE = 512; // numbers of a vector
+// 1. If scale and all numbers are 0, there is no vector. All vectors are rotated (vector/rotation.ts).
+export const VECTOR_SIZE = 512; // numbers per vector
 export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
 export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
 export const VECTOR_BYTES = 516;
@@ -305,33 +304,33 @@ export const MODEL_VERSION = 4;
 export const MODEL_BYTES = 8; // length of the whole model
 export const MODEL_TERMS = 12;
 export const MODEL_SLOTS = 16; // entries in the slot table
-export const MODEL_DOCUMENTS = 20; // in the training set
+export const MODEL_DOCUMENTS = 20; // documents in the training set
 export const MODEL_NUMBER = 24;
 export const MODEL_FLAGS = 28; // MODEL_ALIGNED
 export const MODEL_SLOT_TABLE = 32; // -> slot entries
 export const MODEL_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
 export const MODEL_TERM_BYTES = 40; // -> terms as in a segment, UTF-8, sorted by bytes
-export const MODEL_FACTORS = 44; // -> f32[terms], what a term's numbers are multiplied by
+export const MODEL_FACTORS = 44; // -> f32[terms], factor for a term's numbers
 export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
 export const MODEL_HEADER_BYTES = 64;
 
-export const MODEL_ALIGNED = 1; // flag: its vectors can be compared with those of the previous model
+export const MODEL_ALIGNED = 1; // flag: vectors can be compared with those of the previous model
 
-export const MODEL_SLOT = 0; // u16, slot of a field; entries ascend by it
-export const MODEL_SLOT_STEMMED = 2; // u8, 1: stems count, and terms with a digit
+export const MODEL_SLOT = 0; // u16, slot of a field; entries are in ascending order of slots
+export const MODEL_SLOT_STEMMED = 2; // u8, 1 = stems count, and so do terms with a digit
 export const MODEL_SLOT_WEIGHT = 4; // f32, weight of an occurrence
 export const MODEL_SLOT_BYTES = 8;
 
 export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors range from 0 to this
 export const MODEL_SLOTS_MAX = 256;
-export const DOCUMENT_TERMS_MAX = 64; // only the heaviest terms of a document count, up to this many
+export const DOCUMENT_TERMS_MAX = 64; // maximum number of terms that count in a document, heaviest first
 
-// --- Options of a training.
-export const TRAIN_NUMBER = 0; // u32, of the model
+// --- Options for training.
+export const TRAIN_NUMBER = 0; // u32, number of the model
 export const TRAIN_TERMS_MAX = 4; // u32
-export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to, 0: none
+export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to; 0 = none
 export const TRAIN_SLOTS = 12; // u32
-export const TRAIN_SLOTS_AT = 16; // slot entries as in a model
+export const TRAIN_SLOTS_AT = 16; // slot entries, as in a model
 
 // --- Codes region (ON DISK): the codes of a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows with
 // a code, then CODE_BYTES for each row. Bit i of a code (byte i >> 3, bit i & 7) is set if number i of the
@@ -341,8 +340,8 @@ export const CODES_ZERO = 4; // u32
 export const CODES_PRESENT = 8; // u64[ceil(rows / 64)]
 export const CODE_BYTES = 64;
 
-// --- A row in the answer to "which rows are nearest".
+// --- A row in the result of the kernel `nearest`.
 export const NEAREST_SEQ = 0; // f64
-export const NEAREST_DISTANCE = 8; // u32, bits in which its code differs from the query's
+export const NEAREST_DISTANCE = 8; // u32, number of bits that differ between the row's code and the query's
 export const NEAREST_ESTIMATE = 12; // f32, approximate cosine
 export const NEAREST_ROW_BYTES = 16;

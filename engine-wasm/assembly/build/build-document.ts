@@ -30,7 +30,7 @@ function clearColumn(column: Column): void {
   column.pending = 0;
 }
 
-/** Checks the documents of one build, one after the other. In scratch. */
+/** Checks the documents of one build, one after another. Allocated in scratch memory. */
 @unmanaged
 export class DocumentCheck {
   schema: Schema;
@@ -119,7 +119,7 @@ export class DocumentCheck {
     return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, this.embedding.refusedAt);
   }
 
-  /** True if the last document checked has a vector, which `embedding` has read. */
+  /** True if the last document checked has a vector, which `embedding` has then read. */
   get hasEmbedding(): bool {
     return this.schema.embeddingColumn.kind != JSON_NULL;
   }

@@ -36,7 +36,7 @@ import { Schema } from "./build-schema";
 import { ENTRY_KEY, ENTRY_TAG, KeyTable, tableEntries } from "./key-table";
 import { streamBytesMax, TERM_POSTINGS, termStream } from "./term-table";
 
-/** Writes the terms of one build. In scratch. */
+/** Writes the terms of one build. Allocated in scratch memory. */
 @unmanaged
 export class ListsWriter {
   schema: Schema;
@@ -44,7 +44,7 @@ export class ListsWriter {
   sink: Sink;
   records: usize; // sort records of the entries, in order
   next: u32; // index of the next record
-  previous: usize; // last entry written, 0 = none
+  previous: usize; // the last entry written; 0 = none
   lists: u32; // offset of the lists section
   stream: usize;
   buffer: usize;
@@ -61,7 +61,7 @@ export class ListsWriter {
     return made;
   }
 
-  /** Sorts the entries by (term, column) and takes all scratch needed to write the lists. */
+  /** Sorts the entries by (term, column) and allocates all scratch memory needed to write the lists. */
   order(): void {
     const terms = this.terms;
     const count = <usize>terms.count;

@@ -18,14 +18,14 @@ export class Column {
   type: u32;
   flags: u32;
   language: u32; // language of the field's text, 0 = none
-  rows: u32; // capacity of the arrays below, in rows
+  rows: u32; // row capacity of the arrays below
   elements: u32; // number of elements in the rows added so far
   capacity: u32; // capacity of `cells`, in elements
   cells: usize; // 8 bytes per element: i64, f64 bits, hash, or address of a dictionary value
   offsets: usize; // u32[rows + 1], arrays only
   present: usize; // bitset of the rows with a value
   norms: usize; // u8[rows]
-  values: usize; // text with dictionary: chain of its distinct values, newest first
+  values: usize; // text with a dictionary: linked list of its distinct values, newest first
   valueCount: u32;
   rawBytes: u32; // total raw bytes of the distinct values
   foldedBytes: u32;
@@ -44,7 +44,7 @@ const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 
-/** The fields of one build. In scratch. */
+/** The fields of one build. Allocated in scratch memory. */
 @unmanaged
 export class Schema {
   columnCount: u32;

@@ -71,7 +71,7 @@ class Build {
   schema: Schema;
   check: DocumentCheck;
   adder: RowAdder;
-  orders: usize; // u32 per column: its sorted values, 0 = none
+  orders: usize; // u32 per column: address of its sorted values; 0 = none
   sink: Sink;
   dictionary: DictionaryWriter;
   lists: ListsWriter;
@@ -150,7 +150,7 @@ class Build {
     return this.stage == STAGE_DONE ? <i32>this.result() : 0;
   }
 
-  /** Enters the next stage and restarts `index` at 0. */
+  /** Enters the given stage and restarts `index` at 0. */
   private enter(following: u32): void {
     this.stage = following;
     this.index = 0;
@@ -195,7 +195,7 @@ class Build {
     return true;
   }
 
-  /** Writes sequence numbers, then id hashes with their rows. */
+  /** Writes the sequence numbers, then the id hashes with their rows. */
   private putIds(): void {
     const sink = this.sink;
     const bytes = (<usize>this.rows) << 3;

@@ -40,7 +40,7 @@ function markPresent(column: Column, row: u32): void {
   Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
 }
 
-/** Adds the documents of one build, row by row. In scratch. */
+/** Adds the documents of one build, row by row. Allocated in scratch memory. */
 @unmanaged
 export class RowAdder {
   terms: KeyTable;
@@ -91,7 +91,7 @@ export class RowAdder {
     return foldValue(at, bytes, this.folding);
   }
 
-  /** The cell of a text value: the address of its dictionary entry, or the hash of its folding. */
+  /** The cell of a text value: the address of its dictionary entry, or the hash of the folded value. */
   private textCell(column: Column, field: u32, at: usize, bytes: u32): u64 {
     if (!keepsValues(column)) {
       const length = this.foldText(at, bytes);

@@ -16,7 +16,10 @@ const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
 const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
-/** Hands out small pieces of scratch, 4-aligned, without the rounding of scratch itself. In scratch. */
+/**
+ * Hands out small pieces of scratch, 4-aligned, without the rounding of scratch itself. Allocated in scratch
+ * memory.
+ */
 @unmanaged
 export class Pool {
   at: usize;
@@ -41,7 +44,7 @@ export class Pool {
 
 @unmanaged
 export class KeyTable {
-  pool: Pool; // holds entries and keys
+  pool: Pool; // allocates the entries and keys
   slots: usize;
   mask: u32;
   count: u32;

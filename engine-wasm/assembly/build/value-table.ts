@@ -20,7 +20,7 @@ import { ENTRY_KEY, KeyTable, Pool, tableCreate } from "./key-table";
 
 const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length} of the folding; address 0 = just entered
 const VALUE_ORDINAL: usize = 20; // u32
-const VALUE_NEXT: usize = 24; // u32, next value of the same column
+const VALUE_NEXT: usize = 24; // u32, address of the next value of the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
 /** Creates a table whose keys are (raw bytes, column number). */
@@ -51,7 +51,7 @@ export function valueFirstSeen(
   column.foldedBytes += length;
 }
 
-/** Sorts the column's strings. Returns records whose entries are the values, in order. */
+/** Sorts the column's strings. Returns sorted records, whose entries are the values. */
 function orderStrings(column: Column): usize {
   const records = scratch(<usize>column.valueCount * RECORD_BYTES);
   let at = records;
@@ -71,7 +71,7 @@ function isPresent(column: Column, i: u32): bool {
   return isArrayType(column.type) || ((Mem.u8At(column.present + (i >> 3)) >> (i & 7)) & 1) != 0;
 }
 
-/** Sorts the column's distinct numbers. Returns records whose entries are the addresses of their cells. */
+/** Sorts the column's distinct numbers. Returns sorted records, whose entries are the addresses of cells. */
 function orderNumbers(column: Column): usize {
   const records = scratch(<usize>column.elements * RECORD_BYTES);
   let at = records;
@@ -95,7 +95,10 @@ function orderNumbers(column: Column): usize {
   return sorted;
 }
 
-/** Sorts the column's distinct values into records. Takes scratch, so it must run before the sink starts. */
+/**
+ * Sorts the column's distinct values into records. It allocates scratch memory, so it must run before the
+ * sink starts.
+ */
 export function orderValues(column: Column): usize {
   return keepsValues(column) ? orderStrings(column) : orderNumbers(column);
 }

@@ -212,7 +212,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
     const bits = to + ((<usize>(row >> 6)) << 3);
-    // No branch: it would be unpredictable.
+    // Branch-free, because a branch would be unpredictable.
     const inside: u64 = valueKey(type, column, row) - low <= high - low ? 1 : 0;
     Mem.putU64(bits, Mem.u64At(bits) | (inside << (row & 63)));
   }

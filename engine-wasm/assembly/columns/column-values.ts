@@ -1,6 +1,6 @@
 // Reads the values of single-valued and multi-valued columns according to the field's type: returns a row's
-// value as a sort key, compares 64 rows with a value, and scans for a range. Only this file knows the width
-// of a column's values. The loops are in columns.ts, column-order.ts and element-scans.ts.
+// value as a sort key, compares 64 rows with a value, and scans for a range. Only this file depends on the
+// width of a column's values. The loops are in columns.ts, column-order.ts and element-scans.ts.
 import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT32S, TYPE_INT64, TYPE_STRING } from "../layout";
 import { Mem } from "../memory/mem";
 import { floatKey, intKey } from "../memory/order";
@@ -9,7 +9,7 @@ import { orderBool, orderFloat, orderInt32, orderInt64, RowOrder } from "./colum
 import { scanBool, scanRange } from "./columns";
 import { Elements } from "./element-scans";
 
-/** -0 counts as 0. */
+/** Key of a float; -0 counts as 0. */
 export function floatValueKey(value: f64): u64 {
   return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
 }

@@ -17,7 +17,7 @@ export function setsMost(rows: u32): u32 {
   return min(SETS_MAX, rows / ROWS_A_SET);
 }
 
-/** True if the first rows have few enough distinct sets for numbering to pay off. */
+/** True if the first rows have so few distinct sets that numbering is likely to pay off. */
 export function setsLikely(ordinals: usize, offsets: usize, rows: u32): bool {
   const mark = scratchMark();
   const sample = min(SAMPLE_ROWS, rows);

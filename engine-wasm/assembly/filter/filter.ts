@@ -32,13 +32,13 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { PhraseReader } from "./phrase";
 
-/** Runs the filters of one search, one filter on one segment at a time. In scratch. */
+/** Runs the filters of one search, one filter on one segment at a time. Allocated in scratch memory. */
 @unmanaged
 export class Filters {
   phrase: PhraseReader;
   segment: usize;
   summary: usize;
-  among: usize; // bitset: only these rows matter, 0 = all
+  among: usize; // bitset: the only rows that matter; 0 = all rows
   rows: u32;
   field: usize; // field entry of the operation's slot, 0 = no document has a value
 

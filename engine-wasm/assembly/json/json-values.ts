@@ -61,7 +61,7 @@ export const INTEGER_OK: i32 = 0;
 export const INTEGER_FRACTION: i32 = 1; // the number has a fractional part
 const INTEGER_OVERFLOW: i32 = 2; // a whole number outside int64
 
-/** A JSON number as mantissa x 10^exponent. In scratch. */
+/** A JSON number as mantissa x 10^exponent. Allocated in scratch memory. */
 @unmanaged
 export class Decimal {
   negative: bool;
@@ -142,7 +142,7 @@ export class Decimal {
   }
 }
 
-/** Value of the exponent [p, end) after the letter e. */
+/** Value of the exponent [p, end) that follows the letter e. */
 function exponentAt(p: usize, end: usize): i64 {
   const negative = Mem.u8At(p) == 0x2d;
   if (negative || Mem.u8At(p) == 0x2b) p++;

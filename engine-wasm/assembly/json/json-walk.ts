@@ -11,7 +11,7 @@ import { Mem } from "../memory/mem";
 import { JSON_STRING, Scan, skipSpace } from "./json";
 import { unescape } from "./json-values";
 
-/** The walk over the members of one object. In scratch. */
+/** The walk over the members of one object. Allocated in scratch memory. */
 @unmanaged
 export class Members {
   scan: Scan;
@@ -114,7 +114,7 @@ export class Members {
   }
 }
 
-/** The walk over the elements of one array. In scratch. */
+/** The walk over the elements of one array. Allocated in scratch memory. */
 @unmanaged
 export class ArrayElements {
   scan: Scan;
@@ -125,7 +125,7 @@ export class ArrayElements {
   escaped: bool;
 
   private cursor: usize;
-  private arrayEnd: usize; // the closing bracket
+  private arrayEnd: usize; // address of the closing bracket
 
   static make(): ArrayElements {
     const made = changetype<ArrayElements>(scratchZeroed(offsetof<ArrayElements>()));

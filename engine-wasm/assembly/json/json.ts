@@ -20,7 +20,7 @@ const JSON_OBJECT: i32 = 6;
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-const NESTING_MAX: i32 = 8192; // containers whose kind is remembered; deeper ones are skipped
+const NESTING_MAX: i32 = 8192; // container kinds are tracked up to this depth; deeper containers are skipped
 const NESTING: usize = memory.data(1024); // one bit per open container, set = object
 
 /** The first address >= p without JSON white space, at most `end`. */
@@ -62,14 +62,14 @@ function nestingIsObject(depth: i32): bool {
   return ((Mem.u8At(NESTING + (depth >> 3)) >> (depth & 7)) & 1) != 0;
 }
 
-/** A scan of one text. In scratch. */
+/** A scan of one text. Allocated in scratch memory. */
 @unmanaged
 export class Scan {
   /** JSON_* of the last scanned value. */
   kind: i32;
   /** The last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
   escaped: bool;
-  /** Where the syntax broke, if a scan returned 0. */
+  /** Address of the syntax error if a scan returned 0. */
   failedAt: usize;
   /** First fault since `clearFault`: DOC_OK, DOC_BAD_UTF8, DOC_LONE_SURROGATE or DOC_TOO_DEEP. */
   fault: i32;

@@ -40,7 +40,7 @@ const DECODED: usize = memory.data(64);
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 const DOCUMENTS_NAME: usize = memory.data<u8>([0x64, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x73]);
 
-/** Splits the batch body of `bytes` bytes at p, in scratch. Returns the address of the result. */
+/** Splits the batch body of `bytes` bytes at p, in scratch memory. Returns the address of the result. */
 export function split(p: usize, bytes: usize): usize {
   return Split.make(p).body(p + bytes);
 }

@@ -24,7 +24,7 @@ import { Members } from "./json-walk";
 
 const NEXT: usize = 24; // u32 in an entry: address of the next entry, while collecting
 
-/** The members collected from one text. In scratch. */
+/** The members collected from one text. Allocated in scratch memory. */
 @unmanaged
 export class MemberList {
   input: usize; // start of the input; positions are relative to it
@@ -80,7 +80,10 @@ export class MemberList {
   }
 }
 
-/** Lists the members of the JSON object of `bytes` bytes at p, in scratch. Returns the result's address. */
+/**
+ * Lists the members of the JSON object of `bytes` bytes at p, in scratch memory. Returns the address of the
+ * result.
+ */
 export function topLevel(p: usize, bytes: usize): usize {
   const members = Members.make();
   const list = MemberList.make(p);

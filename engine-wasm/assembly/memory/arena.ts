@@ -37,7 +37,7 @@ function memoryEnd(): usize {
   return <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
 }
 
-/** Confines all scratch of this instance to a region that the owner of the memory reserved for it. */
+/** Confines all scratch memory of this instance to a region that the owner of the memory reserved for it. */
 export function confine(region: usize, bytes: usize): void {
   confined = true;
   top = region;
@@ -139,7 +139,7 @@ function isReserved(at: usize): bool {
   return block < top && Mem.u32At(block + 4) == 0;
 }
 
-/** Shrinks a region to its first `bytes` and frees the rest. */
+/** Shrinks a region to its first `bytes` bytes and frees the rest. */
 export function shrink(at: usize, bytes: usize): void {
   const block = at - HEADER;
   const size = <usize>Mem.u32At(block);
@@ -152,7 +152,7 @@ export function shrink(at: usize, bytes: usize): void {
   release(rest + HEADER);
 }
 
-/** Discards all scratch and returns space for a kernel's input of `bytes`. */
+/** Discards all scratch memory and returns space for a kernel's input of `bytes` bytes. */
 export function scratchReset(bytes: usize): usize {
   scratchTo(top);
   return scratch(bytes);

@@ -26,7 +26,8 @@ export abstract class Mem {
   }
 
   /**
-   * Stores a byte with release order: a thread that sees it also sees everything this thread wrote before.
+   * Stores a byte with release order: a thread that sees it also sees everything that this thread wrote
+   * before it.
    */
   @inline static putU8Last(p: usize, value: u32): void {
     if (CHECKED) Mem.check(p, 1);

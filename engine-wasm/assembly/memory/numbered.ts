@@ -23,7 +23,7 @@ export class Numbered {
     return Bits.has(this.bits, row);
   }
 
-  /** Number of rows of the set before a non-empty word of the range. */
+  /** Number of rows in the set before a given word of the range, which must not be 0. */
   @inline before(word: u32): u32 {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }

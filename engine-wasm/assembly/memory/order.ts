@@ -9,7 +9,7 @@ export const RECORD_KEY = 0;
 export const RECORD_ENTRY = 8;
 export const RECORD_BYTES: usize = 16;
 
-/** No span to compare: equal keys keep their order. */
+/** Passed instead of a span's offset: equal keys keep their original order. */
 export const NO_SPAN: i32 = -1;
 
 /** First 8 bytes as a big-endian number, padded with zeros. Keys sort in the same order as the bytes. */
@@ -79,7 +79,8 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
 const RUN: usize = 16; // runs of this many records are sorted by insertion before merging starts
 
 /**
- * State of one sort: the tie-breakers for equal keys, and space for the record being inserted. In scratch.
+ * State of one sort: the tie-breakers for equal keys, and space for the record being inserted. Allocated in
+ * scratch memory.
  */
 @unmanaged
 class Sort {

@@ -1,15 +1,15 @@
 // Unpacks one block of 128 numbers: vertical packing in four lanes, see docs/FORMATS.md. The common bit
 // widths are unrolled by inlining with a constant width, which lets the compiler fold every shift and mask;
-// rare widths take the same steps in a loop. Row gaps are summed while they are in registers (Lemire,
-// Boytsov, Kurz: SIMD compression and the intersection of sorted integers). Reads 16 * bits bytes and writes
-// 512; the caller owns both bounds.
+// rare widths run the same steps in a loop. Row gaps are summed while they are in registers (Lemire, Boytsov,
+// Kurz: SIMD compression and the intersection of sorted integers). Reads 16 * bits bytes and writes 512
+// bytes; the caller must check both bounds.
 import { BLOCK_ROWS } from "../layout";
 import { Mem } from "./mem";
 
 const VECTORS: u32 = BLOCK_ROWS / 4;
 
 abstract class Unpack {
-  /** Numbers 4i..4i+3 of a block packed with `bits`. */
+  /** Numbers 4i..4i+3 of a block packed with `bits` bits per number. */
   @inline static lanes(from: usize, bits: u32, i: u32): v128 {
     if (bits == 0) return i32x4.splat(0);
     const bit = i * bits;

@@ -24,7 +24,7 @@ import { fail } from "../status";
 import { sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { inputAt, isLive, Merge, MergeInput, newRow, outputField } from "./merge-state";
 
-/** A column of the current field in an input, or 0 if the input lacks the field. */
+/** A column of the current field in an input, or 0 if the input does not have the field. */
 function columnOf(input: MergeInput, section: usize): usize {
   return input.field == 0 ? <usize>0 : Field.section(input.segment, input.field, section);
 }

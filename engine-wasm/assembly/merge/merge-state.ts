@@ -33,7 +33,7 @@ export class MergeInput {
   ranks: usize; // u32 per word of `live`: live rows before it, plus `first`
   first: u32; // output row of the first live row
   field: usize; // current field: its entry in this input, 0 = not present
-  ordinals: usize; // current field: u32 per dictionary value: 0 = unused, else its new ordinal + 1
+  ordinals: usize; // current field: u32 per dictionary value, its new ordinal + 1; 0 = unused
   cursor: u32; // index of the current id, dictionary value or term
   count: u32; // number of dictionary values or terms
   taking: u32; // 1 = this input has the term being merged
@@ -52,8 +52,8 @@ export class Merge {
   inputs: usize;
   inputCount: u32;
   fieldCount: u32;
-  field: u32; // current field
-  input: u32; // current input of a phase
+  field: u32; // number of the current field
+  input: u32; // number of the current input in a phase
   at: u32; // where the phase continues in the current input
   elements: u32; // current field: number of elements, known after PHASE_OFFSETS
   sink: Sink;
@@ -68,7 +68,7 @@ export class Merge {
   termLists: u32; // offset of the open term's first list in the segment
   term: usize; // bytes of the open term
   termLength: u32;
-  listOpen: u32; // 1 = inside a list
+  listOpen: u32; // 1 = a list is partly written
   slot: u32; // slot of the open list
   decoded: usize; // BLOCK_BUFFER_BYTES, used by one cursor at a time
   rowRegion: usize; // owned regions; 0 = none
@@ -129,8 +129,8 @@ function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 
 }
 
 /**
- * Maps the rows of all inputs, {u32 segment, u32 live} pairs at `entries`. Sets m.rows and allocates
- * m.rowRegion.
+ * Maps the rows of all inputs, which are given as {u32 segment, u32 live} pairs at `entries`. Sets m.rows and
+ * allocates m.rowRegion.
  */
 export function mapRows(m: Merge, entries: usize): void {
   let bytes: usize = 16;

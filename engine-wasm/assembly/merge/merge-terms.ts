@@ -1,5 +1,5 @@
-// The merge phase of the term dictionary: walks the inputs' sorted terms in parallel and merges the lists of
-// each term by slot. May pause after any block of postings.
+// The merge phase for the term dictionary: walks the inputs' sorted terms in parallel and merges the lists of
+// each term by slot. It can pause after any block of postings.
 
 import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "../layout";
 import { reserve } from "../memory/arena";
@@ -142,7 +142,10 @@ function moveBlock(m: Merge): void {
   m.listOpen = 0;
 }
 
-/** Merges until the units are used up or a list is damaged. Returns true when all terms are written. */
+/**
+ * Merges terms until the work units are used up or a list is damaged. Returns true when all terms are
+ * written.
+ */
 export function termsSlice(m: Merge): bool {
   while (m.units > 0 && !failed()) {
     if (m.listOpen != 0) {

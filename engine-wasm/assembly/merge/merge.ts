@@ -73,7 +73,7 @@ import {
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
 
-// A unit of work is one term, one block of postings, or other work that takes about as long.
+// A work unit is one term, one block of postings, or other work that takes about as long.
 const UNITS_A_MICROSECOND: i32 = 4;
 const ROWS_A_UNIT: u32 = 48;
 const IDS_A_UNIT: u32 = 8;
@@ -386,7 +386,7 @@ export function mergeFinish(state: usize): i32 {
   return <i32>segment;
 }
 
-/** Ends a merge without a result and frees everything it holds. */
+/** Ends a merge without a result and frees all its memory. */
 export function mergeCancel(state: usize): void {
   const m = changetype<Merge>(state);
   const output = m.sink.base;

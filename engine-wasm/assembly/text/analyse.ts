@@ -1,4 +1,4 @@
-// Kernels of the workbench that expose the analyser: the tokens of a text, the folding of a value, the hash
+// Kernels that expose the analyser to the workbench: the tokens of a text, the folding of a value, the hash
 // of an id.
 
 import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "../layout";
@@ -51,7 +51,7 @@ function putToken(
   return out + size;
 }
 
-/** Returns the folded value of the text of `bytes` bytes at p, in scratch. */
+/** Returns the folded form of the text of `bytes` bytes at p, in scratch memory. */
 export function fold(p: usize, bytes: usize): usize {
   const result = scratch(4 + foldBound(bytes));
   Mem.putU32(result, foldValue(p, bytes, result + 4));

@@ -1,6 +1,6 @@
 // Joined tokens: a run of tokens with a single joiner between neighbours ("wi-fi", "AB-123/4") also forms one
-// word ("wifi", "ab1234"). Follows the tokenizer from token to token. The last token of a text ends its run,
-// so no state carries over to the next text.
+// word ("wifi", "ab1234"). It follows the tokenizer from token to token. The last token of a text ends its
+// run, so no state carries over to the next text.
 //
 //   while (tokens.next()) { ... if (joined.endsHere()) { joined.at, joined.bytes, joined.start, joined.parts } }
 
@@ -18,15 +18,15 @@ export class JoinedTokens {
   tokens: Tokenizer;
   /** Length of the joined term in bytes. */
   bytes: u32;
-  /** Start of the joined term's text, which ends with the current token. */
+  /** Start of the joined term in the text. The term ends with the current token. */
   start: u32;
   /** Number of tokens in the joined term, 2..JOIN_PARTS_MAX. */
   parts: u32;
 
   private run: u32; // number of tokens in the run that continues after the current token, 0 = none
-  private joinable: bool; // short enough, without ideographs
-  private numbers: bool; // only digits so far
-  private joinsNumbers: bool; // all joiners so far are JOIN_ALL
+  private joinable: bool; // whether the run is short enough and has no ideographs
+  private numbers: bool; // whether all tokens so far are digits only
+  private joinsNumbers: bool; // whether all joiners so far are JOIN_ALL
 
   static make(tokens: Tokenizer): JoinedTokens {
     const made = changetype<JoinedTokens>(scratchZeroed(offsetof<JoinedTokens>() + JOINED_ROOM));
@@ -39,7 +39,7 @@ export class JoinedTokens {
     return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
 
-  /** To be called once per token. True if the current token is the last of a run that is joined. */
+  /** Must be called once per token. True if the current token is the last of a run that is joined. */
   endsHere(): bool {
     const joiner = this.tokens.joinerBehind();
     if (joiner == JOIN_NONE && this.run == 0) return false;

@@ -69,7 +69,7 @@ function copyShort(to: usize, from: usize, bytes: u32): void {
 export class Tokenizer {
   /** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
   bytes: u32;
-  /** Start and end of the token's text, in bytes from the beginning of the text. */
+  /** Start and end of the token in the text, in bytes. */
   start: u32;
   end: u32;
   isIdeograph: bool;
@@ -77,7 +77,8 @@ export class Tokenizer {
   private text: usize;
   private textEnd: usize;
   private cursor: usize;
-  private room: u32; // maximum length of the token; set to its current length once a character did not fit
+  // Maximum length of the token; lowered to its current length once a character did not fit.
+  private room: u32;
 
   static make(): Tokenizer {
     return changetype<Tokenizer>(scratchZeroed(offsetof<Tokenizer>() + TOKEN_ROOM));
@@ -227,14 +228,14 @@ export class Tokenizer {
 }
 
 /**
- * Folds a whole value for equality and ordering: folds each character, drops ignored marks, trims white space
- * and collapses runs of it to one space. An index's overrides do not apply. `out` needs `foldBound(bytes)`
- * bytes. Returns the number of bytes written.
+ * Folds a whole value for comparison and sorting: folds each character, drops ignored marks, trims white
+ * space and collapses runs of it to one space. An index's overrides do not apply. `out` needs
+ * `foldBound(bytes)` bytes. Returns the number of bytes written.
  */
 export function foldValue(at: usize, bytes: usize, out: usize): u32 {
   const end = at + bytes;
   let to = out;
-  let gap = false; // a space is due before the next character
+  let gap = false; // whether a space must precede the next character
   for (let p = at; p < end; ) {
     const c = Mem.u8At(p);
     if (c < 0x80) {

@@ -1,6 +1,6 @@
 // Class and folding of code points. They come from the frozen table that the host puts into a region of this
 // instance, overridden by an index's symbols_to_index and token_separators. ASCII is copied into flat tables,
-// so that the tokenizer uses the big table only for other characters. The tables are variables: an instance
+// so that the tokenizer uses the big table only for other characters. The tables are globals: an instance
 // uses one set, from setUnicode and setOverrides, for all texts.
 import {
   CLASS_DIGIT,
@@ -55,8 +55,8 @@ let overrideCount: u32 = 0;
 let wideOverrides: u32 = 0; // number of overrides above ASCII
 
 /**
- * Uses the Unicode table at `table`, which must stay in place, and removes all overrides. Returns
- * -STATUS_DAMAGED if the bytes are not a table of this version.
+ * Sets the Unicode table, which must stay in place, and removes all overrides. Returns -STATUS_DAMAGED if the
+ * bytes at `table` are not a table of this version.
  */
 export function setUnicode(table: usize): i32 {
   if (Mem.u32At(table + FOLD_MAGIC_AT) != FOLD_MAGIC) return -STATUS_DAMAGED;
@@ -70,7 +70,7 @@ export function setUnicode(table: usize): i32 {
 }
 
 /**
- * Uses `count` overrides at `list` (see OVERRIDE_SEPARATOR), which must stay in place. Symbols become letters
+ * Sets `count` overrides at `list` (see OVERRIDE_SEPARATOR), which must stay in place. Symbols become letters
  * that fold to themselves; separators take precedence over everything else.
  */
 export function setOverrides(list: usize, count: u32): i32 {
@@ -105,7 +105,7 @@ function asciiFolding(c: u32, entry: u32): u32 {
   return entryBytes(entry) == 0 ? c : Mem.u8At(entryPlace(entry));
 }
 
-/** Maximum size in bytes of the folding of `bytes` bytes. */
+/** Upper bound on the folded size of `bytes` bytes, in bytes. */
 export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }
@@ -160,7 +160,7 @@ function overrideOf(point: u32): u32 {
   return NO_OVERRIDE;
 }
 
-/** Letters and digits make words. */
+/** True for letters and digits, which form words. */
 export function isWordClass(kind: u32): bool {
   return kind == CLASS_LETTER || kind == CLASS_DIGIT;
 }

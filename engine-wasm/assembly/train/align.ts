@@ -1,6 +1,6 @@
-// Rotates new term vectors as close as possible to the term vectors of an older model, so that vectors made
-// with either model can be compared. The rotation is the orthonormal factor of the polar decomposition of
-// N'O, where the rows of N and O are the new and old vectors of the terms in both models (Schoenemann, "A
+// Rotates new term vectors as close as possible to the term vectors of an older model, so that vectors from
+// either model can be compared. The rotation is the orthonormal factor of the polar decomposition of N'O,
+// where the rows of N and O are the new and old vectors of the terms in both models (Schoenemann, "A
 // generalized solution of the orthogonal Procrustes problem", 1966).
 
 import { VECTOR_SIZE } from "../layout";
@@ -46,8 +46,8 @@ class Shared {
 }
 
 /**
- * Rotates the rows of `vectors`. Returns false, having changed nothing, if the models share too few terms or
- * the vectors of shared terms do not agree.
+ * Rotates the rows of `vectors`. Returns false and changes nothing if the models share too few terms or the
+ * vectors of shared terms do not agree.
  */
 export function align(previous: usize, vectors: usize, names: Names, chosen: Chosen): bool {
   const shared = changetype<Shared>(reserve(offsetof<Shared>()));

@@ -15,8 +15,8 @@ const BLOCK_ROWS_OF_PRODUCT: u32 = 64;
 const TILE_BYTES: usize = 128;
 
 /**
- * Computes f32[4][8] at `out`, rows `outStep` bytes apart: the sum over i < depth of a[i][0..4) times
- * b[i][0..8). The rows of a are `aStep` bytes apart, the rows of b 32 bytes.
+ * Computes a tile, f32[4][8] at `out` with rows `outStep` bytes apart: the sum over i < depth of a[i][0..4)
+ * times b[i][0..8). The rows of a are `aStep` bytes apart, the rows of b 32 bytes.
  */
 function tile(a: usize, aStep: usize, b: usize, depth: u32, out: usize, outStep: usize): void {
   let s00: v128 = f32x4.splat(0);

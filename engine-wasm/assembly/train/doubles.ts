@@ -15,7 +15,7 @@ export abstract class Doubles {
   }
 }
 
-/** Dot product over the numbers from `from` to `to` (both even). */
+/** Dot product of the numbers in [from, to), both even. */
 export function dotDoubles(a: usize, b: usize, from: u32, to: u32): f64 {
   let even: v128 = f64x2.splat(0);
   let odd: v128 = f64x2.splat(0);
@@ -30,7 +30,7 @@ export function dotDoubles(a: usize, b: usize, from: u32, to: u32): f64 {
   return f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1);
 }
 
-/** Adds `factor` times b to a, over the numbers from `from` to `to` (both even). */
+/** Adds `factor` times b to a, for the numbers in [from, to), both even. */
 export function addDoublesTimes(a: usize, b: usize, factor: f64, from: u32, to: u32): void {
   const by = f64x2.splat(factor);
   const end = (<usize>to) << 3;
@@ -39,7 +39,7 @@ export function addDoublesTimes(a: usize, b: usize, factor: f64, from: u32, to: 
   }
 }
 
-/** (a, b) -> (c a - s b, s a + c b) */
+/** Rotates two rows: (a, b) -> (c a - s b, s a + c b). */
 export function rotateDoubles(a: usize, b: usize, c: f64, s: f64, width: u32): void {
   const cosine = f64x2.splat(c);
   const sine = f64x2.splat(s);

@@ -7,7 +7,7 @@ import { Mem } from "../memory/mem";
 import { addDoublesTimes, Doubles, dotDoubles, rotateDoubles } from "./doubles";
 
 const EPSILON: f64 = 2.220446049250313e-16;
-const ITERATIONS_MAX: u32 = 60; // per eigenvalue; about two are typical
+const ITERATIONS_MAX: u32 = 60; // limit per eigenvalue; about two are typical
 
 /**
  * Decomposes the symmetric f64[width][width] at `matrix` (width even), which is overwritten. `values`
@@ -109,7 +109,7 @@ function qlSteps(diagonal: usize, beside: usize, vectors: usize, width: u32): vo
   }
 }
 
-/** One QL step on rows `low` to `high`. */
+/** Runs one QL step on rows `low` to `high`. */
 function sweep(diagonal: usize, beside: usize, vectors: usize, width: u32, low: u32, high: u32): void {
   const corner = Doubles.at(diagonal, low);
   const coupling = Doubles.at(beside, low);

@@ -29,7 +29,7 @@ import { ROW_BYTES } from "./term-vectors";
 import { Chosen, Vocabulary } from "./vocabulary";
 
 const LARGEST: f32 = 127;
-const LEAST: f32 = 1e-20; // a vector with only smaller numbers counts as none
+const LEAST: f32 = 1e-20; // a vector whose numbers are all smaller counts as missing
 
 /** Values for the header, and the sources of the model's parts. */
 @unmanaged
@@ -41,7 +41,7 @@ export class ModelWriter {
   slots: u32;
   names: Names;
   chosen: Chosen;
-  vectors: usize; // rows of ROW_BYTES, 0 if there are no terms
+  vectors: usize; // rows of ROW_BYTES; 0 if there are no terms
 
   /** Writes the model to a region. The model's header contains its length. */
   write(): usize {

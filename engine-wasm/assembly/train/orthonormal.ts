@@ -8,7 +8,7 @@ import { Mem } from "../memory/mem";
 import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
-/** Minimum squared remainder of a column of length 1: more than f32 rounding can produce. */
+/** Minimum squared remainder of a column of length 1. Larger than f32 rounding errors. */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
 
@@ -92,7 +92,7 @@ class Factor {
   }
 
   /**
-   * Moves the column with the largest remainder to `place`. The part of the matrix from `place` on stays
+   * Moves the column with the largest remainder to `place`. The part of the matrix starting at `place` stays
    * symmetric.
    */
   private choose(place: u32): void {

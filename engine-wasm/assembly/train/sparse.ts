@@ -12,7 +12,7 @@ import { Chosen, Vocabulary } from "./vocabulary";
 
 const ENTRY_BYTES: usize = 8; // {u32 document or term, f32 value}
 
-/** Row starts and entries, by document and by term. In SPARSE_BYTES. */
+/** Row starts and entries, by document and by term. Takes SPARSE_BYTES. */
 @unmanaged
 export class Sparse {
   documents: u32;
@@ -83,7 +83,7 @@ export class Sparse {
       const place = starts + ((<usize>Mem.u32At(at)) << 2);
       Mem.putU32(place, Mem.u32At(place) + 1);
     }
-    let sum: u32 = 0; // each start is first set to the end of its term, and moves back entry by entry
+    let sum: u32 = 0; // each start is first set to the end of its term, then moves back entry by entry
     for (let place = starts; place < starts + bytes; place += 4) {
       sum += Mem.u32At(place);
       Mem.putU32(place, sum);

@@ -1,5 +1,5 @@
-// Trains an embedded model on the documents of a segment. This is one call that may take many seconds, in an
-// instance of its own.
+// Trains an embedded model on the documents of a segment. Training is one call that may take many seconds, so
+// it needs its own instance.
 
 import {
   MODEL_SLOTS_MAX,
@@ -23,7 +23,7 @@ import { SPARSE_BYTES, Sparse } from "./sparse";
 import { termVectors } from "./term-vectors";
 import { Chosen, chooseTerms } from "./vocabulary";
 
-/** The part of the training state that outlives the segment. */
+/** The part of the training state that is still needed after the segment is freed. */
 @unmanaged
 class Training {
   sparse: Sparse;
@@ -33,9 +33,9 @@ class Training {
 }
 
 /**
- * Trains on the segment in the region `segment`, which is freed. It holds `bytes` bytes: the parts that
- * features.ts names, without the `skipped` bytes after the header. `options` is a region of TRAIN_*. Returns
- * a region with the model, whose header contains its length. The result is deterministic. Returns
+ * Trains on the segment in the region `segment`, which it frees. The region has `bytes` bytes: the parts
+ * listed in features.ts, without the `skipped` bytes after the header. `options` is a region of TRAIN_*.
+ * Returns a region with the model, whose header contains its length. The result is deterministic. Returns
  * -STATUS_BAD_PROGRAM, or -STATUS_DAMAGED, after which the instance must be discarded.
  */
 export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {

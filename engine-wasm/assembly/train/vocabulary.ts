@@ -1,7 +1,7 @@
 // Chooses the terms of a model: terms in at least two documents, up to a maximum. Terms in more documents are
-// preferred, and earlier terms among equals. Each term has a log-entropy weight: 1 if it is in few documents
-// only, 0 if it is equally frequent in all (Dumais, "Improving the retrieval of information from external
-// sources", 1991).
+// preferred; among equals, earlier terms. Each term has a log-entropy weight: near 1 if it is in few
+// documents, 0 if it is equally frequent in all (Dumais, "Improving the retrieval of information from
+// external sources", 1991).
 //
 //   entries: {u32 term of the segment, u32 documents, f32 weight} ... ascending by term
 

@@ -1,6 +1,7 @@
 // Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings are added one
-// by one, so a merge may pause between any two. The three growing parts of a list (block directory, packed
-// data, positions) are kept in the caller's buffers and copied into the sink when the list is complete.
+// by one, so a merge may pause between any two postings. The three growing parts of a list (block directory,
+// packed data, positions) are kept in the caller's buffers and copied into the sink when the list is
+// complete.
 
 import {
   BLOCK_DATA,
@@ -32,7 +33,7 @@ export class ListWriter {
   minNorm: u32;
   blockPositions: u32; // start of the positions of the first pending posting
   norms: usize; // u8 by row
-  directory: usize; // the buffers and their write ends
+  directory: usize; // the three buffers and their write ends
   directoryEnd: usize;
   data: usize;
   dataEnd: usize;
@@ -95,8 +96,8 @@ function endBlock(writer: ListWriter): void {
 }
 
 /**
- * Adds a posting. Rows must ascend. The caller then appends the posting's positions at `positionsEnd` and
- * advances it.
+ * Adds a posting. Rows must be added in ascending order. The caller then appends the posting's positions at
+ * `positionsEnd` and advances it.
  */
 export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
   if (CHECKED) assert(writer.count == 0 || row > writer.previousRow, "the rows of a posting list ascend");

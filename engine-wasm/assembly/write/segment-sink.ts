@@ -1,6 +1,6 @@
-// Output buffer for a segment, written front to back: a growing stretch of scratch (building) or a region
-// (merging). Offsets count from the segment's first byte and stay valid; addresses are valid until the next
-// `sinkNeed`.
+// Output buffer for a segment, written front to back: growing scratch memory (when building) or a region
+// (when merging). Offsets are relative to the segment's first byte and stay valid; addresses are valid until
+// the next `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -11,21 +11,21 @@ export class Sink {
   base: usize; // the segment's first byte
   at: u32; // bytes written
   capacity: u32;
-  inRegion: u32; // 1 = a region that moves when it grows, 0 = the last piece of scratch
+  inRegion: u32; // 1 = a region that moves when it grows, 0 = the last block of scratch memory
 }
 
 export const SINK_BYTES: usize = offsetof<Sink>();
 
 const SCRATCH_STEP: usize = 0x40000;
 
-/** Starts a sink in scratch. Nothing else may take scratch until it is complete. */
+/** Starts a sink in scratch memory. Nothing else may allocate scratch memory until the sink is complete. */
 export function sinkInScratch(sink: Sink): void {
   sinkInScratchOf(sink, SCRATCH_STEP);
 }
 
 /**
- * Like `sinkInScratch`, but with a capacity of `bytes`. Other scratch may be taken as long as the sink stays
- * within its capacity.
+ * Like `sinkInScratch`, but with a capacity of `bytes`. Other scratch memory may be allocated as long as the
+ * sink stays within its capacity.
  */
 export function sinkInScratchOf(sink: Sink, bytes: usize): void {
   sink.base = scratch(bytes);
@@ -34,7 +34,7 @@ export function sinkInScratchOf(sink: Sink, bytes: usize): void {
   sink.inRegion = 0;
 }
 
-/** Starts a sink in a region of `bytes`. Ends all scratch. */
+/** Starts a sink in a region of `bytes` bytes. Discards all scratch memory. */
 export function sinkInRegion(sink: Sink, bytes: usize): void {
   sink.base = reserve(bytes);
   sink.at = 0;
@@ -42,7 +42,7 @@ export function sinkInRegion(sink: Sink, bytes: usize): void {
   sink.inRegion = 1;
 }
 
-/** Makes room for `bytes` more bytes. For a sink in a region, this may end all scratch. */
+/** Makes room for `bytes` more bytes. For a sink in a region, this may discard all scratch memory. */
 export function sinkNeed(sink: Sink, bytes: usize): void {
   const needed = <usize>sink.at + bytes;
   if (needed <= <usize>sink.capacity) return;
@@ -61,8 +61,8 @@ export function sinkNeed(sink: Sink, bytes: usize): void {
 }
 
 /**
- * Pads with zeros to a multiple of 8 bytes and makes room for a section of `bytes`. Returns the section's
- * offset.
+ * Pads with zeros to a multiple of 8 bytes and makes room for a section of `bytes` bytes. Returns the
+ * section's offset.
  */
 export function sinkSection(sink: Sink, bytes: usize): u32 {
   sinkNeed(sink, bytes + 16);

@@ -20,7 +20,7 @@ import { checkSegment } from "../segment/attach";
 import { storeLengths } from "../segment/statistics";
 import { Sink, sinkSection, sinkZeros } from "./segment-sink";
 
-/** Writes the header and field table, with zeros for everything not known yet. */
+/** Writes the header and field table, with zeros for values that are not known yet. */
 export function segmentBegin(sink: Sink, rows: u32, fields: u32): void {
   const bytes = SEG_HEADER_BYTES + fields * FIELD_ENTRY_BYTES;
   sinkSection(sink, bytes);
