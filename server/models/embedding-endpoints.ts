@@ -39,7 +39,7 @@ export class EmbeddingEndpoints {
   readonly #options: EmbeddingEndpointsOptions;
   readonly #cache: VectorCache;
   readonly #endpoints = new Map<string, EmbeddingEndpoint>();
-  /** By index uid. */
+  /** Keyed by index uid. */
   readonly #known = new Map<number, Known>();
 
   constructor(options: EmbeddingEndpointsOptions) {

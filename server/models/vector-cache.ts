@@ -8,7 +8,7 @@ const ENTRY_BYTES = 200;
 
 export class VectorCache {
   readonly #meter: CacheMeter;
-  /** By endpoint and text. */
+  /** Keyed by endpoint and text. */
   readonly #vectors: ClockCache<string, Float32Array>;
   #endpoints = 0;
 

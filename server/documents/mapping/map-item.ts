@@ -53,7 +53,7 @@ class ItemMapper {
   /** Paths into nested parts of an item. */
   readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
-  /** By the field's name in the feed. */
+  /** Keyed by the field's name in the feed. */
   readonly #columns = new Map<string, Column>();
 
   constructor({ fields, fieldMap, idField }: FeedMapping) {

@@ -80,7 +80,7 @@ const INTERRUPTED: Ending = {
 export class Runs {
   readonly #options: RunsOptions;
   readonly #slots: Slots;
-  /** By run id. */
+  /** Keyed by run id. */
   readonly #active = new Map<number, ActiveRun>();
   /** The catalog's sources when #follow last looked at them. */
   #followed: CatalogState["owned"]["source"] | null = null;

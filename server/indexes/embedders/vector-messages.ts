@@ -47,13 +47,13 @@ export class VectorMessages {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
 
-  /** By shard: the documents with the smallest id hashes, ascending. */
+  /** For each shard, the documents with the smallest id hashes, in ascending order. */
   sample(uid: number, generation: number, limit: number): Promise<SampledDocument[][]> {
     const { data, places } = this.#indexes.state(uid).locationAt(generation);
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
   }
 
-  /** For each shard, the documents with the smallest id hashes, in ascending order. */
+  /** Documents of a shard that wait for a vector. */
   pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
     const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
     return this.#ask(uid, shard, encode, decodePendingReply);

@@ -32,8 +32,8 @@ const NEXT_LETTER_FACTOR = 0.9;
  */
 const TYPO_GROUPS_MAX = 4;
 /**
- * Number of splits of a word that are searched. More are searched for a part number, which may be split
- * anywhere and whose parts are rare.
+ * SPLITS_MAX is the maximum number of splits of a word that are searched. NUMBER_SPLITS_MAX applies to a part
+ * number, which may be split anywhere and whose parts are rare.
  */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;

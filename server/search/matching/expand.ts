@@ -36,7 +36,7 @@ export interface ExpandedWords {
   readonly lengths: AverageLengths;
   /** Near terms to search, by word number. */
   readonly typos: LikelyTypos;
-  /** Per word, the result of `knownFrequency`. */
+  /** For each word, the result of `knownFrequency`. */
   readonly frequencies: readonly number[];
   /** The best spelling of each word considered misspelt, by word number. */
   readonly corrections: ReadonlyMap<number, string>;
@@ -48,7 +48,7 @@ interface Literal {
   readonly lengths: AverageLengths;
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
-  /** Per word, the result of `knownFrequency`. */
+  /** For each word, the result of `knownFrequency`. */
   readonly known: readonly number[];
   /** Additional variants: splits of each word that no document contains. */
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];

@@ -5,11 +5,11 @@ import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-r
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
-/** Number of documents with the most similar codes to examine. */
+/** Number of documents examined: those whose codes are most similar to the query's. */
 const CODES_MAX = 1000;
-/** Number of documents compared exactly per document wanted. */
+/** Number of exact comparisons for each document wanted. */
 const COMPARED_FACTOR = 2;
-/** Number of documents to examine if only codes are used. */
+/** Number of documents examined if only codes are used. */
 const SHALLOW_CODES = 200;
 
 /** A document and its shard. */

@@ -39,10 +39,10 @@ export interface EndpointReaderOptions {
 
 export class EndpointReader {
   readonly #options: EndpointReaderOptions;
-  /** By index state, the caller's filter, and text. */
+  /** Keyed by index state, the caller's filter, and text. */
   readonly #claims = new ClockCache<string, Claim>(ANSWERS_MAX);
   readonly #underWay = new Map<string, Promise<Claim | null>>();
-  /** By uid. */
+  /** Keyed by index uid. */
   readonly #known = new Map<number, Known>();
   /**
    * The time at which each index's endpoint may be asked again. A changed setting creates a new record, whose

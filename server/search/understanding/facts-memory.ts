@@ -68,7 +68,7 @@ function weightOf({ size, within }: Entry): number {
 }
 
 export class FactsMemory {
-  /** By index uid and `within`. */
+  /** Keyed by index uid and `within`. */
   readonly #entries: ClockCache<string, Entry>;
   readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
   readonly #limits: Limits;
