@@ -33,15 +33,15 @@ interface Row {
   readonly name: string;
   readonly itemsPerSecond: number;
   readonly cpuSeconds: number;
-  /** Resident bytes above the level before: peak during the run, and remainder after it. */
+  /** Resident bytes above the starting level: the peak during the run, and what remains after it. */
   readonly peakBytes: number;
   readonly keptBytes: number;
-  /** Searches in an index that exists from the start. */
+  /** Searches in an index that exists before the run starts. */
   readonly searches: Latencies;
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Searched throughout. */
+/** The index that is searched throughout. */
 const SEARCHED = "searched";
 const IMPORTED = "imported";
 const SEARCHES_PER_SECOND = 20;
@@ -111,7 +111,7 @@ class FeedBench {
     return row;
   }
 
-  /** A first run into an empty index, and a second one without changes. */
+  /** Runs the feed twice: into an empty index, then again without changes. */
   async feed(kind: string, url: string): Promise<Row[]> {
     await createIndex(this.#client, kind, this.#file.schema);
     const all = `/v1/indexes/${kind}/data-sources`;
@@ -137,7 +137,7 @@ class FeedBench {
     }
   }
 
-  /** `index`: the index that the work fills with all documents. */
+  /** `index`: the index into which `work` puts all documents. */
   async measured(name: string, index: string | null, work: () => Promise<unknown>): Promise<Row> {
     const before = this.#server.memory()?.now ?? 0;
     let peak = before;

@@ -23,7 +23,7 @@ export interface HttpResult {
     readonly serverCpuSeconds: number | null;
     readonly clientCpuSeconds: number;
   };
-  /** Until background merges ended; null if unknown. */
+  /** Seconds until background merges ended; null if unknown. */
   readonly settledSeconds: number | null;
   /** For a few hundred queries of the mix: the number without results, and the median number of results. */
   readonly answers: { readonly checked: number; readonly empty: number; readonly medianFound: number };

@@ -1,5 +1,6 @@
-// `npm run bench:micro`: every micro benchmark, the kernel beside its naive twin. Prints a table and writes
-// it to bench/results/micro.json and .md. Numbers to compare on one machine, not promises.
+// `npm run bench:micro`: every micro benchmark, the kernel next to its naive twin. Prints a table and writes
+// it to bench/results/micro.json and .md. The numbers allow comparisons on one machine; they are not
+// promises.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

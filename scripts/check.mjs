@@ -1,6 +1,6 @@
-// Runs before the tests in `npm test`: builds stale targets and, in parallel, runs the type checks and the
-// lint, because each step keeps one core busy. Repeated type checks are incremental (tsconfig.json). A step
-// prints its output when it ends. The exit code is 1 if any step failed.
+// Runs before the tests in `npm test`: builds stale targets while it runs the type checks and the lint. They
+// run in parallel because each step uses only one core. Repeated type checks are incremental (tsconfig.json).
+// A step prints its output when it ends. The exit code is 1 if any step failed.
 import { spawn } from "node:child_process";
 
 /** The steps of a lane run one after the other. In a fresh checkout both lanes take about the same time. */

@@ -1,5 +1,5 @@
-// `npm run demo`: builds what is stale, then runs the demo with the same arguments. It reads them first,
-// because a build takes half a minute: a question for help, or a mistyped option, is answered at once.
+// `npm run demo`: builds what is stale, then runs the demo with the same arguments. A build takes half a
+// minute, so the arguments are parsed first: --help and a mistyped option get an immediate response.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
-// `npm run bench:analytics`: what the query log costs a search, the rate of events, the size of a row, the
-// duration of reports over a large log, and of an analysis by the coach. Prints the figures and writes them
-// to bench/results.
+// `npm run bench:analytics`: what the query log adds to the cost of a search, the event rate, the bytes per
+// row, and the duration of reports and of a coach analysis over a large log. Prints the figures and writes
+// them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,14 +40,14 @@ interface Timed {
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Has the large log; the other index's log is for the coach. */
+/** The index with the large log. The coach uses the other index's log. */
 const SHOP = "shop";
 const COACHED = "coached";
 const COACH_DAYS = 30;
 const PEOPLE = 1_000_000;
 const TEXTS = 200_000;
 const ROUNDS = 20;
-/** During these, V8 compiles the code of the log's thread. */
+/** Rounds during which V8 compiles the code of the log's thread. */
 const WARM_UP_ROUNDS = 10;
 const REPEATS = 20;
 const CLIENTS = 4;

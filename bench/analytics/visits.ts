@@ -1,5 +1,5 @@
-// A synthetic query log: what visitors of a catalogue search over many days, written as the server would have
-// written it.
+// A synthetic query log: searches by a catalogue's visitors over many days, in the form in which the server
+// writes them.
 import { Chunk, encodeAnswered, HITS_MAX, NOBODY } from "../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../server/query-log/rows/query-ids.js";
 import { DAY_MS, HOUR_MS } from "../../server/query-log/rows/time.js";
@@ -12,7 +12,7 @@ export interface Visits {
   readonly log: number;
   readonly searches: number;
   readonly days: number;
-  /** At most; limited by the documents. */
+  /** Maximum number of texts; there may be fewer if there are few documents. */
   readonly texts: number;
   readonly people: number;
   readonly untilMs: number;
@@ -80,14 +80,16 @@ export async function writeVisits(
   return rows;
 }
 
-/** 48 bits that look like a keyed hash, fixed per person. */
+/** Returns 48 bits that look like a keyed hash and are always the same for one person. */
 function hashOf(person: number): number {
   if (person === NOBODY) return NOBODY;
   const random = new Random(person);
   return random.below(2 ** 24) * 2 ** 24 + random.below(2 ** 24) + 1;
 }
 
-/** One to three words of a document's title, always with the same documents; some texts have no results. */
+/**
+ * Draws one to three words from a document's title. A text always has the same results; some texts have none.
+ */
 function askedTexts(documents: readonly SampleDocument[], count: number, random: Random): Asked[] {
   const asked = new Map<string, Asked>();
   for (let tries = count * 5; tries > 0 && asked.size < count; tries--) {

@@ -34,7 +34,10 @@ const CONSONANTS = [
 const VOWELS = ["a", "e", "i", "o", "u", "ea", "io"];
 const ENDINGS = ["", "", "n", "r", "s", "l", "t", "nd", "x"];
 
-/** `count` documents as JSON text. The same seed gives the same documents; fewer are the first of more. */
+/**
+ * Yields `count` documents as JSON text. The same seed gives the same documents, and a smaller count gives
+ * the first of them.
+ */
 export function* generateCatalogue(count: number, seed: number): Generator<string> {
   const random = new Random(seed);
   const words = vocabulary(random);

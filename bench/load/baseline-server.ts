@@ -1,5 +1,5 @@
-// The bare HTTP server to compare with: a handler on the same HTTP transport as Skein's that reads a body,
-// parses its JSON and sends a fixed number of bytes. Runs in a process of its own, `node baseline-server.js
+// The bare HTTP server used for comparison. It uses the same HTTP transport as Skein; its handler reads a
+// body, parses the JSON and sends a fixed number of bytes. Runs in its own process, `node baseline-server.js
 // BYTES`, and prints its address.
 
 import { createServer } from "node:http";

@@ -1,6 +1,6 @@
-// The cost of HTTP itself: trivial queries on a small index, compared with a bare handler on the same HTTP
-// library that parses the same JSON and sends the same number of bytes, one after the other with the same
-// client. A repeated query is answered from the cache; queries with varying filters are not.
+// The cost of HTTP itself: trivial queries on a small index, compared with a bare handler that uses the same
+// HTTP library, parses the same JSON and sends the same number of bytes. The same client measures both, one
+// after the other. A repeated query is answered from the cache; queries with varying filters are not.
 
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -15,7 +15,7 @@ const INDEX = "bench-baseline";
 const DOCUMENTS = 100;
 const CLIENTS = 32;
 const BODY = { q: "*", per_page: 1, fields: ["id"] };
-/** More than the cache holds, so that they are never cached when they recur. */
+/** Number of distinct queries. The cache holds fewer, so a query is no longer cached when it recurs. */
 const DIFFERENT = 100_000;
 
 export interface Baseline {
@@ -29,7 +29,7 @@ export interface Side {
   readonly perSecond: number;
   /** null where there is no /proc. */
   readonly perCpuSecond: number | null;
-  /** Share answered from the cache; null for the bare handler. */
+  /** Share of queries answered from the cache; null for the bare handler. */
   readonly remembered: number | null;
 }
 
@@ -69,7 +69,7 @@ export async function measureBaseline(target: Target, seconds: number): Promise<
 interface Measured {
   readonly url: URL;
   readonly server: ServerProcess | null;
-  /** null: it has no metrics. */
+  /** Null for the bare handler, which has no metrics. */
   readonly client: ApiClient | null;
 }
 

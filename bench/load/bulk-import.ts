@@ -1,5 +1,5 @@
-// Sends a file of JSON lines as fast as the server accepts it: requests of a few thousand lines over several
-// connections, with the file's bytes unchanged. Records when documents were acknowledged.
+// Sends a JSON lines file as fast as the server accepts it, with the file's bytes unchanged: requests of a
+// few thousand lines over several connections. Records when documents were acknowledged.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -107,7 +107,7 @@ async function* linesOf(path: string, count: number): AsyncGenerator<Buffer> {
   }
 }
 
-/** The last line of an import's answer. */
+/** Parses the last line of an import response. */
 function summaryOf(status: number, body: string): { succeeded: number; failed: number } {
   const summary = JSON.parse(body.trimEnd().split("\n").at(-1) ?? "") as {
     succeeded?: number;

@@ -1,5 +1,5 @@
-// The documents of a workload as a file of JSON lines, prepared before measuring, so that reading and
-// generating do not burden the server. Uses the command line's own readers and schema inference. Keeps a
+// Writes the documents of a workload to a JSON lines file before measuring, so that reading and generating
+// them do not burden the server. Uses the readers and the schema inference of the command line. Keeps a
 // uniform sample to draw queries from.
 
 import { once } from "node:events";
@@ -87,7 +87,7 @@ class Reservoir {
   }
 }
 
-/** A line break in JSON is never part of a string. */
+/** Replaces line breaks, which never occur inside a JSON string. */
 function onOneLine(json: Uint8Array): Buffer {
   const line = Buffer.alloc(json.length + 1);
   line.set(json);

@@ -1,5 +1,5 @@
-// The same documents as feed files of each format, and a loopback server that sends them: reading a file is
-// cheap compared with what is measured.
+// The same documents as feed files of each format, and a loopback server that sends them. Reading a file
+// costs little compared with the measured work.
 
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 type Product = Readonly<Record<string, unknown>>;
 
 interface FeedKind {
-  /** Its name in data sources. */
+  /** The format's name in data sources. */
   readonly format: string;
   readonly contentType: string;
   readonly head: (product: Product) => string;

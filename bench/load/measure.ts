@@ -1,5 +1,5 @@
-// Query loads on a running server: each kind alone with one client, then the mix with the client counts of
-// the workload; with the server's CPU time and phases.
+// Query loads on a running server: each kind alone with one client, then the mix with the workload's client
+// counts. Also records the server's CPU time and query phases.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { median } from "../median.js";
@@ -16,7 +16,7 @@ export interface Target {
   readonly url: URL;
   readonly key: string;
   readonly index: string;
-  /** null: a server that we did not start. */
+  /** Null for a server that the benchmark did not start. */
   readonly server: ServerProcess | null;
 }
 
@@ -72,7 +72,7 @@ export async function measureLoad(
   return { ...load, usage: await stop(), clientCpuSeconds: (user + system) / 1e6 };
 }
 
-/** One for each query. */
+/** Returns the number of results of each query. */
 export async function foundCounts(
   { client, index }: Target,
   queries: readonly DrawnQuery[],

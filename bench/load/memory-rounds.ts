@@ -1,5 +1,5 @@
-// Checks that memory is released: an index is repeatedly created, filled and dropped, and many small indexes
-// coexist. Resident memory is read after the server had time to release what it does not use.
+// Checks that memory is released: repeatedly creates, fills and drops an index, and keeps many small indexes
+// at once. Resident memory is read after the server has had time to release unused memory.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -26,11 +26,11 @@ export interface ManyIndexes {
   readonly indexes: number;
   readonly documentsPerIndex: number;
   readonly seconds: number;
-  /** 95th percentile of creating and filling one. */
+  /** 95th percentile of the time to create and fill one index. */
   readonly slowFillMs: number;
   readonly before: Memory;
   readonly after: Memory;
-  /** Indexes loaded `after`. */
+  /** Number of indexes loaded at the time of `after`. */
   readonly loaded: number;
   /** Milliseconds of the first query on unloaded indexes, ascending. */
   readonly firstQueryMs: readonly number[];
@@ -38,7 +38,7 @@ export interface ManyIndexes {
   readonly openings: number;
   /** From starting another server on the same data to its first answer. */
   readonly restartMs: number;
-  /** That server's memory and loaded indexes after it has checked all of them. */
+  /** The restarted server's memory and number of loaded indexes after it has checked all indexes. */
   readonly restarted: Memory & { readonly loaded: number };
 }
 
@@ -61,8 +61,9 @@ export async function measureRounds(
 }
 
 /**
- * Queries the indexes in order of creation, which is also the order of unloading, so with more indexes than a
- * server keeps, each must be loaded. `restart` starts another server on the same data and returns a client.
+ * Queries the indexes in order of creation, which is also the order of unloading. If there are more indexes
+ * than a server keeps loaded, each query must therefore load its index. `restart` starts another server on
+ * the same data and returns a client.
  */
 export async function measureManyIndexes(
   client: ApiClient,
@@ -134,7 +135,7 @@ async function metric(client: ApiClient, name: string): Promise<number> {
   return Number(value);
 }
 
-/** Resolves when every index was opened once since the start. */
+/** Resolves when every index has been opened once since the start. */
 async function lookedAtAll(client: ApiClient): Promise<void> {
   for (;;) {
     const { body } = await client.exchange("GET", "/health/ready");

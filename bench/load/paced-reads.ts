@@ -13,9 +13,9 @@ export interface PacedReads {
   readonly latency: Latencies;
   /** Milliseconds since the query was due: more than the latency if the server falls behind. */
   readonly sinceDue: Latencies;
-  /** Answers 429 and 503. */
+  /** Number of 429 and 503 responses. */
   readonly refused: number;
-  /** Other answers that are not 200. */
+  /** Number of other responses that are not 200. */
   readonly failed: number;
 }
 
@@ -62,7 +62,7 @@ export class PacedReader {
       const { status } = await connection.ask(this.queries[i % this.queries.length]!.request);
       const answered = performance.now();
       this.#times.push(answered - sent);
-      // A timer is accurate to a millisecond: lateness of the timer is not the server's.
+      // A timer is accurate only to a millisecond. If the timer fired late, the delay is not the server's.
       this.#timesSinceDue.push(answered - (wait > 0 ? sent : due));
       if (REFUSED.has(status)) this.#refused++;
       else if (status !== 200) this.#failed++;

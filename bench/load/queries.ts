@@ -21,7 +21,7 @@ const MISSPELLINGS_TRIED = 20;
 /** The words of the sample. */
 interface Lexicon {
   readonly known: ReadonlySet<string>;
-  /** Those in the most documents. */
+  /** The words that occur in the most documents. */
   readonly frequent: readonly string[];
 }
 
@@ -59,7 +59,7 @@ function lexiconOf(documents: readonly SampleDocument[], fields: readonly Schema
   return { known: new Set(counts.keys()), frequent: long.slice(0, FREQUENT_WORDS).map(([word]) => word) };
 }
 
-/** The kind whose part of the cumulative shares contains `at`. */
+/** Returns the query kind whose range of the cumulative shares contains `at`. */
 function pickKind(mix: readonly QueryKind[], at: number): QueryKind {
   let end = 0;
   for (const kind of mix) {
@@ -105,7 +105,7 @@ function drawBody(
   return body;
 }
 
-/** Up to `count` neighbouring words of one field, usually the first one with text. */
+/** Draws up to `count` adjacent words from one field, usually the first one with text. */
 function drawWords(
   document: SampleDocument,
   fields: readonly SchemaField[],
@@ -148,7 +148,9 @@ function cutLast(words: string[], random: Random): void {
     words[words.length - 1] = letters.slice(0, random.from(2, letters.length - 1)).join("");
 }
 
-/** A range around a number, or a facet value, of the document; null if it has neither. */
+/**
+ * Returns a range around one of the document's numbers, or one of its facet values; null if it has neither.
+ */
 function drawFilter(document: SampleDocument, schema: InferredSchema, random: Random): string | null {
   const usable = schema.fields.filter((field) => {
     const value = document[field.name];

@@ -23,7 +23,7 @@ export interface SectionBytes {
   terms: number;
   /** Pairs of a term and a document in a field. */
   postings: number;
-  /** Everything. */
+  /** Total bytes. */
   bytes: number;
   /** Terms and their tables. */
   dictionary: number;

@@ -22,7 +22,7 @@ export interface Usage {
   readonly messagesPerQuery: number;
   /** Share of the time in which the HTTP thread was busy. */
   readonly httpBusy: number;
-  /** The same for each shard's thread. */
+  /** Share of the time in which each shard's thread was busy. */
   readonly shardsBusy: readonly number[];
   /** Share of the time that the HTTP thread spent on garbage collection. */
   readonly httpGarbage: number;

@@ -1,4 +1,4 @@
-// The server under test in a process of its own, with its use of CPU, resident memory and disk.
+// The server under test in its own process, and the CPU, resident memory and disk space that it uses.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ const START_MS_MAX = 60_000;
 /** USER_HZ, which is 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** What docs/OPERATIONS.md advises for a small resident memory. */
+/** Settings that docs/OPERATIONS.md recommends for low memory use. */
 const LEAN_ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: "131072" };
 const LEAN_FLAGS = ["--max-semi-space-size=4"];
 
@@ -27,7 +27,7 @@ export interface ServerOptions {
   readonly profileDir?: string | null;
   /** More flags for Node. */
   readonly flags?: readonly string[];
-  /** Called with each line that the server prints. */
+  /** Called for each line that the server prints. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -119,8 +119,8 @@ export class ServerProcess {
   }
 
   /**
-   * Resident bytes now and at the peak, and the part of the present ones not backed by files; null where
-   * there is no /proc.
+   * Current and peak resident bytes, and the current bytes that are not backed by files; null where there is
+   * no /proc.
    */
   memory(): Memory | null {
     const status = readProc(this.child.pid, "status");

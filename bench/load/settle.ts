@@ -1,4 +1,4 @@
-// Waits until an index has no background work, so that what follows is measured alone.
+// Waits until an index has no background work, so that later measurements are not disturbed.
 
 import type { ApiClient } from "../../server/cli/api.js";
 
@@ -19,8 +19,8 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
 }
 
 /**
- * Seconds until no shard was merging or about to; returns a few seconds later, when garbage has been
- * collected too. Null if the statistics do not tell or it takes too long.
+ * Returns the seconds until no shard was merging or about to merge. Waits a few seconds longer, until garbage
+ * has been collected too. Returns null if the statistics do not show merging or it takes too long.
  */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
   const seconds = await merged(client, index);
@@ -28,7 +28,7 @@ export async function settle(client: ApiClient, index: string): Promise<number |
   return seconds;
 }
 
-/** The same without the extra seconds. */
+/** Like `settle`, without the extra seconds. */
 export async function merged(client: ApiClient, index: string): Promise<number | null> {
   const started = performance.now();
   for (;;) {

@@ -13,11 +13,11 @@ export interface QueryKind {
   readonly prefix?: boolean;
   /** Misspell one word, so that no document of the sample contains it. */
   readonly typo?: boolean;
-  /** Instead of words of a document, one of the words in the most documents. */
+  /** Use one of the words that occur in the most documents, not words of a drawn document. */
   readonly frequent?: boolean;
-  /** Number of fields to count facets of. */
+  /** Number of fields whose facets are counted. */
   readonly facets?: number;
-  /** Filter by a value of the document the words are from. */
+  /** Filter by a value of the document that the words come from. */
   readonly filter?: boolean;
   /** Sort by a numeric field. */
   readonly sort?: boolean;

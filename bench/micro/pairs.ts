@@ -1,5 +1,5 @@
-// The micro benchmarks: each kernel, through the host, beside a naive JavaScript twin that does the same
-// work. Both return a number that must agree, so that neither is fast by being wrong.
+// The micro benchmarks: each kernel, called through the host, next to a naive JavaScript twin that does the
+// same work. Both return a number that must agree, so that neither gains speed from a wrong answer.
 
 import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
@@ -209,7 +209,9 @@ function sorted(fixture: Fixture): Pair {
   };
 }
 
-/** Runs one program repeatedly; parts not given match everything and return nothing. */
+/**
+ * Returns a function that runs one program. Members missing from `parts` match everything and return nothing.
+ */
 function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => DecodedSearchResult {
   const program: SearchProgram = {
     ...EVERY_DOCUMENT,

@@ -1,5 +1,5 @@
-// Micro benchmarks of vectors: scanning a million codes with and without filters, exact cosines, vectors from
-// outside. The vectors are random: the results are meaningless, but cost as much as real ones.
+// Micro benchmarks of vectors: scans of a million codes with and without filters, exact cosines, external
+// vectors. The vectors are random: the results are meaningless but cost as much as real ones.
 
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
@@ -38,7 +38,7 @@ export async function scanPairs(): Promise<Pair[]> {
   ];
 }
 
-/** The sum of the sequence numbers of the nearest rows among `percent` of all. */
+/** Returns the sum of the sequence numbers of the nearest rows, searching `percent` of all rows. */
 function scanning(fixture: () => CodedRows, percent: number): Pair {
   const query = randomVector(new Random(2));
   const program = percentOfRows(percent);
@@ -79,7 +79,7 @@ function naiveDistances(words: Uint32Array, query: Float32Array): Uint16Array {
   return distances;
 }
 
-/** The number of positive cosines. */
+/** Counts the positive cosines. */
 function comparing(workbench: Workbench): Pair {
   const random = new Random(3);
   const query = randomVector(random);
@@ -105,8 +105,8 @@ function comparing(workbench: Workbench): Pair {
 }
 
 /**
- * The largest number of a vector's record. The twin computes the transform from its definition, without
- * signs.
+ * Returns the largest number in a vector's record. The twin computes the transform from its definition,
+ * without signs.
  */
 function turning(workbench: Workbench): Pair {
   const vector = randomVector(new Random(4));

@@ -1,6 +1,7 @@
 // A queueing model of the server on a machine with any number of cores. A query visits its front-end, then
-// all its shards at once, then its front-end again; a thread serves one at a time and needs a core for it.
-// Queries arrive as a Poisson process. Helper threads also use a core per query, but nobody waits for them.
+// all its shards at once, then its front-end again. A thread handles one query at a time and needs a core to
+// do so. Queries arrive as a Poisson process. Helper threads also use a core for each query, but no query
+// waits for them.
 
 import { type Latencies, summarise } from "../load/drive.js";
 import type { Random } from "../random.js";
@@ -11,10 +12,10 @@ export interface Machine {
   readonly shards: number;
 }
 
-/** Mean CPU seconds of a query. */
+/** Mean CPU seconds per query. */
 export interface Costs {
   readonly frontEnd: number;
-  /** At each shard; 0 for queries that ask none. */
+  /** CPU seconds at each shard; 0 for queries that visit no shard. */
   readonly shard: number;
   readonly beside: number;
 }
@@ -23,13 +24,16 @@ export interface Costs {
 interface Piece {
   readonly query: Query;
   readonly seconds: number;
-  /** The next step of the query; undefined if nobody waits. */
+  /** The query's next step; undefined if the query does not wait for this piece. */
   readonly next?: (query: Query) => void;
 }
 
 interface Query {
   readonly arrived: number;
-  /** Cost as a multiple of the mean, for all its parts: a query with many results has many in every shard. */
+  /**
+   * Cost as a multiple of the mean, the same for all pieces of the query: a query with many results has many
+   * in every shard.
+   */
   readonly weight: number;
   readonly frontEnd: Thread;
   unanswered: number;
@@ -37,7 +41,7 @@ interface Query {
 
 interface Thread {
   readonly waiting: Piece[];
-  /** Working, or waiting for a core. */
+  /** True if the thread is working or waiting for a core. */
   isEngaged: boolean;
 }
 

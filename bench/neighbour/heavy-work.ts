@@ -1,5 +1,5 @@
-// Kinds of heavy work of a noisy tenant next to a quiet one. Each is a few requests prepared in advance. A
-// number inside them changes each time they are sent, so that cached answers are useless.
+// Kinds of heavy work that a noisy tenant does next to a quiet one. Each consists of a few requests prepared
+// in advance. A number in each request changes every time it is sent, so that cached answers are useless.
 
 import { readFileSync } from "node:fs";
 
@@ -20,12 +20,12 @@ export interface HeavyWork {
   requests(place: Place): HeavyRequest[];
 }
 
-/** Environment of the noisy tenant, and its documents. */
+/** The noisy tenant's index and documents. */
 export interface Place {
   readonly host: string;
   readonly key: string;
   readonly documents: number;
-  /** The file of the index's documents, one a line. */
+  /** The file with the index's documents, one per line. */
   readonly path: string;
   /** Fields that can be counted, the index's schema, and frequent words. */
   readonly facets: readonly string[];

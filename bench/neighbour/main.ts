@@ -1,6 +1,6 @@
-// `npm run bench:neighbour`: how much slower one tenant's queries become while another tenant works hard. For
-// each kind of heavy work, rounds with and without it alternate within one run, because the machine's load
-// may vary.
+// `npm run bench:neighbour`: how much slower one tenant's queries become while another tenant puts a heavy
+// load on the server. For each kind of heavy work, rounds with and without it alternate within one run,
+// because the machine's load may vary.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -122,7 +122,7 @@ async function setUp(
   });
 }
 
-/** Makes a tenant; returns its key. */
+/** Creates a tenant and returns its key. */
 async function tenant(admin: ApiClient, name: string): Promise<string> {
   const made = (await admin.json("POST", "/v1/tenants", { name })) as {
     data: { admin_key: { key: string } };

@@ -1,5 +1,5 @@
-// The noisy tenant's clients, in a process of their own, so that their work is not on the measuring event
-// loop. Controlled by its parent: which work to prepare, when to start and when to stop.
+// The noisy tenant's clients, in their own process, so that they do not burden the event loop that measures.
+// The parent process says which work to prepare and when to start and stop.
 
 import { Connection } from "../load/connection.js";
 import { HEAVY_WORK, type HeavyRequest, type Place } from "./heavy-work.js";
@@ -9,12 +9,12 @@ export type Order =
   | { readonly order: "begin" }
   | { readonly order: "end" };
 
-/** Requests since the start. */
+/** Counts since the start of the round. */
 export interface NoisyRound {
   readonly answered: number;
-  /** Answers 429 and 503. */
+  /** Number of 429 and 503 responses. */
   readonly refused: number;
-  /** Other answers that are not 2xx. */
+  /** Number of other responses that are not 2xx. */
   readonly failed: number;
   readonly cpuSeconds: number;
   readonly seconds: number;
@@ -79,7 +79,7 @@ async function begin({ host }: Place): Promise<() => Promise<NoisyRound>> {
   };
 }
 
-/** The next request, with a number that was not sent before. */
+/** Returns the next request, with a number that has not been sent before. */
 function next(): Buffer {
   const { bytes, patched } = requests[sent++ % requests.length]!;
   if (patched.length === 0) return bytes;

@@ -7,7 +7,7 @@ import type { Connection } from "../load/connection.js";
 export interface QuietRound {
   /** Milliseconds from sending each query to its answer. */
   readonly times: readonly number[];
-  /** Answers that are not 200. */
+  /** Number of responses that are not 200. */
   readonly failed: number;
   /** 99th percentile of the lateness of this process's timers. */
   readonly loopDelayMs: number;

@@ -10,9 +10,9 @@ import type { QuietRound } from "./quiet-client.js";
 
 export interface Round extends QuietRound {
   readonly serverCpuSeconds: number | null;
-  /** On all processors of the machine, by any process. */
+  /** Seconds that the machine's processors were busy with any process. */
   readonly machineBusySeconds: number | null;
-  /** null: the round was alone. */
+  /** Null for a round in which the quiet tenant was alone. */
   readonly noisy: NoisyRound | null;
 }
 

@@ -18,9 +18,9 @@ export interface Pace {
   readonly perSecond: number;
 }
 
-/** Between the end of heavy work and the next round alone. */
+/** Pause between the end of heavy work and the next round without it. */
 const CALM_MS = 500;
-/** Between the start of heavy work and the round next to it. */
+/** Pause between the start of heavy work and the round measured next to it. */
 const BEGUN_MS = 300;
 
 export class Rounds {
@@ -35,7 +35,7 @@ export class Rounds {
     private readonly pace: Pace,
   ) {}
 
-  /** Rounds alone and beside the work in turn. */
+  /** Alternates rounds without the heavy work and next to it. */
   async measure(work: HeavyWork): Promise<Measured> {
     const alone: Round[] = [];
     const beside: Round[] = [];
@@ -73,7 +73,7 @@ export class Rounds {
     return reply;
   }
 
-  /** Deletes the results of the work and waits for merges and vectors. */
+  /** Deletes what the heavy work left in the index, then waits for merges and vectors. */
   async #calm(): Promise<void> {
     const client = new ApiClient(this.server.url.href, this.place.key, 4);
     const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };

@@ -9,7 +9,7 @@ import MiniSearch from "minisearch";
 const require = createRequire(import.meta.url);
 const { dependencies } = require("./package.json");
 
-/** Skein's default: 1 typo from 4 letters, 2 from 8. */
+/** Skein's default: 1 typo for words of 4 or more letters, 2 for 8 or more. */
 const typosOf = (word) => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
 export function miniSearch() {

@@ -179,14 +179,15 @@ async function measure(make, folder, documents, fields, kinds) {
   }
 }
 
-/** Resident bytes of this process, after a garbage collection if Node runs with --expose-gc. */
+/** Returns the resident bytes of this process, after a garbage collection if Node runs with --expose-gc. */
 function settledBytes() {
   globalThis.gc?.();
   return process.memoryUsage().rss;
 }
 
 /**
- * The first tenth of the queries is the warm-up. A slow engine runs out of time and answers fewer queries.
+ * Treats the first tenth of the queries as the warm-up. A slow engine runs out of time and answers fewer
+ * queries.
  */
 async function measureKind(engine, queries) {
   for (const q of queries.slice(0, Math.ceil(queries.length / 10))) await engine.search(q, PER_PAGE);

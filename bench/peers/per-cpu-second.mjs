@@ -18,7 +18,7 @@ const TURN_SECONDS = 0.5;
 const TURN_STRIDE = 97;
 const LINES_PER_REQUEST = 1000;
 
-/** Two configurations of Skein: the defaults, and the features of the programs only. */
+/** Two configurations of Skein: its defaults, and only the features that the programs also have. */
 const READINGS = [
   { name: "Skein", index: "as-it-comes", how: "over HTTP, as it comes", settings: {}, parameters: {} },
   {
@@ -29,7 +29,7 @@ const READINGS = [
     parameters: { search_mode: "keyword", ai: false, analytics: false, fields: ["id"] },
   },
 ];
-/** Too small a cache for any answer, so every query is computed. */
+/** The cache is too small for any answer, so every query is computed. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
 /**

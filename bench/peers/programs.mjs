@@ -1,6 +1,6 @@
-// Search libraries in other languages. A small program wraps each of them and is started by a command or
-// called at a URL; README.md describes the protocol. This file knows no library: `tantivy` and `lucene`
-// differ only in their command. The engines have the same interface as those in libraries.mjs.
+// Search libraries in other languages. Each is wrapped in a small program that is started by a command or
+// called at a URL; README.md describes the protocol. Nothing here is specific to a library: `tantivy` and
+// `lucene` differ only in their command. The engines have the same interface as those in libraries.mjs.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

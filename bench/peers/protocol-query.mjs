@@ -4,7 +4,7 @@
 const EQUALS = /^(.+?):=`(.*)`$/s;
 const RANGE = /^(.+?):(>=|<=)(.+)$/;
 
-/** 1 typo from 4 letters, 2 from 8, none in a word with a digit. */
+/** Allows 1 typo for words of 4 or more letters, 2 for 8 or more, and none for a word with a digit. */
 function typosOf(word) {
   if (/\p{N}/u.test(word)) return 0;
   const letters = [...word].length;

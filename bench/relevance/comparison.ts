@@ -1,5 +1,5 @@
-// Tests whether one ranking is better than another, and whether the difference is significant. Pure functions
-// over figures of the same queries under two rankings. Knows nothing about servers or files.
+// Tests whether one ranking is better than another and whether the difference is significant. Pure functions
+// over the figures of the same queries under two rankings. Independent of servers and files.
 
 import { Random } from "../random.js";
 import { mean } from "./measures.js";
@@ -34,7 +34,7 @@ export interface Comparison {
   readonly worst: { readonly set: string; readonly difference: number };
 }
 
-/** A choice based on one half of the queries can be verified on the other. */
+/** Two comparisons, so that a choice based on one half of the queries can be verified on the other half. */
 export interface HalvedComparison {
   readonly whole: Comparison;
   /** The first, third, fifth query of every set, and so on. */
@@ -43,7 +43,7 @@ export interface HalvedComparison {
 }
 
 const ROUNDS = 10_000;
-/** The same differences added up with other signs may differ by rounding. */
+/** Tolerance for rounding: sums of the same differences with other signs are not exact. */
 const ROUNDING = 1e-9;
 
 /** Needs at least one set, and at least two queries in every set. */

@@ -1,5 +1,5 @@
-// Edit distance as docs/ranking.md defines it: optimal string alignment, in code points. The plain textbook
-// matrix, separate from the engine's automaton, so that the judge does not share the engine's mistakes.
+// Edit distance as docs/ranking.md defines it: optimal string alignment over code points. Uses the plain
+// textbook matrix instead of the engine's automaton, so that the judge does not share the engine's mistakes.
 
 /** Insertions, deletions, substitutions and swaps of neighbours; nothing is edited twice. */
 export function editDistance(left: string, right: string): number {

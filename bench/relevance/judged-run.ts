@@ -39,7 +39,7 @@ export interface ModeResult {
   /** Mean over the four kinds of typing errors. */
   readonly mistyped: Measures;
   readonly ndcg10: FiguresByForm;
-  /** nDCG@10 over the queries whose misspelt word is long enough for a typo to be tolerated. */
+  /** nDCG@10 over the queries whose misspelt word is long enough for typo tolerance. */
   readonly forgivable: { readonly queries: number; readonly clean: number; readonly mistyped: number };
   /** For comparing two rankings query by query. */
   readonly perQuery: readonly {
@@ -91,8 +91,8 @@ interface Form {
 }
 
 /**
- * Forms that are sent only in the first mode. One switches query understanding off, to show its effect on
- * keyword queries.
+ * Returns the forms that are sent only in the first mode. One of them turns query understanding off, to show
+ * its effect on keyword queries.
  */
 function furtherForms(mode: Mode): Form[] {
   const forms: Form[] = [
@@ -139,8 +139,8 @@ async function runMode(
 }
 
 /**
- * Judged texts were written before query languages, so a quote or a dash before a word is punctuation:
- * cranfield's "-dash" would exclude documents.
+ * Removes operators. The judged texts predate query languages, so a quote or a dash before a word is
+ * punctuation: cranfield's "-dash" would exclude documents.
  */
 export function withoutOperators(text: string): string {
   return text.replace(/"/g, " ").replace(/(^|\s)-+/g, "$1");

@@ -1,5 +1,5 @@
-// The judged sets of the public data folder: their location, their text fields, and the results of plain BM25
-// on them. Reads files; knows nothing about servers.
+// The judged sets in the public data folder: their location, their text fields, and the results of plain BM25
+// on them. Reads files only, no server.
 
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,16 +12,16 @@ export type BaselineFigures = readonly [ndcg10: number, map: number, recall100: 
 
 export interface JudgedSet {
   readonly name: string;
-  /** Text fields in the order of the data's README; the server's default weights follow this order. */
+  /** Text fields in the order of the data's README. The server's default weights follow this order. */
   readonly fields: readonly string[];
   /** Plain BM25 with k1 = 0.9 and b = 0.4, then with k1 = 1.2 and b = 0.75. */
   readonly baselines: readonly [BaselineFigures, BaselineFigures];
 }
 
 /**
- * Baselines: README.md of the data folder, "Published and reproduced baselines": Lucene's BM25 formula, all
- * text fields in one, Porter stemmer, 33 stop words, linear gains, queries with at least one relevant
- * document.
+ * The baselines come from the data folder's README.md, "Published and reproduced baselines": Lucene's BM25
+ * formula, all text fields concatenated into one, Porter stemmer, 33 stop words, linear gains, queries with
+ * at least one relevant document.
  */
 export const JUDGED_SETS: readonly JudgedSet[] = [
   {
@@ -66,7 +66,10 @@ export const JUDGED_SETS: readonly JudgedSet[] = [
   },
 ];
 
-/** The better of the two baselines, measure by measure: the target of a product's ranking. */
+/**
+ * Returns the better of the two baselines for each measure: the minimum that a product's ranking should
+ * reach.
+ */
 export function targetOf(set: JudgedSet): BaselineFigures {
   const [a, b] = set.baselines;
   return [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.max(a[2], b[2])];

@@ -1,6 +1,6 @@
-// Measures of a ranking against judgments, as defined by trec_eval: pure functions over document ids, best
-// first. Knows nothing about servers or files. A gain is linear in the grade: grade 3 counts three times
-// grade 1.
+// Measures of a ranking against judgments, as defined by trec_eval. Pure functions over document ids, best
+// first; independent of servers and files. The gain is linear in the grade: grade 3 counts three times as
+// much as grade 1.
 
 /** Grade by document id; a document not in it was not judged and counts as grade 0. */
 export type Judgments = ReadonlyMap<string, number>;

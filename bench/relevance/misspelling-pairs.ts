@@ -1,5 +1,5 @@
 // Word lists of the misspelling test: pairs of wrong and right words from public lists, and ordinary words
-// from two catalogues as distractors. Reads files; knows nothing about servers.
+// from two catalogues as distractors. Reads files only, no server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ export interface PairFile {
   readonly pairs: number;
   /** Distinct misspellings with a right word within the distance. */
   readonly within: readonly Misspelling[];
-  /** Pairs that need more edits, and pairs that differ only in case or accents. */
+  /** Number of pairs that need more edits, or that differ only in case or accents. */
   readonly beyond: number;
   readonly equal: number;
 }
 
-/** Words are compared as in an index: without case and accents. */
+/** Folds case and accents, so that words compare as in an index. */
 export function foldWord(word: string): string {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().normalize("NFC");
 }
@@ -54,7 +54,10 @@ export function rightWords(data: string, file: string): string[] {
   return lines.map((line) => foldWord(line.split("\t")[1]!));
 }
 
-/** The `count` words in the most Debian package descriptions and city records, except those in `without`. */
+/**
+ * Returns the `count` words that occur in the most Debian package descriptions and city records, except the
+ * words in `without`.
+ */
 export async function ordinaryWords(
   data: string,
   count: number,

@@ -1,5 +1,5 @@
-// Queries a server with every misspelling and checks whether the right word comes first: an index of single
-// words, one document each, in which only the spelling can decide. Default settings: two typos, prefixes on.
+// Sends every misspelling to a server as a query and checks whether the right word comes first. Each document
+// of the index is a single word, so only the spelling matters. Default settings: two typos, prefixes on.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { Random } from "../random.js";
@@ -29,7 +29,7 @@ export interface MisspellingResult {
     /** Misspellings that are indexed words themselves; excluded from all other figures. */
     readonly alsoWords: MisspellingShare;
   })[];
-  /** All files together, without duplicates: why the right word was not first. */
+  /** All files together, without duplicates, with the reason why the right word was not first. */
   readonly failures: readonly {
     readonly kind: string;
     readonly count: number;
@@ -84,7 +84,10 @@ export async function runMisspellings(
   };
 }
 
-/** In random order: among equals the newest document comes first, which must not favour any kind of word. */
+/**
+ * Shuffles the words. Among equals the newest document comes first, and insertion order must not favour any
+ * kind of word.
+ */
 function shuffled(words: readonly string[], seed: number): string[] {
   const random = new Random(seed);
   const list = [...words];
@@ -101,7 +104,7 @@ function share(asked: readonly Misspelling[], rankings: readonly (readonly strin
   return { asked: asked.length, first: within(1), firstFew: within(FIRST_FEW) };
 }
 
-/** Null if a right word is first. */
+/** Returns null if a right word is first. */
 function failureKind({ wrong, right }: Misspelling, ranking: readonly string[]): string | null {
   const first = ranking[0];
   if (first !== undefined && right.includes(first)) return null;

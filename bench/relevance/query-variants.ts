@@ -1,5 +1,5 @@
-// Forms in which the queries of a set are asked, repeatable from a seed: unchanged, with a typing error, cut
-// down to a few words, and inside a sentence as people would ask it. Knows nothing about servers.
+// The forms in which a set's queries are sent, repeatable from a seed: unchanged, with a typing error, cut
+// down to a few words, and inside a sentence as people would ask it. Independent of servers.
 
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import { Random } from "../random.js";

@@ -1,5 +1,5 @@
-// One index on a running server, as the measurement sees it: documents in, and for each query the ids out,
-// best first. Every request is what a client would send; nothing here knows how the server ranks.
+// One index on a running server, as the measurement sees it: documents go in, and each query returns ids,
+// best first. Sends only requests that any client could send, and is independent of how the server ranks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -29,7 +29,9 @@ export class RankedIndex {
     readonly documents: number,
   ) {}
 
-  /** An index of `fields`, all text, with every document. Throws if one of them is refused. */
+  /**
+   * Creates an index whose `fields` are all text and adds every document. Throws if the server refuses one.
+   */
   static async fill(
     client: ApiClient,
     name: string,
@@ -73,7 +75,7 @@ export class RankedIndex {
     }
   }
 
-  /** Ids of the documents for the query as typed by a user, page by page. */
+  /** Returns the document ids for a query as a user would type it, requested page by page. */
   async rank(q: string, { mode, depth, ai }: Asking): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < depth; page++) {

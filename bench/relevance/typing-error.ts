@@ -1,5 +1,5 @@
-// One typing error in one word of a query, repeatable from a seed. Knows the four kinds of errors that typo
-// tolerance promises to forgive; keeps the first letter, which people usually get right.
+// Makes one typing error in one word of a query, repeatable from a seed. Covers the four kinds of errors that
+// typo tolerance promises to forgive. Keeps the first letter, which people usually get right.
 
 import type { Random } from "../random.js";
 

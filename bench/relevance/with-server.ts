@@ -1,4 +1,4 @@
-// Runs the built server, with a client, for the duration of a measurement.
+// Runs the built server and a client for the duration of a measurement.
 
 import { ApiClient } from "../../server/cli/api.js";
 import { ServerProcess } from "../load/server-process.js";

@@ -1,15 +1,15 @@
 // Clients of one server whose connections stay open throughout, the same number at each front-end. The kernel
-// distributes connections at random, and front-ends do not reveal theirs, so a connection's front-end is
-// found by the thread that it makes busy.
+// assigns connections to front-ends at random, and no response names the front-end. A connection is therefore
+// attributed to the thread that it makes busy.
 
 import { Connection, requestBytes } from "../load/connection.js";
 import type { Target } from "../load/measure.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Refused before it reaches a shard or the owner, so that only the front-end works. */
+/** A request that is refused before it reaches a shard or the owner, so that only the front-end works. */
 const REFUSED = { q: 1 };
 const REQUESTS_TO_TELL = 60;
-/** Maximum connections opened per wanted one, before giving up. */
+/** Maximum number of connections to open per wanted connection before giving up. */
 const OPENED_MAX = 15;
 
 export class Clients {
@@ -19,8 +19,8 @@ export class Clients {
   ) {}
 
   /**
-   * `each`: connections to each front-end, or in total if `frontEnds` is null. Throws if the kernel assigns
-   * too few to one of them.
+   * `each`: number of connections to each front-end, or in total if `frontEnds` is null. Throws if the kernel
+   * assigns too few to one of the front-ends.
    */
   static async open(
     { url, key, index }: Target,
@@ -31,7 +31,8 @@ export class Clients {
     const ping = requestBytes(url, `/v1/indexes/${index}/query`, key, REFUSED);
     const connections = new Map<number, Connection[]>();
     const count = frontEnds ?? 1;
-    // A connection may be attributed to a thread that is not a front-end, which does not get enough of them.
+    // A connection may be attributed to a thread that is not a front-end. Such a thread does not collect
+    // enough connections.
     const complete = (): Connection[][] => [...connections.values()].filter(({ length }) => length === each);
     for (let opened = 0; complete().length < count; opened++) {
       if (opened === count * each * OPENED_MAX)
@@ -52,7 +53,7 @@ export class Clients {
     return this.byFrontEnd.length;
   }
 
-  /** Connections of some front-ends, different ones in each turn. */
+  /** Returns the connections of `frontEnds` front-ends, different ones in each turn. */
   at(frontEnds: number, turn: number): Connection[] {
     const all = this.byFrontEnd.length;
     return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
@@ -65,7 +66,8 @@ export class Clients {
 }
 
 /**
- * Null if other work of the server makes it ambiguous: each half of the requests made another thread busy.
+ * Returns null if the server's other work makes the result ambiguous: each half of the requests made a
+ * different thread busy.
  */
 async function threadOf(connection: Connection, pid: number, ping: Buffer): Promise<number | null> {
   const busiest: number[] = [];

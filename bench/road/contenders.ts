@@ -1,5 +1,5 @@
-// Servers with the same documents: each build, each number of threads, with and without cached answers; and
-// the contenders that alternate, which put load on all or some of their front-ends.
+// Starts servers with the same documents, one for each build and number of threads, with and without cached
+// answers. Lists the contenders that take turns; each puts load on all or some of a server's front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,14 +21,14 @@ export interface StartedServer extends Target {
   readonly frontEnds: number | null;
 }
 
-/** Load on some front-ends of a server, or on all of them. */
+/** A load on some or all front-ends of a server. */
 export interface Contender extends StartedServer {
   readonly clients: Clients;
   /** Number of front-ends under load in a turn. */
   readonly loaded: number;
 }
 
-/** Thread counts of a server; `frontEnds` null: the default. */
+/** Thread counts of a server; `frontEnds` is null for the default. */
 export interface Threads {
   readonly shards: number;
   readonly frontEnds: number | null;
@@ -46,13 +46,13 @@ export interface Wanted {
 export interface Load {
   /** Connections to each front-end, or in total for a server with the default number. */
   readonly clients: number;
-  /** Numbers of front-ends under load, one contender each; null: all of them. */
+  /** Numbers of front-ends to put under load, one contender for each number; null: all of them. */
   readonly loaded: readonly number[] | null;
 }
 
 const INDEX = "bench";
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** Too small for an answer. */
+/** The cache is too small for any answer. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
 export async function startServers(

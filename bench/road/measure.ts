@@ -9,13 +9,13 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Each turn starts this many queries further on. */
+/** Each turn starts this many queries later than the one before. */
 const QUERIES_A_TURN = 97;
 
 export interface TurnOptions {
   readonly turns: number;
   readonly seconds: number;
-  /** Seconds of uncounted turns per server. */
+  /** Seconds of warm-up turns per server, which are not counted. */
   readonly warmSeconds: number;
 }
 
@@ -24,7 +24,7 @@ export interface RoadCost {
   readonly name: string;
   readonly queries: number;
   readonly perCpuSecond: number;
-  /** Milliseconds, medians of the turns. */
+  /** Milliseconds; median over the turns. */
   readonly p50: number;
   readonly p99: number;
   /** CPU microseconds of the HTTP thread, of the busiest other thread and of all others. */
@@ -35,7 +35,7 @@ export interface RoadCost {
   readonly remembered: number;
 }
 
-/** Queries of one kind put to one index. */
+/** Queries of one kind, sent to one index. */
 export interface RoadSet {
   readonly name: string;
   readonly documents: number;

@@ -1,4 +1,4 @@
-// What the threads of a server use, from /proc: CPU time, and how often each was woken up.
+// Reads from /proc the CPU time of a server's threads and the number of times that each was woken up.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -12,9 +12,9 @@ interface Thread {
 export interface ThreadsUsage {
   /** CPU milliseconds per thread: the main thread, then the others, busiest first. */
   readonly cpuMs: readonly number[];
-  /** The busiest thread. */
+  /** Id of the busiest thread. */
   readonly busiest: number;
-  /** Of all threads together. */
+  /** Total over all threads. */
   readonly wakeUps: number;
 }
 

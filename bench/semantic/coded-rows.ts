@@ -1,5 +1,5 @@
-// Rows with codes in one engine, for scans. The vectors are random: the results are meaningless, but cost as
-// much as real ones. `share` is a number below 100, so a range of it filters that many percent.
+// Rows with codes in one engine, for scans. The vectors are random: the results are meaningless but cost as
+// much as real ones. `share` is a number below 100, so the filter `share < n` passes n percent of the rows.
 
 import { CODE_BYTES, FLAG_INDEX, TYPE_INT32, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -46,13 +46,13 @@ export function shares(rows: number): Uint8Array {
   return Uint8Array.from({ length: rows }, () => random.below(PERCENT));
 }
 
-/** A search program that this percentage of the rows passes. */
+/** Returns a search program whose filter passes `percent` percent of the rows. */
 export function percentOfRows(percent: number): Uint8Array {
   const filter = { op: "intRange", slot: SLOT_SHARE, low: 0n, high: BigInt(percent - 1) } as const;
   return encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
 }
 
-/** Of length 1, with approximately uniform direction. */
+/** Returns a vector of length 1 with an approximately uniform direction. */
 export function randomVector(random: Random): Float32Array {
   const numbers = Array.from(
     { length: VECTOR_SIZE },

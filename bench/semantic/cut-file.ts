@@ -6,7 +6,10 @@ import { appendFile, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 
-/** Paths of the parts: `to` with numbers. Lines are dealt round-robin, so that the parts are similar. */
+/**
+ * Returns the paths of the parts: `to` with a number appended. Lines are dealt round-robin, so that the parts
+ * are similar.
+ */
 export async function cutFile(path: string, to: string, parts: number): Promise<string[]> {
   const paths = Array.from({ length: parts }, (_, part) => `${to}-${part}.jsonl`);
   const files = paths.map((part) => createWriteStream(part));

@@ -31,7 +31,7 @@ const TRAINED_FIELDS = [
 ];
 const MIB = 2 ** 20;
 
-/** A scan of `rows` codes, all and a part of them. */
+/** Scans `rows` codes: all of them, and filtered parts of them. */
 export async function scans(rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { engine, snapshot, codesBytes } = codedRows(module.engine(), module.workbench(), rows);
@@ -52,7 +52,7 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
   return lines;
 }
 
-/** Exact cosines of 400 documents at a time out of `rows`, read from the store and cached. */
+/** Computes exact cosines of 400 documents at a time out of `rows`, read from the store and cached. */
 export async function comparisons(folder: string, rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const workbench = module.workbench();
@@ -97,7 +97,7 @@ export async function comparisons(folder: string, rows: number, milliseconds: nu
   }
 }
 
-/** Training on `documents` products, and vectors of products and of queries by that model. */
+/** Trains a model on `documents` products, and embeds products and queries with it. */
 export async function models(documents: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { segment, memoryBytes } = productsSegment(module, 0, documents);
@@ -149,7 +149,10 @@ export async function models(documents: number, milliseconds: number): Promise<s
   return lines;
 }
 
-/** A segment of generated products from number `from` on, and the memory needed to build it. */
+/**
+ * Builds a segment of generated products starting at number `from`. Also returns the memory needed to build
+ * it.
+ */
 function productsSegment(
   module: EngineModule,
   from: number,

@@ -24,8 +24,8 @@ import { type Running, stop } from "./running.js";
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
 /**
- * Parts of the documents. A model is trained on half of them; the measured ones are too few to trigger
- * another training.
+ * Number of parts into which the documents are cut. A model is trained on half of them; the measured parts
+ * are too small to trigger another training.
  */
 const PARTS = 12;
 const LEARNED_PARTS = 6;
@@ -43,7 +43,7 @@ const DATA = "data";
 interface Spent {
   seconds: number;
   cpuSeconds: number;
-  /** Including all merges that it causes. */
+  /** CPU seconds, including all merges that the import causes. */
   settledCpuSeconds: number;
 }
 
@@ -92,9 +92,9 @@ class ServedBench {
   }
 
   /**
-   * Each round has new indexes and alternates the order of the sources, because the timing of large merges
-   * depends on which index came first. Imports are long: at their start V8 recompiles what it dropped while
-   * the server was idle.
+   * Each round uses new indexes and rotates the order of the sources, because the timing of large merges
+   * depends on which index came first. Imports are long enough to absorb the recompilation by V8 at their
+   * start, after an idle server has dropped compiled code.
    */
   imports(): Promise<string[]> {
     const { sources } = this.#options;
@@ -152,7 +152,7 @@ class ServedBench {
     }
   }
 
-  /** By source. */
+  /** Import files by source. */
   async #files(): Promise<ReadonlyMap<string, ImportFiles>> {
     const { folder, sources } = this.#options;
     const files = new Map<string, ImportFiles>();
@@ -172,7 +172,7 @@ class ServedBench {
     return files;
   }
 
-  /** One client, each mode separately, on the documents' own model. */
+  /** Measures one client in each mode separately, with the model trained on the documents. */
   modes(): Promise<string[]> {
     return this.#served(async (running) => {
       const target = { ...running, index: "documents" };
@@ -217,7 +217,7 @@ class ServedBench {
     );
   }
 
-  /** Memory of the process after a restart and the same number of queries on one index. */
+  /** Measures the process's memory after a restart and the same number of queries on one index. */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
       this.#served(async (running) => {

@@ -1,5 +1,5 @@
-// Duration of a piece of work in this process: the median of many runs, and CPU time, which is less sensitive
-// to other processes.
+// The duration of a piece of work in this process: the median of many runs, and CPU time, which other
+// processes affect less.
 
 import { median } from "../median.js";
 

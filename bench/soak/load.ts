@@ -1,5 +1,5 @@
-// The soak's load: a fixed number of documents is continually replaced, changed, deleted and restored, in an
-// index that is swapped now and then, under queries. The amount of data stays constant, so memory must too.
+// The soak's load: a fixed number of documents is continually replaced, changed, deleted and restored while
+// queries run, and the index is swapped now and then. The amount of data stays constant, so memory must too.
 
 import { generateCatalogue } from "../catalogue/generate.js";
 import { Random } from "../random.js";
@@ -98,7 +98,7 @@ export class SoakLoad {
     if (status < 200 || status > 299) throw new Error(`${method} ${path} was answered with ${status}`);
   }
 
-  /** The status; 0 if there was no answer. */
+  /** Resolves with the status, or 0 if there was no response. */
   async #send(method: string, path: string, body: string): Promise<number> {
     try {
       const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };

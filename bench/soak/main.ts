@@ -29,7 +29,7 @@ if (!(minutes > 0) || !Number.isInteger(seed) || !Number.isInteger(shards)) {
   process.exit(2);
 }
 
-/** Of the documents of generate.ts. */
+/** Schema of the documents from generate.ts. */
 const SCHEMA = {
   fields: [
     { name: "title", type: "string" },

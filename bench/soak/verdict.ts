@@ -1,5 +1,5 @@
-// Decides whether a soak's samples grow, comparing medians of the second half and of the end of the first, so
-// that a peak does not matter. Also charts them in characters.
+// Decides whether a soak's samples grow. Compares the median of the last quarter with the median of the
+// second quarter, so that a peak does not matter. Also charts the samples as text.
 
 import { median } from "../median.js";
 
@@ -21,10 +21,10 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Resident memory may be this much larger at the end: a margin for garbage collection. */
+/** Resident memory may grow by this share: a margin for garbage collection. */
 const RESIDENT_SHARE = 0.1;
 const RESIDENT_MIB = 32;
-/** LevelDB opens and closes tables at will. */
+/** Number of additional handles allowed, because LevelDB opens and closes tables at will. */
 const HANDLES = 16;
 const BARS = "▁▂▃▄▅▆▇█";
 

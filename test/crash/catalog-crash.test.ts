@@ -127,12 +127,12 @@ function stored({ version: _, ...state }: CatalogState): unknown {
 
 interface Outcome {
   certain: CatalogState;
-  /** The state if the change in progress was kept. */
+  /** The state if the change in progress survived. */
   possible: CatalogState;
   frozen: boolean;
 }
 
-/** The story on a disk that may freeze; `states` are those of an undisturbed run. */
+/** Runs the story on a disk that may freeze. `states` are the states of an undisturbed run. */
 async function run(disk: CrashDisk, states: CatalogState[]): Promise<Outcome> {
   const catalog = await Catalog.on(new CrashStore(disk));
   let certain = catalog.state;
@@ -164,7 +164,7 @@ describe("a catalog that loses power", () => {
         const reopened = await Catalog.on(new CrashStore(disk));
         expect(stored(reopened.state)).toEqual(stored(keepsLast ? possible : certain));
         expect(reopened.damage.found).toEqual([]);
-        // the rest of the story continues from there
+        // The rest of the story continues from there.
         const next = keepsLast ? freezeAt : freezeAt - 1;
         for (const decide of STORY.slice(next)) await reopened.change(decide);
         expect(stored(reopened.state)).toEqual(stored(states.at(-1)!));

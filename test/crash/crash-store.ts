@@ -1,5 +1,5 @@
-// A store whose disk can be frozen at any sync, like a machine that loses power: synced data stays,
-// everything else is gone, and the batch at that moment is lost or kept as a whole.
+// A store whose disk can be frozen at any sync, as by a power failure: synced data stays, everything else is
+// lost, and the batch being synced is kept or lost as a whole.
 import type { BatchOptions, KeyRange, Store, StoreOp, StoreSnapshot } from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
@@ -15,9 +15,9 @@ export class CrashDisk {
   syncs = 0;
   /** The sync at which everything stops, counted from 1; 0: never. */
   freezeAt = 0;
-  /** Whether the batch at that sync still reaches the disk. */
+  /** Whether the batch at the frozen sync still reaches the disk. */
   keepsLast = false;
-  /** The disk happens to write everything immediately, so batches without a sync count as syncs too. */
+  /** True if the disk writes everything immediately, so that batches without a sync also count as syncs. */
   isEager = false;
 }
 
@@ -128,7 +128,7 @@ export class CrashStore implements Store {
   }
 }
 
-/** Applies all or none. */
+/** Applies all operations or none. */
 function apply(values: Values, ops: Iterable<StoreOp>): void {
   const changes = Array.from(ops, (op): [string, Uint8Array | null] => {
     return [textOf(op.key), op.type === "put" ? Uint8Array.from(op.value) : null];

@@ -19,9 +19,11 @@ const BOB = 12;
 
 interface Step {
   readonly name: string;
-  /** Adds rows, which must not be repeated; every other step may be. */
+  /** True if the step adds rows and so must not be repeated; every other step may be. */
   readonly adds: boolean;
-  /** Deletions become durable with the next write; until then a start repeats them. */
+  /**
+   * True if the step deletes. Deletions become durable with the next write; until then a start repeats them.
+   */
   readonly deletes: boolean;
   run(log: QueryLog): Promise<unknown>;
 }
@@ -120,7 +122,7 @@ async function counts(log: QueryLog): Promise<unknown> {
   return reports;
 }
 
-/** The first write takes the longest. */
+/** A store whose first write takes the longest. */
 class UnevenStore extends CrashStore {
   #ticks = 20;
 

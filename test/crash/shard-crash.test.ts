@@ -40,7 +40,7 @@ function script(): Step[] {
 }
 
 interface Outcome {
-  /** The acknowledged state, and the state if the write in progress was kept. */
+  /** The acknowledged state, and the state if the write in progress survived. */
   certain: Model;
   possible: Model;
   schema: typeof SCHEMA;
@@ -88,7 +88,7 @@ async function expectRecovered(disk: CrashDisk, outcome: Outcome): Promise<void>
   expect([plain(outcome.certain.documents), plain(outcome.possible.documents)]).toContain(plain(found));
   expect((await shard.search()).length).toBe(found.size);
   expect((await shard.stats()).liveDocs).toBe(found.size);
-  // the recovered shard can be written to, merged and re-indexed
+  // The recovered shard can be written to, merged and re-indexed.
   await shard.write(Action.UPSERT, [doc(50, 5)]);
   await shard.settled();
   const after = await shard.documents();

@@ -102,7 +102,7 @@ interface Stored {
   vectors: Map<number, { origin: number; vector: Uint8Array }>;
 }
 
-/** Documents and vectors in the database; of models only the current one. */
+/** Documents and vectors in the database, and the current model only. */
 async function stored(disk: CrashDisk): Promise<Stored> {
   const found: Stored = { bodies: new Map(), vectors: new Map() };
   const pieces = new Set<number>();
@@ -153,7 +153,7 @@ function distance(query: Float32Array, vector: Uint8Array): number {
 async function expectRecovered(disk: CrashDisk, policy: VectorPolicy, outcome: Outcome): Promise<void> {
   disk.freezeAt = 0;
   const shard = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, policy));
-  // as the server does for a shard that lacks a model another shard has
+  // The server also does this for a shard that lacks a model that another shard has.
   if (outcome.model !== null) await shard.setModel(outcome.model);
   await settled(shard);
   await shard.test.write(Action.UPSERT, [doc(50)]);

@@ -48,7 +48,7 @@ export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-recommendation-v1.hex": "recommendation/6",
 };
 
-/** The log of a closed database, as far as `closed.json` describes it. */
+/** The log of a closed database; only what `closed.json` records about it matters. */
 export const CLOSED_LOG = { name: "000003.log", bytes: Buffer.alloc(7) };
 const PIECE_BYTES = 512 * 1024;
 

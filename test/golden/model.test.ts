@@ -1,5 +1,5 @@
-// Stored models stay readable: the naive reader finds in the fixture the values it was written from, the
-// engine computes vectors with it, and another version is refused.
+// Stored models stay readable: the naive reader finds in the fixture the values from which it was written,
+// the engine computes vectors with it, and other versions are refused.
 import { expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
 import { Embedder } from "../../engine-wasm/host/vectors/embedder.js";

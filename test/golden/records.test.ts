@@ -1,5 +1,5 @@
-// Stored bytes of every kind and version stay readable: each fixture decodes to the values it was written
-// from. As long as its version is current, the code writes the same bytes.
+// Stored bytes of every kind and version stay readable: each fixture decodes to the values from which it was
+// written. As long as a fixture's version is current, the code writes the same bytes.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -60,7 +60,7 @@ const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "schema-v1.hex": { decode: (bytes) => decodeSchema(bytes, "x"), says: V.SCHEMA },
 };
 
-/** An envelope with another version and a matching checksum. */
+/** Returns the envelope with another version and a matching checksum. */
 function ofVersion(envelope: Uint8Array, version: number): Buffer {
   const bytes = Buffer.from(envelope);
   bytes.writeUInt16LE(version, 6);

@@ -54,7 +54,7 @@ describe.each(SEGMENTS)("%s", (file, { fields, documents, seqs }) => {
   });
 });
 
-/** The engine's answers on a fixture, without the deleted rows. */
+/** Returns the engine's results on a fixture, excluding the deleted rows. */
 function ask(
   file: string,
   deleted: DeletedRows | null,

@@ -66,7 +66,7 @@ export const DOCUMENT: DocumentRecord = {
   raw: Buffer.from('{"id":"ключ","_boost":2}'),
 };
 
-/** A model in two pieces, a full and a short one. */
+/** A model stored in two pieces, one full and one short. */
 export const MODEL_BYTES = Buffer.alloc(512 * 1024 + 20, 0x5a);
 export const MODEL_RECORD: ModelRecord = {
   number: 70_000,
@@ -78,7 +78,7 @@ export const MODEL_RECORD: ModelRecord = {
   tookMs: 41_000,
 };
 
-/** Codes in two pieces; the fixture is the second. */
+/** Codes stored in two pieces; the fixture is the second piece. */
 export const CODES = {
   origin: 0x80000001,
   bytes: Buffer.concat([Buffer.alloc(512 * 1024), Buffer.from("end of codes")]),

@@ -1,5 +1,5 @@
-// Compares a server with what it acknowledged: the whole state by export, and queries by looking at every
-// document.
+// Compares a server with the writes that it acknowledged: the whole state by export, and queries against a
+// scan of every document.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../bench/random.js";
@@ -99,7 +99,7 @@ function printable({ tables, settings, rules }: State): object {
   return { tables: plain(tables), settings, rules: plain(rules) };
 }
 
-/** Checks a filter, a word, an order and facets against all documents. Throws LossError. */
+/** Checks a filter, a word, a sort order and facets against all documents. Throws LossError. */
 export async function checkQueries(
   server: TestServer,
   lane: number,

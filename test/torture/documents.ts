@@ -1,5 +1,5 @@
-// Documents, writes and settings of the torture: few enough to collide all the time, each write determined by
-// the seed and the model alone.
+// The torture's documents, writes and settings. The few ids collide all the time, and each write depends only
+// on the seed and the model.
 import type { Random } from "../../bench/random.js";
 
 export interface Document {
@@ -51,7 +51,7 @@ export function anyMembers(random: Random, share: number): Omit<Document, "id"> 
   return Object.fromEntries(Object.entries(members).filter(() => random.next() < share));
 }
 
-/** A filter in the server's language, and its meaning. */
+/** A filter in the server's language, and the same filter as a function. */
 export interface Filter {
   readonly text: string;
   readonly passes: (document: Document) => boolean;

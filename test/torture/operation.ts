@@ -20,7 +20,7 @@ export interface Settings {
 
 export interface Request {
   readonly method: string;
-  /** Below the index, without a leading slash. */
+  /** Path below the index, without a leading slash. */
   readonly path: string;
   readonly index: Name;
   readonly body?: unknown;
@@ -29,7 +29,7 @@ export interface Request {
 export interface Operation {
   readonly kind: string;
   readonly request: Request;
-  /** The status of the answer, and its report of refused documents. */
+  /** The response's status, and the refused documents that it reports. */
   readonly status: number;
   readonly failed?: number;
   readonly after: State;
@@ -133,7 +133,7 @@ const settings: Make = (random, state, index) => {
   };
 };
 
-/** Rules for queries that are never sent. */
+/** Makes rules for queries that are never sent. */
 const rule: Make = (random, state, index) => {
   const name = `rule ${state.rules[index].size} ${random.below(1000)}`;
   const enabled = random.below(2) === 0;

@@ -1,6 +1,6 @@
-// One round: a server, lanes that write and query concurrently, a kill -9 in the middle, a start from the
-// data on disk, and a check of everything; twice on the same data. The seed decides what a lane does, but not
-// the moment of the kill.
+// One round: start a server, write and query concurrently in lanes, kill -9 in the middle, start again from
+// the data on disk, and check everything; twice on the same data. The seed determines what a lane does, but
+// not the moment of the kill.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ class Lane {
     }
   }
 
-  /** False if no answer came. */
+  /** Resolves with false if there was no response. */
   private async send(server: TestServer, { kind, request, status, failed }: Operation): Promise<boolean> {
     const { method, path, index } = request;
     let body = request.body;
@@ -70,7 +70,7 @@ class Lane {
     this.history.push(`${kind} ${index} -> ${reply?.status ?? "no answer"}`);
     if (reply === null) return false;
     const summary = path.startsWith("documents/import") ? lastLine(reply.text) : reply.json.data;
-    // an import without its last line was cut off
+    // An import response without its last line was cut off.
     if (summary === null) return false;
     if (reply.status !== status || (failed !== undefined && summary.failed !== failed)) {
       throw new LossError(`lane ${this.number}: ${kind} was answered with ${reply.status}`, {
@@ -134,7 +134,7 @@ export async function tortureRound(round: number, seed: number, kills = KILLS): 
   };
 }
 
-/** Kills after this many milliseconds; on a slow machine, once there is something to lose. */
+/** Kills the server after `ms` milliseconds, or later on a slow machine, once there is something to lose. */
 async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: number): Promise<void> {
   let over = false;
   const writes = (): number => lanes.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
