@@ -1,5 +1,5 @@
-// The checked engine prints a kernel's broken assertion to standard error. A test that breaks one on purpose
-// captures the text and checks it, so that a healthy run prints nothing that looks like a failure.
+// The checked engine prints failed kernel assertions to standard error. A test that makes one fail on purpose
+// captures and checks the text, so that a passing run prints nothing that looks like a failure.
 import { vi } from "vitest";
 
 /** The text printed during `work`. */

@@ -1,12 +1,12 @@
-// Before any test: builds dist/ if a source is newer, like `npm start`. Tests of servers, threads and kernels
-// run the built files.
+// Runs before any test: builds dist/ if a source file is newer, like `npm start`. Tests of servers, threads
+// and kernels run the built files.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 
 const BUILD = join(import.meta.dirname, "../scripts/build.mjs");
 
-/** Vitest calls this for every project; one build is enough for all of them. */
+/** Vitest calls this once per project, but a single build serves all of them. */
 export default function buildWhenStale(project: TestProject): void {
   if (!project.isRootProject()) return;
   const { status } = spawnSync(process.execPath, [BUILD, "--if-stale"], { stdio: "inherit" });

@@ -1,5 +1,5 @@
-// What every reply carries besides its content: headers for browsers, the request id, and which address
-// counts as the client. On both HTTP transports.
+// The parts of every reply besides its content: browser headers, the request id, and the address that counts
+// as the client's. Runs on both HTTP transports.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, type TestServer } from "../world/harness.js";
@@ -18,11 +18,11 @@ const SERVERS = serverOverEachHttp(
   { shards: 1, logLevel: "debug", config: { ...CONFIG, closed_routes: [] } },
   async (server) => {
     await server.createIndex("things", THINGS, [{ id: "1", title: "one thing" }]);
-    await server.reload(CONFIG); // by now the tests have read their own description of the API
+    await server.reload(CONFIG); // closes routes only now, after the harness has read /openapi.json
   },
 );
 
-/** Sends these bytes on a new connection and returns everything the server replies. */
+/** Sends `bytes` on a new connection and returns everything the server replies. */
 async function answerTo(server: TestServer, bytes: string): Promise<string> {
   const socket = await server.socket();
   onTestFinished(() => void socket.destroy());
@@ -173,9 +173,9 @@ describe.each(SERVERS)("the client's address over %s", (_http, server) => {
       await status(...first),
       await status(...second),
     ];
-    // Entries that a client writes in front of those of its proxies change nothing.
+    // Entries that a client puts before those added by its proxies have no effect.
     expect(await twice(["198.51.100.1"], ["6.6.6.6, 198.51.100.1, 10.0.0.9"])).toEqual([200, 429]);
-    // A proxy may add a header line instead of extending the client's.
+    // A proxy may add a second header line instead of extending the client's line.
     expect(await twice(["198.51.100.2"], ["7.7.7.7", "198.51.100.2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8::1"], ["2001:DB8:0:0:ffff::2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8:0:1::1"], ["2001:db8:0:2::1"])).toEqual([200, 200]);

@@ -1,6 +1,6 @@
-// Every route of the server, requested by callers without permission. The requests come from the route table,
-// so a new route needs an entry in route-requests.ts and is then held to the same rule as all others: no key,
-// a wrong key, or a key of another scope, index or tenant opens nothing, changes nothing and shows nothing.
+// Requests every route of the server without permission. The requests come from the route table, so a new
+// route needs an entry in route-requests.ts and is then tested like all others: no key, a wrong key, or a key
+// for another scope, index or tenant opens nothing, changes nothing and shows nothing.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/records/key.js";
@@ -13,25 +13,28 @@ import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 import { FEED, REQUESTS } from "./route-requests.js";
 
-/** Replies without any text from the tenant: counts, times and states. */
+/** Operations whose replies contain no text from the tenant, only counts, times and states. */
 const WORDLESS = ["getStats", "summary", "listRuns", "getRun", "listIncidents"];
-/** Replies that change without requests: memory, merges, and reports that count up to the present. */
+/**
+ * Operations whose replies change even without requests: memory, merges, and reports that count up to the
+ * present.
+ */
 const RESTLESS = ["getStats", "summary"];
 
 const clock = new ServerClock();
 clock.set("2031-05-10T12:00:00Z");
 afterAll(() => clock.remove());
 
-/** By the name of the resource in a path. */
+/** Ids, keyed by the name of the resource in a path. */
 type Ids = Readonly<Record<string, string>>;
 
 interface Tenant {
   readonly id: number;
   readonly name: string;
   readonly key: string;
-  /** Appears in everything that belongs to this tenant. Requests of others never contain it. */
+  /** Text that appears in everything this tenant owns. Other tenants' requests never contain it. */
   readonly marker: string;
-  /** For each index name, the ids of its contents. */
+  /** For each index name, the ids of the resources in the index. */
   readonly ids: Readonly<Record<string, Ids>>;
 }
 
@@ -63,7 +66,7 @@ async function makeTenant(kind: string, marker: string): Promise<Tenant> {
   return { id: Number(made.json.data.id), name, key, marker, ids: Object.fromEntries(pairs) };
 }
 
-/** Creates an index that contains one of everything. */
+/** Creates an index that contains one resource of every kind. */
 async function fill(index: string, kind: string, marker: string, key: string): Promise<Ids> {
   const ask = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const reply = await server.call(method, path, { body, key });
@@ -117,7 +120,7 @@ async function fill(index: string, kind: string, marker: string, key: string): P
   };
 }
 
-/** The path with this index and the ids of the tenant's contents of it. */
+/** The route's path with the name of the index and the ids of the tenant's resources filled in. */
 function pathOf({ path }: Route, index: string, ids: Ids): string {
   const segments = path.split("/");
   const filled = segments.map((segment, i) => {
@@ -143,14 +146,14 @@ const bootstrap = withKey.filter((route) => route.access === "tenant" && route.s
 const tenants = withKey.filter((route) => !bootstrap.includes(route));
 const ofIndexes = tenants.filter(({ access }) => access === "index");
 const hasId = ({ path }: Route) => /\{(?!name\})/.test(path);
-/** Only the bootstrap key's requests may name a tenant. */
+/** Only requests with the bootstrap key may name a tenant. */
 const naming = (tenant: string): Record<string, string> => ({ "x-skein-tenant": tenant });
 const isRead = ({ method }: Route) => method === "GET";
 const scopeOf = (route: Route) => (route.access === "open" ? null : route.scope);
 
 /**
- * Everything a tenant can read about itself that does not change without requests, by route and index.
- * Ignores the day of last use.
+ * Everything that a tenant can read about itself and that does not change without requests, by route and
+ * index. Ignores the day a key was last used.
  */
 async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   const state = new Map<string, string>();
@@ -167,7 +170,9 @@ async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   return state;
 }
 
-/** Runs the requests. None of their replies may reveal the foreign tenant, and its state must not change. */
+/**
+ * Runs `requests`. No reply may reveal the foreign tenant, and the foreign tenant's state must not change.
+ */
 async function leavesForeignAlone(requests: () => Promise<void>): Promise<void> {
   const before = await stateOf(foreign);
   await requests();
@@ -233,7 +238,7 @@ describe("403", () => {
     async (scope) => {
       const { key } = await keyOf({ scopes: [scope] });
       for (const route of withKey) {
-        // Requests that are allowed find nothing to change.
+        // Permitted requests find nothing to change.
         const { status, json } = await ask(route, pathOf(route, "none", { keys: "0" }), { key });
         const wanted = scopeOf(route);
         const allowed = wanted === scope || (scope === "admin" && wanted !== "bootstrap");
@@ -335,8 +340,8 @@ describe("another tenant's", () => {
         for (const tenant of [own, foreign]) {
           const headers = naming(tenant.name);
           const reply = await ask(route, pathOf(route, "same", {}), { key: own.key, headers });
-          // If two requests create or delete the same thing, the second finds it done. A preview of this
-          // address is refused.
+          // When two requests create or delete the same index, the second one fails. The preview is refused
+          // because its address is not allowed.
           const refused = { createIndex: 409, deleteIndex: 404, previewFeed: 400 }[route.operation];
           expect([route.operation, reply.status]).toEqual([
             route.operation,
@@ -349,7 +354,7 @@ describe("another tenant's", () => {
   });
 });
 
-/** The ids in a list. */
+/** The ids in a list reply; empty for any other reply. */
 function idsIn(text: string): unknown[] {
   if (!text.startsWith('{"data":[')) return [];
   return (JSON.parse(text).data as { id?: unknown }[]).flatMap(({ id }) => id ?? []);

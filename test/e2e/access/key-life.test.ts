@@ -1,4 +1,4 @@
-// The life of a key over HTTP: rotation, last use, and the treatment of clients that try invalid keys.
+// Key rotation and last use over HTTP, and how the server treats clients that try invalid keys.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { ServerClock } from "../sources/server-clock.js";

@@ -1,4 +1,4 @@
-// Disk and memory limits of plans, over HTTP: what is refused beyond them and what is not, to which tenants,
+// Disk and memory limits of plans, over HTTP: which requests are refused above a limit, for which tenants,
 // and until when.
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { startFeedServer } from "../world/feed-server.js";
@@ -25,7 +25,7 @@ interface BytesUsed {
 
 let tenants = 0;
 
-/** A new tenant with the index `a` and one document, and its operations. */
+/** Creates a tenant with the index `a` and one document. Returns the operations on it. */
 async function makeTenant(plan: string) {
   const made = await server.post("/v1/tenants", { name: `tenant-${++tenants}`, plan });
   const { key } = made.json.data.admin_key as { key: string };
@@ -53,7 +53,8 @@ async function makeTenant(plan: string) {
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 
 /**
- * Expects that every kind of write is refused with this sentence, and that searches and deletions are not.
+ * Expects that every kind of write is refused with this error message, and that searches and deletions are
+ * not.
  */
 async function expectRefusals({ key, push }: Tenant, sentence: RegExp): Promise<void> {
   const failed = { code: "SK-SYS-429", error: expect.stringMatching(sentence) };
@@ -96,7 +97,7 @@ describe("the bytes of a plan", () => {
       const documents = Array.from({ length: 6 }, (_, i) => ({ id: `${batch}-${i}`, n: 5, text: LARGE }));
       expect(await small.push(documents)).toMatchObject({ failed: 0 });
     }
-    // The rest may still be in the database's log.
+    // The rest may still be in the database's write-ahead log.
     const onDisk = async () => (await small.usage()).disk_bytes.used > 5_000_000;
     await eventually(onDisk, "the documents lie in tables");
     expect((await small.usage()).disk_bytes.limit).toBeNull();

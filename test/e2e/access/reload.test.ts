@@ -1,5 +1,5 @@
-// SIGHUP: the settings that a running server takes over from the changed file, from the next request on. An
-// invalid file changes nothing.
+// SIGHUP: a running server applies the settings of the changed file from the next request on. An invalid file
+// changes nothing.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -56,7 +56,7 @@ describe("the configuration file, read again", () => {
     expect([await write("1"), await write("2")]).toEqual([0, 1]);
     await server.reload({ plans: [{ name: "small", documents: 2 }] });
     expect([await write("2"), await write("3")]).toEqual([0, 1]);
-    await server.reload({}); // a removed plan counts as the default one
+    await server.reload({}); // a tenant whose plan was removed gets the default plan
     expect(await write("3")).toBe(0);
   });
 

@@ -1,10 +1,10 @@
-// A well-formed request for every route of the server, by its operation.
+// A well-formed request for every route of the server, keyed by operation.
 
 /** Nothing listens on port 1, so nothing is ever fetched. */
 export const FEED = "http://127.0.0.1:1/feed.json";
 /** An address that the configuration does not allow. */
 const REFUSED_FEED = "http://127.0.0.2:1/feed.json";
-/** The rest of a request after its path, valid for every index; null: nothing. */
+/** Body and query string of each operation's request, valid for every index; null if it has neither. */
 export const REQUESTS: Readonly<Record<string, { body?: object | string; query?: string } | null>> = {
   live: null,
   ready: null,

@@ -1,4 +1,5 @@
-// Search tokens over HTTP: what their holders see of an index with documents for them and for others.
+// Search tokens over HTTP: what the holder of a token sees of an index that contains documents for several
+// holders.
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,7 +17,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** Appears in everything that holders of the token below may not see. */
+/** Text that appears in everything that holders of the token below may not see. */
 const SECRET = "zugspitze";
 const DOCUMENTS = [
   ...Array.from({ length: 8 }, (_, i) => ({
@@ -195,7 +196,7 @@ describe("beside queries", () => {
   });
 
   test("answers as a query with the same filter does", async () => {
-    // Nothing is logged, so popularity does not change between two queries.
+    // This index logs nothing, so popularity does not change between two queries.
     await server.createIndex("quiet", SCHEMA, DOCUMENTS);
     const filters = fc.constantFrom(
       "shop:=1",
@@ -243,7 +244,7 @@ describe("beside queries", () => {
   });
 });
 
-/** The parts that two answers to the same query must share. */
+/** The members of a reply that must be equal in two replies to the same query. */
 function comparable({ json }: Reply): object {
   const { hits, related_hits, found, facets, page, total_pages } = json;
   return { hits, related_hits, found, facets, page, total_pages };

@@ -1,5 +1,5 @@
-// https: the protocol, replacing the certificate while the server runs, and errors that prevent a start. On
-// both HTTP transports.
+// HTTPS: the protocol, replacing the certificate while the server runs, and errors that prevent a start. Runs
+// on both HTTP transports.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -39,11 +39,11 @@ async function secureSocket(server: TestServer, options: object = {}): Promise<T
   const socket = connect({ host: "127.0.0.1", port: server.port, ca: CA, ...options });
   onTestFinished(() => void socket.destroy());
   await once(socket, "secureConnect");
-  socket.on("error", () => undefined); // a server may reset it when it stops
+  socket.on("error", () => undefined); // a stopping server may reset the connection
   return socket;
 }
 
-/** The name in the certificate shown to a new connection. */
+/** The name in the certificate that a new connection receives. */
 async function shownName(server: TestServer): Promise<string> {
   const socket = await secureSocket(server);
   const name = String(socket.getPeerCertificate().subject.CN);

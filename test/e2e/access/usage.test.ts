@@ -1,5 +1,5 @@
-// Monthly limits of plans, over HTTP: counted exactly with many concurrent clients, across the end of a month
-// and when the server is killed.
+// Monthly limits of plans, over HTTP: counts stay exact with many concurrent clients, across the end of a
+// month, and when the server is killed.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ServerClock } from "../sources/server-clock.js";
 import { expectStatus } from "../world/harness.js";
@@ -129,7 +129,8 @@ describe("searches", () => {
       await Promise.all(asked);
       await server.launch();
       const { used } = (await usageOf(wide)).searches;
-      // A counted answer may be lost on its way to the client: at most one per client.
+      // A search may be counted although its reply is lost on the way to the client: at most one per client
+      // and kill.
       expect(used).toBeLessThanOrEqual(answered + CLIENTS * (round + 1));
       expect(used).toBeGreaterThanOrEqual(before);
       before = used;

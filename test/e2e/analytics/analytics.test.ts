@@ -1,12 +1,12 @@
-// Analytics over HTTP: reports count searches and clicks exactly, also after a kill, and only for those
-// allowed to see them.
+// Analytics over HTTP: reports count searches and clicks exactly, even after a kill, and only authorised
+// callers can read them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = ["red shoe", "blue shoe", "green hat"].map((title, i) => ({ id: `p${i}`, title }));
-/** Rows are stored within this time. */
+/** Maximum time until rows are stored. */
 const STORED_MS = 1_000;
 
 const server = new TestServer({ shards: 2 });
@@ -254,7 +254,7 @@ describe("reports", () => {
   test("are there after a kill", async () => {
     const id = await search("green hat");
     await sendEvents({ type: "click", document_id: "p2", query_id: id });
-    await sleep(STORED_MS); // the promise is about time
+    await sleep(STORED_MS); // tests the promised maximum time, so a fixed wait is right
     await server.stop("SIGKILL");
     await server.launch();
     expect(await report("queries")).toEqual([{ query: "green hat", count: 1, avg_results: 1, ctr: 1 }]);

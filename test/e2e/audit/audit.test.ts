@@ -1,5 +1,4 @@
-// The audit log: every change leaves a line, regardless of its author, and only the bootstrap admin key can
-// read them.
+// The audit log: every change is logged, whoever made it, and only the bootstrap admin key can read the log.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => feeds.close());
 
-/** Searches that find nothing, after which there are recommendations. */
+/** Runs searches without results, so that the coach makes recommendations. */
 async function searchForNothing(server: TestServer): Promise<number[]> {
   for (const q of ["zorvex", "quilm"])
     for (let i = 0; i < 12; i++) expectStatus(await server.query("shop", { q, user_id: `u${i}` }), 200);
@@ -177,14 +176,14 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     expectStatus(await server.delete("/v1/keys/999"), 404);
     expectStatus(await server.post("/v1/indexes", { name: "shop", schema: SCHEMA }), 409);
     expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: "many" }), 400);
-    expect((await newest(server)).seq).toBe(seq + 1); // the creation of the key
+    expect((await newest(server)).seq).toBe(seq + 1); // only the creation of the key
   });
 
   test("a key and a tenant are named, and filters and pages choose among the lines", async () => {
     const tenant = (await server.post("/v1/tenants", { name: "acme" })).json.data;
     const admin = tenant.admin_key as { id: number; key: string };
     await send(server, "POST", "/v1/indexes", { body: { name: "own", schema: SCHEMA }, key: admin.key });
-    const headers = { "x-skein-tenant": "acme" }; // for the bootstrap key
+    const headers = { "x-skein-tenant": "acme" }; // the bootstrap key belongs to no tenant
     await send(server, "PATCH", "/v1/indexes/own/settings", { body: { num_typos: 0 }, headers });
     const { entries } = await page(server, "?tenant=acme");
     expect(entries.map((entry) => [entry.action, entry.tenant_id, entry.key_id])).toEqual([

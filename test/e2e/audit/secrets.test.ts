@@ -1,6 +1,5 @@
-// No secret leaves the place where it is kept. Secrets are passed in every possible way, used successfully
-// and with every kind of failure, at log level debug. Then everything the server printed, answered and stored
-// is searched for them.
+// No secret leaks. The tests pass secrets in every possible way, with success and with every kind of failure,
+// at log level debug. They then search everything the server printed, replied and stored for the secrets.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +9,7 @@ import { hashedVector } from "../world/embedding-server.js";
 import { eventually } from "../world/harness.js";
 import { SpokenServer, startTrapServer, type TrapServer } from "./spoken.js";
 
-/** Random, so that compression of stored bytes cannot hide it. */
+/** Random, so that compression cannot hide the secret in stored bytes. */
 const secret = (name: string): string => `${name}-${randomBytes(12).toString("hex")}`;
 
 const ADMIN = secret("admin");
@@ -25,14 +24,14 @@ const MISPLACED = secret("misplaced");
 /** A JSON number where text is expected. */
 const NUMBER = String(randomBytes(6).readUIntBE(0, 6) + 1e15);
 /**
- * Previews run one after the other. Each of these tries twice: there is no time for the long pause before a
- * third try.
+ * Time limit of a preview. Previews run one after another, and each fetches twice; the limit leaves no time
+ * for the long pause before a third attempt.
  */
 const PREVIEW_MS = 10_000;
 const FEED_USER = "feed-user";
 const secrets = new Set([ADMIN, METRICS, COACH, EMBEDDER, AI, WRONG, AUTH, USERINFO, MISPLACED, NUMBER]);
 
-/** Files of the data directory that may contain a secret. */
+/** Files of the data directory that may contain secrets. */
 const KEPT = ["admin.key", "secrets.key"];
 const SHOP = "/v1/indexes/shop";
 const SOURCES = `${SHOP}/data-sources`;
@@ -92,7 +91,7 @@ async function newKey(path: string, body: object): Promise<string> {
   expect(status).toBe(201);
   const data = dataOf(text);
   const key = (data.key ?? (data.admin_key as { key: string }).key) as string;
-  secrets.add(key.slice(10)); // the part before it is the prefix, which is shown
+  secrets.add(key.slice(10)); // the first 10 characters are the prefix, which may be shown
   return key;
 }
 
@@ -279,13 +278,13 @@ test("nothing that was printed, answered or stored has any of them", async () =>
   expect(files.filter((file) => file.startsWith(path)).length).toBeGreaterThan(2);
   expect(files).toContain(join(dataDir, "audit.ndjson"));
 
-  // the searched text is complete, and the search does find a secret if there is one
+  // checks that the searched text is complete, and that the search would find a secret
   expect(server.heard).toContain('"level":"debug"');
   expect(server.heard).toContain(FEED_USER);
   expect(shownIn("a text", Buffer.from(`x${AUTH}x`))).toHaveLength(1);
 });
 
-/** Secrets that the bytes contain in full or for the most part: as text, in base64 or in hexadecimal. */
+/** The secrets that `bytes` contains, in full or for the most part, as text, base64 or hexadecimal. */
 function shownIn(place: string, bytes: Buffer): string[] {
   const forms = (value: string): string[] => {
     const plain = Buffer.from(value);
@@ -293,7 +292,7 @@ function shownIn(place: string, bytes: Buffer): string[] {
       value.slice(0, 16),
       value.slice(-12),
       plain.toString("hex"),
-      // base64 of all but its ends, for every alignment within a longer text
+      // base64 without its first and last characters, for every alignment within a longer text
       ...[0, 1, 2].map((before) =>
         Buffer.concat([Buffer.alloc(before), plain])
           .toString("base64")

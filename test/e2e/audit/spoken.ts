@@ -1,6 +1,6 @@
-// A server whose complete output and replies are recorded. Also a loopback server that repeats all
-// credentials it receives in the body, headers and reason phrase of its responses, so that any code that
-// shows a response would show them.
+// A server whose complete output and replies are recorded. Also a loopback server that echoes every
+// credential it receives in the body, headers and reason phrase of its response, so that any code that prints
+// a response would leak them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,13 +14,13 @@ interface HeardReply {
 }
 
 export class SpokenServer {
-  /** Everything printed and answered so far. */
+  /** Everything printed and replied so far. */
   heard = "";
   url = "";
   #ended: Promise<number | null> = Promise.resolve(null);
   #stop: () => void = () => undefined;
 
-  /** Resolves once it answers, or with its exit code if it exits first. */
+  /** Resolves with null once the server answers, or with its exit code if it exits first. */
   async launch(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number | null> {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
     const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--shards", "1", ...args], {
@@ -51,7 +51,10 @@ export class SpokenServer {
     return this.#ended;
   }
 
-  /** `secretReply`: the reply shows a new secret, which is allowed once, so it is not recorded. */
+  /**
+   * `secretReply`: the reply contains a new secret, which may be shown this once, so the reply is not
+   * recorded.
+   */
   async call(
     method: string,
     path: string,
@@ -73,12 +76,12 @@ export class SpokenServer {
 
 export interface TrapServer {
   readonly port: number;
-  /** Received Authorization headers. */
+  /** Authorization headers received so far. */
   readonly sent: Set<string>;
   close(): void;
 }
 
-/** The path selects the behaviour: /ok, /status/500, /redirect, /cut, /garbage. */
+/** The path selects the behaviour: /ok, /status/500, /redirect, /cut or /garbage. */
 export async function startTrapServer(ok: (path: string, body: string) => unknown): Promise<TrapServer> {
   const sent = new Set<string>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

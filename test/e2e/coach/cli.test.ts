@@ -1,5 +1,5 @@
-// `skein analytics` and `skein coach` as used by people and scripts: output, exit codes, and the handling of
-// a recommendation.
+// `skein analytics` and `skein coach` as used by people and scripts: output, exit codes, and accepting or
+// rejecting a recommendation.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Visitors search for "slax" and find nothing, then for "trouser", and click. Others want a belt and a sock,
- * in either order.
+ * Visitors search for "slax", find nothing, then search for "trouser" and click. Others search for a belt and
+ * a sock, in either order.
  */
 const server = sharedServer({ shards: 1 }, async (server) => {
   await server.createIndex("shop", SCHEMA, DOCUMENTS);

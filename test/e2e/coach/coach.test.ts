@@ -1,5 +1,5 @@
-// The coach on a simulated shop with a real catalogue: it must find planted problems, and ignore what merely
-// looks like one.
+// The coach on a simulated shop with a real catalogue: it must find the planted problems and ignore patterns
+// that only look like problems.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_SCHEMA, demoCatalogue } from "../../../server/cli/demo/catalogue.js";
 import { SEED } from "../../property/seed.js";
@@ -12,7 +12,7 @@ interface Recommendation {
   readonly payload: Record<string, unknown>;
 }
 
-/** Words from the names of several products, but not too many. */
+/** Words that occur in the names of several products, but not of too many. */
 function commonWords(): string[] {
   const counts = new Map<string, number>();
   for (const { name, brand, material } of demoCatalogue()) {
@@ -59,12 +59,12 @@ function judged(said: readonly string[], right: readonly string[]): { precision:
   return { precision: said.length === 0 ? 1 : hits / said.length, recall: hits / right.length };
 }
 
-/** The coach works on words. */
+/** Keyword mode, because the coach works on words. */
 const ASKED = { search_mode: "keyword", per_page: 10, analytics: false };
 const search = async (q: string, options = {}) =>
   (await server.post("/v1/indexes/shop/query", { q, ...ASKED, ...options })).json;
 
-/** A synonym replaces whole words. */
+/** Searches without prefix matching, because a synonym replaces whole words. */
 const foundBy = async (q: string): Promise<number> => (await search(q, { prefix: false })).found;
 
 async function hitsOf(q: string): Promise<string[]> {

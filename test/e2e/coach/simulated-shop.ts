@@ -1,7 +1,7 @@
-// A shop with simulated visitors, so that the coach's correct findings are known: words that visitors use and
-// the catalogue does not, missing products, documents that rank too low, and searches that work very well,
-// plus many patterns that look similar but are harmless. The catalogue and its answers are real. The visits
-// are written into the query log while the server is down, spread over any number of days.
+// A shop with simulated visitors, planted with problems that the coach must find: words that visitors use but
+// the catalogue does not, missing products, and documents that rank too low. It also has searches that work
+// very well, and many harmless patterns that look like problems. The catalogue and its answers are real. The
+// visits are written into the query log while the server is down, spread over any number of days.
 import { join } from "node:path";
 import { Chunk, encodeAnswered } from "../../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../../server/query-log/rows/query-ids.js";
@@ -11,15 +11,15 @@ import type { TestServer } from "../world/harness.js";
 const DAY_MS = 86_400_000;
 const CHUNK_BYTES = 1024 * 1024;
 const CONSONANTS = "bcdfgklmnprtvz";
-const VOWELS = "aeio"; // a word in -us has no plural in -s
+const VOWELS = "aeio"; // a word ending in -us would not get a plural in -s
 /** The fractional parts of its multiples are evenly distributed over [0, 1). */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 export interface Planted {
-  /** Visitor's word -> catalogue's word. */
+  /** The visitors' word -> the catalogue's word. */
   readonly synonyms: ReadonlyMap<string, string>;
   readonly gaps: readonly string[];
-  /** Query -> document that ranks too low. */
+  /** Query -> the document that ranks too low. */
   readonly misranked: ReadonlyMap<string, string>;
   readonly performers: readonly string[];
   /** Queries that work well. */
@@ -87,7 +87,7 @@ export class SimulatedShop {
   readonly #nowMs: number;
   #people = 0;
 
-  /** `words`: single words of the catalogue that each find several documents. */
+  /** `words`: single words of the catalogue, each of which finds several documents. */
   constructor(server: TestServer, index: string, words: readonly string[], seed: number, nowMs: number) {
     this.#server = server;
     this.#index = index;
@@ -96,7 +96,7 @@ export class SimulatedShop {
     this.#nowMs = nowMs;
   }
 
-  /** Simulates the visits of a month. The server must be running. */
+  /** Simulates a month of visits. The server must be running. */
   async visit(): Promise<Planted> {
     const words = [...this.#words];
     const take = (count: number): string[] => words.splice(0, count);
@@ -161,7 +161,7 @@ export class SimulatedShop {
     return visits.length;
   }
 
-  /** A pronounceable word that resembles none of the others. */
+  /** Returns a pronounceable word that resembles none of the earlier ones. */
   #invent(): string {
     for (;;) {
       const word = Array.from(
@@ -201,8 +201,8 @@ export class SimulatedShop {
   }
 
   /**
-   * Positions that are clicked: the position decides whether a hit is seen, and its appeal whether it is then
-   * clicked.
+   * Positions of the clicked hits: the position decides whether a visitor sees a hit, and `appeal` whether
+   * the visitor then clicks it.
    */
   #placesClicked(hits: number, appeal: (place: number) => number): number[] {
     return Array.from({ length: hits }, (_, place) => place).filter(
@@ -210,7 +210,7 @@ export class SimulatedShop {
     );
   }
 
-  /** People search for a word that the catalogue does not use, then for the catalogue's. */
+  /** Visitors search for a word that the catalogue does not use, then for the catalogue's word. */
   async #sayOtherwise(user: string, word: string): Promise<void> {
     const other = this.#dice.pick(this.#words);
     for (let times = this.#dice.from(12, 60); times > 0; times--) {
@@ -227,7 +227,7 @@ export class SimulatedShop {
     }
   }
 
-  /** People search for a missing product in several ways, and give up or look at something else. */
+  /** Visitors search for a missing product in several ways, then give up or look at something else. */
   async #miss(gap: string): Promise<void> {
     const [one, two] = gap.split(" ") as [string, string];
     for (let times = this.#dice.from(8, 50); times > 0; times--) {
@@ -238,7 +238,10 @@ export class SimulatedShop {
     }
   }
 
-  /** People click a document ranked between 5th and 9th. Null if there are fewer hits. */
+  /**
+   * Visitors click a document ranked between 5th and 9th. Returns its id, or null if there are fewer than 9
+   * hits.
+   */
   async #preferLow(word: string): Promise<string | null> {
     const { ids } = await this.#ask(word);
     if (ids.length < 9) return null;
@@ -251,8 +254,8 @@ export class SimulatedShop {
   }
 
   /**
-   * People click the top hits in this share of the searches, the first hit most often. The shares are fixed,
-   * because random clicks would sometimes suggest another order.
+   * Visitors click one of the top five hits in a fraction `rate` of the searches, the first hit most often.
+   * The distribution is fixed, because random clicks would sometimes suggest a different order.
    */
   async #click(word: string, searches: number, rate: number): Promise<void> {
     let clicked = 0;
@@ -263,7 +266,7 @@ export class SimulatedShop {
     }
   }
 
-  /** Patterns that look like a finding but are none. */
+  /** Plants patterns that look like a finding but are not. */
   async #distract(words: readonly string[]): Promise<void> {
     const dice = this.#dice;
     const step = async (from: string, to: string, times: number): Promise<void> => {
@@ -279,7 +282,7 @@ export class SimulatedShop {
       await step(`${word}s`, word, dice.from(5, 15)); // another form
       await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // a narrower query
     }
-    // Another topic.
+    // A different topic.
     for (const word of words) for (let i = 0; i < 15; i++) await step(word, dice.pick(words), 1);
     for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // only once
     for (let i = 0; i < 30; i++) await this.#search(this.#someTime(), this.#person(), this.#invent(), []);

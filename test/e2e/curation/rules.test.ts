@@ -1,4 +1,4 @@
-// Ranking rules over HTTP: lifecycle, refusals and their sentences, permissions, persistence.
+// Ranking rules over HTTP: lifecycle, refusals and their error messages, permissions, persistence.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -1,19 +1,19 @@
-// The examples of a page of docs/: each ```sh block is run as written, in order, by bash with curl, and its
-// output is compared with the ```json or ```ndjson block that follows. Knows nothing of servers.
+// The examples of a page of docs/. Bash runs each ```sh block as written, in order, with curl, and its output
+// is compared with the ```json or ```ndjson block that follows. Servers are started elsewhere.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../world/harness.js";
 
 export interface Example {
-  /** Its heading and position below it: "POST /v1/indexes, 2". */
+  /** The heading and the example's position below it, such as "POST /v1/indexes, 2". */
   readonly name: string;
   readonly commands: string;
-  /** The block after the commands; null if the page shows no answer. */
+  /** The block below the commands; null if the page shows no answer. */
   readonly answer: string | null;
-  /** The answer is for people: a command line table, not JSON. */
+  /** True if the answer is a command line table rather than JSON. */
   readonly isText: boolean;
-  /** HTTP status, written after the language of the answer's block: ```json 201. */
+  /** HTTP status, written after the language of the answer block: ```json 201. */
   readonly status: number;
 }
 
@@ -28,23 +28,23 @@ interface Ran {
 export interface Surroundings {
   /** Environment of the commands besides PATH and HOME. */
   readonly env: Readonly<Record<string, string>>;
-  /** Hosts named on a page, and the loopback server that answers for each. */
+  /** Maps each host named on a page to the loopback server that answers for it. */
   readonly hosts?: Readonly<Record<string, string>>;
 }
 
-/** Maximum wait until a read answers as shown, because it may depend on background work. */
+/** Maximum wait until a read returns the answer shown, because the answer may depend on background work. */
 const SETTLE_MS_MAX = 20_000;
 const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
 
-/** Members whose values vary between runs. Only their type is compared: a number, a time, some text. */
+/** Members whose values vary between runs. Only their type is compared: number, time or text. */
 const VARYING =
   /^(?:took_ms|search_time_ms|training_ms|trained_at|\w+_at|time|query_id|request_id|key|prefix|path|period_(?:start|end)|\w*bytes|seq|month|last_used_on)$/;
-/** Snapshots are named after their time. */
+/** Snapshots are named after the time they were taken. */
 const SNAPSHOT = /^\d{8}-\d{6}-\w+$/;
 
 const FENCE = /^```(\w*) ?(\d*)\n([\s\S]*?)^```$/gm;
 
-/** The examples of a page in order. Blocks in other languages are only for readers. */
+/** The examples of a page, in order. Blocks in other languages are not run. */
 export function examplesOf(page: string): Example[] {
   const examples: Example[] = [];
   const blocks = [...page.matchAll(FENCE)];
@@ -66,7 +66,7 @@ export function examplesOf(page: string): Example[] {
   return examples;
 }
 
-/** An answer is directly below its commands, with at most one line of text between them. */
+/** An answer is directly below its commands, separated by at most one line of text. */
 function isNextTo(page: string, block: RegExpExecArray, next: RegExpExecArray): boolean {
   return !page
     .slice(block.index + block[0].length, next.index)
@@ -80,8 +80,8 @@ function headingAbove(page: string, index: number): string {
 }
 
 /**
- * Runs an example in `folder` and compares its answer; null if it matches. Read-only commands are repeated
- * for some seconds until they answer as shown.
+ * Runs an example in `folder` and compares its answer. Returns the difference, or null if there is none.
+ * Read-only commands are repeated for some seconds until their answer matches.
  */
 export async function whatDiffers(
   example: Example,
@@ -103,8 +103,8 @@ export async function whatDiffers(
 }
 
 /**
- * Runs commands in `folder`, with the variables set by earlier commands there, as in a terminal. Curl reports
- * each status on standard error, so the page's commands need no change.
+ * Runs commands in `folder`, with the variables set by earlier commands there, as in a terminal. Curl prints
+ * each status to standard error, so the page's commands need no change.
  */
 async function run(commands: string, folder: string, env: Surroundings["env"]): Promise<Ran> {
   const curlHome = join(folder, ".curl");
@@ -157,7 +157,7 @@ function withoutTimes(text: string): string {
     .trim();
 }
 
-/** Several lines of JSON as an array, or a single JSON value. */
+/** Parses a single JSON value, or several lines of JSON as an array. */
 function read(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -169,10 +169,10 @@ function read(text: string): unknown {
   }
 }
 
-/** Stands for `...` in a page: more members or more elements may follow. */
+/** Represents `...` on a page: more members or elements may follow. */
 const MORE = "\u2026more";
 
-/** Parses a page's answer, in which `...` outside strings stands for omitted members or elements. */
+/** Parses an answer shown on a page; `...` outside strings means omitted members or elements. */
 function shown(answer: string): unknown {
   const open: string[] = [];
   const text = answer.replace(/"(?:[^"\\]|\\.)*"|[{}[\]]|\.\.\./g, (token) => {
@@ -227,7 +227,7 @@ function first(differences: (string | null)[]): string | null {
   return differences.find((found) => found !== null) ?? null;
 }
 
-/** A page of docs/ by its path from the root of the project. */
+/** Reads a page of docs/, given its path from the project root. */
 export function page(path: string): string {
   return readFileSync(path, "utf8");
 }

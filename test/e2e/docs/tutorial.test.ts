@@ -1,5 +1,5 @@
-// The commands of docs/tutorial.md, run in order from the project root, print and answer what the page shows,
-// and the shop's web server serves the page with the key they created.
+// Runs the commands of docs/tutorial.md in order from the project root. They must print what the page shows,
+// and the shop's web server must serve its page with the key they created.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";

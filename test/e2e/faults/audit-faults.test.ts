@@ -1,5 +1,5 @@
-// The audit log when the process is killed or the disk rejects writes at each of its steps: an answered
-// change has its line, a lost line is counted and appears in the server's log, and the files stay readable.
+// The audit log when the process is killed or the disk rejects writes at each step: every acknowledged change
+// is logged, a lost line is counted and appears in the server's log, and the files stay readable.
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import type { AuditPoint } from "./fault-scenarios.js";
 import { World } from "./fault-world.js";
 
 const POINTS = SERVER_FAULT_POINTS.filter((point): point is AuditPoint => point.startsWith("audit."));
-/** Two lines per file. */
+/** 600 bytes: two lines per file. */
 const world = new World({ limits: { auditFileBytesMax: 600, auditFilesMax: 100 } });
 const SETTINGS = "/v1/indexes/shop/settings";
 
@@ -25,7 +25,7 @@ async function ids(server: TestServer): Promise<string[]> {
 const droppedOf = async (server: TestServer) =>
   Number(/^skein_audit_lines_dropped_total (\d+)$/m.exec((await server.raw("GET", "/metrics")).text)![1]);
 
-/** Makes changes until the armed point is passed. Returns the ids of the answered ones. */
+/** Makes changes until the armed point is passed. Returns the request ids of the acknowledged changes. */
 async function untilPassed(server: TestServer, point: AuditPoint): Promise<string[]> {
   const answered: string[] = [];
   for (let i = 0; i < 10 && server.running && !world.spent(point); i++) {
@@ -54,7 +54,7 @@ describe("a kill", () => {
     world.arm(point, "kill");
     const answered = await untilPassed(server, point);
     await eventually(async () => !server.running, "the server is dead");
-    // As after a crash in the middle of a line.
+    // As if the process had crashed in the middle of a line.
     appendFileSync(join(world.dataDir, "audit.ndjson"), '{"seq":99,"time":"20');
     await server.launch();
     expectStatus(await change(server), 200);
@@ -82,7 +82,7 @@ describe("a disk that takes nothing", () => {
       expect(answered.at(-1)).toBe(lost);
       expectStatus(await change(server), 200);
       const [, ...after] = await ids(server);
-      // "after-line": it was written, and only the disk's confirmation is missing
+      // at "after-line" the line has been written, and only the disk's confirmation is missing
       const kept = answered.filter((id) => id !== lost || point === "audit.after-line");
       expect(after).toEqual([...kept.toReversed(), ...before]);
     },

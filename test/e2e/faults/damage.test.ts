@@ -1,5 +1,5 @@
-// Damage on a real server: what clients see of a damaged index, document, shard database and catalog, that
-// everything else is served, and that check and repair bring the index back.
+// Damage on a real server: what clients see of a damaged index, document, shard database and catalog.
+// Everything else is still served, and check and repair bring the index back.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,8 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-// The damaged records are looked up by the number of a spread index.
+// Spreads the indexes over all shards: the tests look up the records to damage by the number of a spread
+// index.
 const server = sharedServer({ config: { limits: { homeDocumentsMax: 1 } } }, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);
@@ -31,7 +32,7 @@ function skein(...args: string[]) {
   return { status: result.status, text: result.stdout, errors: result.stderr };
 }
 
-/** Flips a bit of a stored value of a stopped server; returns false if the key does not exist. */
+/** Flips a bit of a stored value while the server is stopped; returns false if the key does not exist. */
 async function damage(folder: string, key: Uint8Array): Promise<boolean> {
   const db = new ClassicLevel<Uint8Array, Uint8Array>(join(server.dataDir, folder), OPTIONS);
   const value = await db.get(key);
@@ -68,7 +69,7 @@ async function expectHealthy(count: number): Promise<void> {
   expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
 }
 
-/** The code that a search of a multi-search answers with. */
+/** Damages the first piece of the first segment of the index. Returns its database and key. */
 async function slotCode(name: string): Promise<unknown> {
   const reply = await server.post("/v1/multi-search", { searches: [{ index: name, q: "thing" }] });
   expectStatus(reply, 200);
@@ -98,7 +99,7 @@ describe("an index of a damaged data directory", () => {
     expect(await slotCode("hurt")).toBe("SK-SE-503");
     const write = await server.post("/v1/indexes/hurt/documents/batch", { documents });
     expectStatus(write, 503);
-    // The body of a request for an index that cannot be opened is not looked at.
+    // If an index cannot be opened, the body of a request for it is not read.
     const csv = { headers: { "content-type": "text/csv" } };
     expectStatus(await server.post("/v1/indexes/hurt/documents/batch", { documents }, csv), 503);
     expect(await statusOf("hurt")).toBe("error");

@@ -1,5 +1,5 @@
-// No room for documents: writes are refused with 503 and Retry-After, reads and deletions continue, nothing
-// acknowledged is lost, and writes work again without a restart once there is room. The full disk is a small
+// A full disk: writes are refused with 503 and Retry-After, reads and deletions continue, nothing
+// acknowledged is lost, and writes work again without a restart once there is space. The disk is a small
 // tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ function config(limits: object): string {
   return file;
 }
 
-/** About half a MiB of documents. */
+/** A batch of about half a MiB. */
 function documents(batch: number) {
   return Array.from({ length: BATCH }, (_, i) => {
     const words = Array.from({ length: 900 }, (_, word) => `w${(word * 31 + i * 7 + batch * 13) % 9973}`);
@@ -77,8 +77,8 @@ describe("a full disk", () => {
     await server.createIndex("things", SCHEMA);
     const acknowledged = new Set<string>();
     /**
-     * Whether the whole batch was stored. If some shards failed, the answer lists the documents that were
-     * not.
+     * True if the whole batch was stored. If some shards failed, the reply lists the documents that were not
+     * stored.
      */
     const took = (batch: number, reply: Reply): boolean => {
       if (reply.status !== 200) {
@@ -164,7 +164,7 @@ describe("deletions on a full disk", () => {
     writeFileSync(ballast, Buffer.alloc(bavail * bsize));
     const ids = Array.from({ length: BATCH }, (_, i) => `b0-${i}`);
     const remove = (id: string): Promise<Reply> => server!.delete(`/v1/indexes/things/documents/${id}`);
-    // the last page of the log still has room for some deletions
+    // the last page of the log still has space for some deletions
     await eventually(async () => {
       const id = ids.pop()!;
       const reply = await remove(id);

@@ -1,6 +1,6 @@
-// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread.
-// Each point passed is appended to SKEIN_TEST_FAULT_DIR/passed. A file <point>/<turn>-<what> there decides
-// what happens next time: skip, throw, kill or stop. The product knows nothing of it.
+// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point in its thread.
+// Each point passed is appended to SKEIN_TEST_FAULT_DIR/passed. A file <point>/<turn>-<what> in that folder
+// decides what happens at the next pass: skip, throw, kill or stop. No product code depends on this module.
 import { appendFileSync, existsSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
@@ -14,10 +14,10 @@ function told(point) {
     try {
       const [turn] = readdirSync(turns).sort();
       if (turn === undefined) return "skip";
-      unlinkSync(join(turns, turn)); // if two threads compete, one gets it; rmSync would let both
+      unlinkSync(join(turns, turn)); // if two threads compete, only one succeeds; with rmSync both would
       return turn.split("-")[1];
     } catch (error) {
-      // nothing is armed, or another thread was faster
+      // no action is armed, or another thread took it first
       if (error.code !== "ENOENT") throw error;
       if (error.path === turns) return "skip";
     }
@@ -35,7 +35,7 @@ async function failures() {
   };
 }
 
-/** Starts the stop at this very point. A shard waits there until the main thread knows of it. */
+/** Starts a server stop exactly here. In a shard, waits until the main thread has received the signal. */
 function stop(stopping) {
   if (isMainThread) {
     process.emit("SIGTERM", "SIGTERM");

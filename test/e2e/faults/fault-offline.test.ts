@@ -1,6 +1,6 @@
-// The fault points of a change of the number of shards and of a restore. Killed or failing at each of them,
-// `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and the next start
-// finds all of the old or all of the new data.
+// Fault points of offline operations: changing the number of shards, and a restore. After a kill or failure
+// at each of them, `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and
+// the next start finds either all of the old data or all of the new.
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { type View, World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
-/** Output of `skein check` after the point: exit code and text. */
+/** Exit code and output of `skein check` after each point. */
 const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "reshard.after-plan": [0, /unfinished: a change to \d shards is unfinished/],
   "reshard.after-index": [0, /unfinished: a change to \d shards is unfinished/],
@@ -26,14 +26,14 @@ const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "restore.after-part": [2, /a restore into .* is not finished; start the server once/],
   "restore.before-end": [2, /a restore into .* is not finished; start the server once/],
 };
-/** The first of the points with the same output. */
+/** Maps each output to the first point that produces it. */
 const FIRST_TO_SAY = new Map(
   (Object.keys(SAYS) as OfflinePoint[]).reverse().map((point) => [String(SAYS[point]), point]),
 );
 
 /**
- * A failing step ends the process like a kill does, only in an orderly way, so the usual run tests one of
- * each kind.
+ * A failing step ends the process like a kill does, but in an orderly way, so a normal test run tests a
+ * failure at only one point per kind of operation.
  */
 const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
   SERVER_FAULT_POINTS.filter((point): point is OfflinePoint => point.startsWith(`${kind}.`)).slice(
@@ -66,7 +66,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** The view after a start. */
+/** The client's view after a start. */
 async function started(shards: number): Promise<View> {
   world.shards = shards;
   const server = await world.start();
@@ -75,7 +75,7 @@ async function started(shards: number): Promise<View> {
   return view;
 }
 
-/** In the usual run, the commands run once for points with the same output. */
+/** A normal test run runs the commands only once for points with the same output. */
 const isChecked = (point: OfflinePoint, what: "kill" | "throw"): boolean =>
   effort(FIRST_TO_SAY.get(String(SAYS[point])) === point && what === "kill", true);
 
@@ -107,7 +107,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
     await expectNamed(point, what);
-    // either the number that the start asked for or the former one; in both cases nothing is missing
+    // the number of shards is the requested one or the former one; nothing is missing in either case
     expect(await started(what === "kill" ? 1 : 2)).toEqual(old);
     await expectClean(point, what);
   });

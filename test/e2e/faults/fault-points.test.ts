@@ -1,6 +1,6 @@
-// Every named fault point of a running server in turn: in the middle of an operation, the process is killed
-// there, or the step fails, or the server is told to stop. Afterwards the state is old or new, the change can
-// be made, catalog and shards agree, and nothing acknowledged is missing.
+// Every named fault point of a running server in turn. In the middle of an operation, the process is killed
+// there, the step fails, or the server is told to stop. Afterwards the state is either old or new, the change
+// can be made, catalog and shards agree, and nothing acknowledged is missing.
 import { readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,9 @@ const ELSEWHERE = /^(restore|reshard|run|audit|secrets|spread)\./;
 const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !ELSEWHERE.test(point),
 ) as ServingPoint[];
-/** A stop interrupts operations of several steps; it waits for the others to finish. */
+/**
+ * Points in multi-step operations, which a stop interrupts. A stop waits for all other operations to finish.
+ */
 const STOPPED: readonly ServingPoint[] = [
   "merge.before-switch",
   "schema.after-catalog",
@@ -36,19 +38,19 @@ const STOPPED: readonly ServingPoint[] = [
     ],
   ),
 ];
-/** Failed vector work is retried only after seconds. */
+/** Points that throw only in a long run, because failed vector work is not retried for several seconds. */
 const RARELY_THROWN = effort(/^(model|vectors|codes)\./, /^$/);
 const isThrown = (point: ServingPoint): boolean =>
   SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 /**
- * The usual run kills at every second shard point, because test/crash already interrupts a shard at each of
- * its syncs, and at every second server point at which a step can also fail.
+ * A normal test run kills at only every second shard point, because test/crash already interrupts a shard at
+ * each of its syncs, and at only every second of the server points where a failure is tested as well.
  */
 const isKilled = (point: ServingPoint, i: number): boolean =>
   effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);
 
-// Each has its own server. They run concurrently because some wait seconds for a retry.
+// Each group has its own server. They run concurrently because some wait seconds for a retry.
 describe.concurrent.each([
   ["kill", "shards", POINTS.filter(isOfShards).filter(isKilled)],
   ["kill", "the server", POINTS.filter((point) => !isOfShards(point)).filter(isKilled)],
@@ -109,7 +111,7 @@ describe.concurrent.each([
     expect(points.filter((point) => !world.passed().has(point))).toEqual([]);
   });
 
-  /** Removes what earlier points left, so that no point affects another. */
+  /** Removes the leftovers of earlier points, so that no point affects another. */
   async function removeAllBut(kept: readonly (string | undefined)[]): Promise<void> {
     const server = world.server!;
     const indexes = (await server.get("/v1/indexes")).json.data as unknown as { name: string }[];
@@ -117,12 +119,12 @@ describe.concurrent.each([
       if (!kept.includes(name)) expectStatus(await server.delete(`/v1/indexes/${name}`), 200);
   }
 
-  /** Number of times the data of a deleted index was dropped after a failed first attempt. */
+  /** Number of times a deleted index's data was dropped after a first attempt had failed. */
   function dropsDone(): number {
     return world.server!.log.filter(({ msg }) => msg === "the data of a deleted index is dropped now").length;
   }
 
-  /** Expects the complete new state, except for the documents that the answer lists. */
+  /** Expects the complete new state, except for the documents that the reply lists as failed. */
   async function expectTold(reply: Reply, all: View): Promise<void> {
     const { errors, failed } = reply.json.data as unknown as {
       errors: { id: string; code: string }[];
@@ -138,7 +140,7 @@ describe.concurrent.each([
     expect(await world.view()).toEqual(Object.fromEntries(kept));
   }
 
-  /** Expects the old or the new state, and makes the change if it has not been made. */
+  /** Expects the old or the new state, then makes the change if it has not been made. */
   async function complete(
     scenario: Scenario,
     before: View,
