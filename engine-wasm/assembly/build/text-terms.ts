@@ -28,7 +28,7 @@ const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
 const TERM_ROOM: usize = 128;
 
-/** Records the terms of texts in the term table of a build. In scratch. */
+/** Records the terms of texts in the term table of a build. Allocated in scratch memory. */
 @unmanaged
 export class TextTerms {
   terms: KeyTable;

@@ -7,7 +7,7 @@ import { Range } from "./columns";
 
 const SKIPPED: u32 = 64; // number of rows skipped at a time
 
-/** The elements of one column and the bitset that receives their rows. In scratch. */
+/** The elements of one column and the bitset that receives their rows. Allocated in scratch memory. */
 @unmanaged
 export class Elements {
   offsets: usize; // u32[rows + 1]

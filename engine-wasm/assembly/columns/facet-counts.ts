@@ -11,7 +11,7 @@ const TABLES: usize = 4;
 const TABLED_VALUES: u32 = 2048; // with more values than this, consecutive rows rarely share one
 const TABLED_ROWS: u32 = 16; // minimum average number of rows per value
 
-/** Counts by ordinal, in one table or in several that `sum` combines. In scratch. */
+/** Counts by ordinal, in one table or in several that `sum` combines. Allocated in scratch memory. */
 @unmanaged
 class CountTables {
   counts: usize; // u32 by ordinal: the first table

@@ -71,7 +71,7 @@ function isFacet(segment: usize, field: usize): bool {
 
 /**
  * Allocates a region for the summary of a segment, to be filled by `summariseStep`. Returns 0 if the segment
- * needs no summary. Ends all scratch.
+ * needs no summary. Discards all scratch memory.
  */
 export function summarise(segment: usize): usize {
   if (Seg.rows(segment) < ROWS_LEAST) return 0;
@@ -95,7 +95,7 @@ export function summarise(segment: usize): usize {
 
 /**
  * Runs step number `step` (0, 1, 2 ...), a small part of the work. Returns 1, or 0 after the last step, or
- * -STATUS_UNKNOWN_TYPE. Ends all scratch.
+ * -STATUS_UNKNOWN_TYPE. Discards all scratch memory.
  */
 export function summariseStep(segment: usize, region: usize, step: u32): i32 {
   scratchReset(0);

@@ -20,7 +20,10 @@ const ROWS_A_CHECK: u32 = 255;
 // The positions of one term: u32 index of the first, u32 end index, u32 index of the next.
 const RUN_BYTES: usize = 12;
 
-/** Reads one phrase in one field of one segment at a time; `open` moves to the next. In scratch. */
+/**
+ * Reads one phrase in one field of one segment at a time; `open` moves to the next. Allocated in scratch
+ * memory.
+ */
 @unmanaged
 export class PhraseReader {
   positions: Positions;

@@ -75,7 +75,7 @@ export class Members {
   /**
    * Moves to the next member and validates its whole value. Returns false at the end of the object and on an
    * error; `status` is DOC_OK only if everything up to the end of the text was well formed. A repeated name
-   * is reported each time; callers use the last. An escaped name takes scratch.
+   * is reported each time; callers use the last. An escaped name allocates scratch memory.
    */
   next(): bool {
     const scan = this.scan;

@@ -42,9 +42,9 @@ export class Sequences {
   }
 
   /**
-   * Returns the address of a list of those rows in `bits` that contain these terms at consecutive positions
-   * of the slot. The frequency is the number of such places; a position is that of the first term. Returns 0
-   * if there are no such rows. Releases all other scratch memory that it used.
+   * Returns the address of a list of the rows in `bits` that contain these terms at consecutive positions of
+   * the slot. The frequency is the number of such places; each position is the position of the first term.
+   * Returns 0 if there are no such rows. Releases all other scratch memory that it used.
    */
   listOf(segment: usize, terms: usize, termCount: u32, slot: u32, bits: usize): usize {
     const phrase = this.phrase;

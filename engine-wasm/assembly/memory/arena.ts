@@ -76,7 +76,7 @@ function grow(end: usize): void {
   inside = memoryEnd();
 }
 
-/** Allocates a region of `bytes`, 16-aligned, with undefined contents. Ends all scratch. */
+/** Allocates a region of `bytes`, 16-aligned, with undefined contents. Discards all scratch memory. */
 export function reserve(bytes: usize): usize {
   if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;

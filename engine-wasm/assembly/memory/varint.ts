@@ -3,7 +3,7 @@
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 
-/** Reads consecutive integers. In scratch. */
+/** Reads consecutive integers. Allocated in scratch memory. */
 @unmanaged
 export class Varints {
   /** Address of the next integer. */

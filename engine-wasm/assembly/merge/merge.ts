@@ -346,8 +346,8 @@ function phaseSlice(m: Merge): bool {
 }
 
 /**
- * Continues for about `microseconds`. Ends all scratch. Returns 1 when the output is complete, else 0, or
- * -STATUS_DAMAGED if an input is inconsistent; after that, the merge can only be cancelled.
+ * Continues for about `microseconds`. Discards all scratch memory. Returns 1 when the output is complete,
+ * else 0, or -STATUS_DAMAGED if an input is inconsistent; after that, the merge can only be cancelled.
  */
 export function mergeStep(state: usize, microseconds: i32): i32 {
   const m = changetype<Merge>(state);

@@ -103,8 +103,8 @@ export class Promising {
   }
 
   /**
-   * Returns a bitset of those of the `count` rows of `set` in [from, to) whose word score may reach `cut`
-   * minus their possible bonus. It is valid for this range until the next call. All rows must have the word
+   * Returns a bitset of the rows of `set` in [from, to) (`count` rows) whose word score may reach `cut` minus
+   * their possible bonus. The bitset is valid for this range until the next call. All rows must have the word
    * and share one state. Returns `set` itself if searching would take longer than scoring the rows.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {

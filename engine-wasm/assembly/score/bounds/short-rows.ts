@@ -74,7 +74,7 @@ export class ShortRows {
   }
 
   /**
-   * Returns those of the `count` rows of `set` in [from, to) that are short enough for their words to score
+   * Returns the rows of `set` in [from, to) (`count` rows) that are short enough for their words to score
    * `cut`: a bitset valid for this range until the next call, or `set` itself. `which`: the alternatives that
    * can contribute.
    */
@@ -220,7 +220,7 @@ export class ShortRows {
     return count;
   }
 
-  /** Returns those of a few rows in one bitset word that are short enough. */
+  /** Returns the rows of `some`, a few bits of one bitset word, that are short enough. */
   private shortOf(some: u64, word: u32): u64 {
     const lengths = this.lengths;
     const first = lengths.firstNorms + ((<usize>word) << 6);
