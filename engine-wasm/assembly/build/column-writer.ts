@@ -1,5 +1,5 @@
 // Adds the checked values of a document to the columns and the term table, and later writes a column's
-// sections into the segment, in the same order as merge.ts.
+// sections into the segment. merge.ts writes the sections in the same order.
 
 import { JSON_NULL } from "../json/json";
 import { unescape } from "../json/json-values";

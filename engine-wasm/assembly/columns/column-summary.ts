@@ -28,11 +28,11 @@ export function summarisedColumn(segment: usize, field: usize): usize {
   return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
 }
 
-/** Size in bytes of the zones for `rows` rows. */
+/** Size in bytes of the zones of `rows` rows. */
 export function zonesBytes(rows: u32): usize {
   return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
 }
-/** Size in bytes of the codes for `rows` rows, which are read 64 at a time. */
+/** Size in bytes of the codes of `rows` rows, rounded up because codes are read 64 at a time. */
 export function codesBytes(rows: u32): usize {
   return (<usize>rows + 63) & ~63;
 }

@@ -226,7 +226,7 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
   return 0;
 }
 
-/** True if no row is known to have a value twice; false if unknown. */
+/** True if it is known that no row has a value twice. */
 export function hasNoRepeats(entry: usize): bool {
   return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
 }

@@ -23,7 +23,7 @@ const BACKSLASH: u32 = 0x5c;
 const NESTING_MAX: i32 = 8192; // container kinds are tracked up to this depth; deeper containers are skipped
 const NESTING: usize = memory.data(1024); // one bit per open container, set = object
 
-/** The first address >= p without JSON white space, at most `end`. */
+/** The first address >= p that does not hold JSON white space, or `end`. */
 export function skipSpace(p: usize, end: usize): usize {
   while (p < end) {
     const c = Mem.u8At(p);
@@ -160,7 +160,7 @@ export class Scan {
         const chunk = Mem.v128At(p);
         const special = v128.or(
           v128.or(i8x16.eq(chunk, i8x16.splat(<i8>QUOTE)), i8x16.eq(chunk, i8x16.splat(<i8>BACKSLASH))),
-          // signed comparison: also true for all bytes >= 0x80
+          // A signed comparison, so that it is also true for all bytes >= 0x80.
           i8x16.lt_s(chunk, i8x16.splat(0x20)),
         );
         const mask = i8x16.bitmask(special);

@@ -14,7 +14,7 @@ import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
 const ALIGN: usize = 15;
-// up to this size in bytes, single stores beat a call of memory.fill
+// Up to this size in bytes, single stores are faster than a call of memory.fill.
 const FILLED_SINGLY: usize = 256;
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;

@@ -7,8 +7,9 @@ import { Mem } from "./mem";
 const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
- * True if a comes before b in the final order. Must be a strict order: never true both ways. `context` is
- * passed through from the heap's caller and is usually the address of data that the order depends on.
+ * True if a comes before b in the final order. Must never be true both ways; if it is false both ways, a and
+ * b may end up in either order. `context` is passed through from the heap's caller and is usually the address
+ * of data that the order depends on.
  */
 type Before = (a: usize, b: usize, context: usize) => bool;
 

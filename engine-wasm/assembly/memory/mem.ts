@@ -10,7 +10,10 @@ export abstract class Mem {
   /** End of allocated memory. Only the checked engine maintains it. */
   static end: usize = 0xffffffff;
 
-  /** Asserts that the `bytes` bytes at p lie in allocated memory. An address below FIRST wraps around. */
+  /**
+   * Asserts that the `bytes` bytes at p lie in allocated memory. An address below FIRST wraps around and
+   * fails as well.
+   */
   @inline static check(p: usize, bytes: usize): void {
     assert(p - FIRST <= Mem.end - FIRST - bytes, "an address lies inside what the arena has given out");
   }

@@ -1,5 +1,6 @@
-// Numbers the rows of a set within a range 0, 1, 2 ... in ascending order, so that values computed for them
-// fit into arrays without gaps. Depends on bitsets only, not on what the numbers are used for.
+// Assigns the numbers 0, 1, 2 ... to the rows of a set within a range, in ascending order, so that values
+// computed for them fit into arrays without gaps. Depends on bitsets only, not on what the numbers are used
+// for.
 //
 //   ranks: u32 per word of the range that has rows: number of rows of the set before the word
 import { scratch } from "./arena";
@@ -44,8 +45,8 @@ export function numberedNew(): Numbered {
 }
 
 /**
- * Numbers the rows of `bits` in [from, to). `from` must be a multiple of 64; so must `to`, unless the segment
- * ends there.
+ * Assigns numbers to the rows of `bits` in [from, to). `from` must be a multiple of 64; so must `to`, unless
+ * the segment ends there.
  */
 export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
   if (CHECKED) assert((from & 63) == 0, "a range of numbered rows begins with a word");

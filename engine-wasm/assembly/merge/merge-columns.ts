@@ -1,4 +1,4 @@
-// The merge phases that go row by row: sequence numbers, ids, and every column of a field except its
+// The merge phases that process rows: sequence numbers, ids, and every column of a field except its
 // dictionary. Each `begin` starts a section in the output; each slice appends the live rows from one range of
 // one input.
 

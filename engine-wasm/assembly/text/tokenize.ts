@@ -218,7 +218,7 @@ export class Tokenizer {
     }
     if (n + count > this.room) {
       count = this.room - n;
-      // Move back to the first byte of a code point.
+      // Backs up to the first byte of a code point.
       while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--;
       this.room = n + count;
     }
