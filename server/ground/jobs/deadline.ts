@@ -4,7 +4,7 @@
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that aborts as soon as any of the signals does, with that signal's reason.
+ * Runs the work with a controller that aborts when the first of the signals does, with that signal's reason.
  * Leaves no listener behind. In Node.js 20, `AbortSignal.any` drops signals that nothing else references
  * (nodejs/node#57736).
  */
