@@ -1,4 +1,4 @@
-// How to reach each fault point of a running server and the expected result: requests that change something,
+// How to reach each fault point of a running server, and the expected result: requests that change something,
 // and the state after the complete change.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,12 +9,12 @@ import type { Reply } from "../world/reply.js";
 import type { View, World } from "./fault-world.js";
 
 export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
-/** Points of feeds have their own test. */
+/** Fault points of feed runs, which have their own test. */
 export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
-/** So do those of the audit log and of secret key rotation. */
+/** Fault points of the audit log; they have their own test, as do those of secret key rotation. */
 export type AuditPoint = Extract<ServerFaultPoint, `audit.${string}`>;
 export type SecretsPoint = Extract<ServerFaultPoint, `secrets.${string}`>;
-/** So do those of spreading an index. */
+/** Fault points of spreading an index, which have their own test. */
 export type SpreadPoint = Extract<ServerFaultPoint, `spread.${string}`>;
 export type ServingPoint =
   | ShardFaultPoint
@@ -23,22 +23,22 @@ export type ServingPoint =
 export interface Scenario {
   /** Runs before the point is armed. */
   readonly before?: (world: World) => Promise<void>;
-  /** The request that passes the point or causes it to be passed later. */
+  /** Sends the request that passes the point, at once or later in the background. */
   readonly act: (server: TestServer) => Promise<Reply>;
   /** The state after the complete change. */
   readonly after: (before: View) => View;
-  /** An index that the previous point may have left. */
+  /** Name of an index that may be left over from the previous point. */
   readonly found?: string;
-  /** Each document of a batch is stored or not on its own. */
+  /** True if each document of a batch succeeds or fails independently. */
   readonly perDocument?: true;
   /**
-   * The status a client sees if the point throws: that of the refusal, or that of the normal answer if the
-   * failure is only logged. Omitted if nothing can fail there and only a kill can interrupt it.
+   * The status a client sees if the point throws: the refusal's status, or the normal one if the failure is
+   * only logged. Omitted if no step can fail there and only a kill can interrupt the operation.
    */
   readonly thrown?: number;
-  /** The answer lists the documents that are not stored. */
+  /** True if the reply lists the documents that were not stored. */
   readonly partial?: true;
-  /** The request is refused, but the catalog has the change, and the shards catch up later. */
+  /** True if the request is refused although the catalog has the change; the shards catch up later. */
   readonly kept?: true;
   /** Waits for the work that the server does after a restart. */
   readonly settled?: (server: TestServer) => Promise<void>;
@@ -68,8 +68,8 @@ const WIDE_SCHEMA = {
 const WIDE_DOCUMENTS = 3000;
 
 /**
- * Little to send and to index, but six MiB in each of two shards: a segment has a column for every field that
- * occurs in any of its rows.
+ * Documents that are cheap to send and to index but take six MiB in each of two shards, because a segment has
+ * a column for every field that occurs in any of its rows.
  */
 function wideDocuments(): object[] {
   const all = Object.fromEntries(NUMBERS.map((name, i) => [name, i]));
@@ -91,7 +91,7 @@ async function send(
   return server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
 }
 
-/** Replaces the index of this name with one that has exactly these documents. */
+/** Replaces the index of this name with a new one that contains exactly these documents. */
 async function remade(
   world: World,
   name: string,
@@ -123,7 +123,7 @@ const batch: Scenario = {
   perDocument: true,
 };
 
-/** Settings that re-analyse all documents. */
+/** A settings change that re-analyses all documents. */
 function analysis(index: string, before?: Scenario["before"]): Scenario {
   return {
     before: before ?? ((world) => remade(world, index)),
@@ -139,7 +139,7 @@ function analysis(index: string, before?: Scenario["before"]): Scenario {
   };
 }
 
-/** A segment larger than the manifest's own batch. */
+/** A segment too large to be written in the same batch as its manifest. */
 const large: Scenario = {
   ...analysis("large", async ({ server }) => {
     if ((await server!.get("/v1/indexes/large")).status === 200) return; // left by the previous point
@@ -171,7 +171,7 @@ const swap: Scenario = {
   after: ({ next, live: _displaced, ...rest }) => ({ ...rest, live: next! }),
 };
 
-/** More small segments than may exist at once. */
+/** More small segments than may exist at a time. */
 const merging: Scenario = {
   before: (world) => remade(world, "merged", documents(0, 60)),
   act: async (server) => {
@@ -182,15 +182,17 @@ const merging: Scenario = {
   after: same,
 };
 
-/** Documents are replaced by identical ones, and the old ones are deleted when no reader needs them. */
+/** Replaces documents with identical ones; the old ones are deleted once no reader needs them. */
 const purging: Scenario = {
   before: (world) => remade(world, "purged"),
   act: (server) => send(server, "purged", documents(0, 30)),
   after: same,
 };
 
-/** More indexes in turn than may be loaded. */
-/** Longer in total than an index that a shard works on stays loaded. */
+/**
+ * Pause between the requests of `turns`, which uses more indexes in turn than may be loaded. The pauses add
+ * up to more than the time for which a shard keeps an index loaded to work on it.
+ */
 const TURN_MS = 60;
 
 const turns: Scenario = {
@@ -212,8 +214,8 @@ const turns: Scenario = {
 const TOPICS = ["red shoe leather", "blue lamp light", "green tea cup", "black phone case"];
 
 /**
- * An index starts to have vectors: a model is trained, documents are embedded, and codes are stored once the
- * index is quiet.
+ * An index gets vectors: a model is trained, documents are embedded, and codes are stored once the index is
+ * quiet.
  */
 const embedding: Scenario = {
   before: (world) =>
@@ -225,7 +227,7 @@ const embedding: Scenario = {
   act: async (server) => {
     const body = { embedder: { source: "documents" } };
     const reply = await server.raw("PATCH", "/v1/indexes/embedded/settings", { body });
-    // Opens the index, unless the server is dead.
+    // Loads the index, unless the server is dead.
     await server.query("embedded", { q: "thing" }).catch(() => undefined);
     return reply;
   },
@@ -234,8 +236,8 @@ const embedding: Scenario = {
 };
 
 /**
- * Waits until every document has its vector. Each query reopens the index, which may have been unloaded for
- * others.
+ * Waits until every document has its vector. Each query loads the index again, because it may have been
+ * evicted.
  */
 async function embedded(server: TestServer, index: string): Promise<void> {
   await eventually(async () => {

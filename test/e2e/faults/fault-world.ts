@@ -1,5 +1,5 @@
-// Base of the fault point tests: servers and commands whose fault points can be armed, sharing a data
-// directory, and the client's view of all indexes in it.
+// Base of the fault point tests: servers and commands that share a data directory and whose fault points can
+// be armed, and the client's view of all its indexes.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { ADMIN_KEY, eventually, MAIN, TestServer } from "../world/harness.js";
 
 const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
-/** Few enough slots that three indexes in use evict each other. */
+/** So few slots that three indexes in use evict each other. */
 const LIMITS = { openIndexesMax: 2, homeDocumentsMax: 1 };
 
 interface IndexView {
@@ -19,7 +19,7 @@ interface IndexView {
   typos: number;
 }
 
-/** By index name. */
+/** Views by index name. */
 export type View = Record<string, IndexView>;
 
 export class World {
@@ -46,7 +46,7 @@ export class World {
     return this.server;
   }
 
-  /** Sets the actions for the next times the point is passed. */
+  /** Sets what happens the next times the point is passed, one action per pass. */
   arm(point: string, ...turns: ("skip" | "throw" | "kill" | "stop")[]): void {
     mkdirSync(join(this.faults, point), { recursive: true });
     for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
@@ -56,7 +56,7 @@ export class World {
     rmSync(join(this.faults, point), { recursive: true, force: true });
   }
 
-  /** True if the point was passed as often as it was armed. */
+  /** True if the point has been passed as many times as it was armed. */
   spent(point: string): boolean {
     return readdirSync(join(this.faults, point)).length === 0;
   }
@@ -86,8 +86,8 @@ export class World {
   }
 
   /**
-   * The client's view once no rebuild is running. Looks once at each index, because only two are loaded at a
-   * time.
+   * The client's view once no rebuild is running. Reads the indexes one after another, because only two can
+   * be loaded at a time.
    */
   async view(): Promise<View> {
     const server = this.server!;
@@ -96,7 +96,7 @@ export class World {
     let view: View = {};
     await eventually(async () => {
       view = {};
-      // an index that failed to open is tried again on its next use
+      // an index that failed to open is retried on its next use
       for (const { name } of await list()) {
         const seen = await this.#look(name);
         if (seen === undefined) return false;
@@ -107,7 +107,7 @@ export class World {
     return view;
   }
 
-  /** Undefined as long as the index does not answer. */
+  /** Undefined while the index does not answer. */
   async #look(name: string): Promise<IndexView | undefined> {
     const server = this.server!;
     const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);

@@ -1,6 +1,6 @@
-// No file handles left (EMFILE): writes that need one are refused with 503 and Retry-After, reads continue,
-// nothing acknowledged is lost, and writes recover without a restart. Linux's prlimit lowers the limit of the
-// running process to the number of handles it has open.
+// Out of file handles (EMFILE): writes that need one are refused with 503 and Retry-After, reads continue,
+// nothing acknowledged is lost, and writes recover without a restart. Linux's prlimit lowers the running
+// process's limit to the number of handles it has open.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
@@ -23,7 +23,10 @@ function limitHandles(pid: number, handles: number): boolean {
   }
 }
 
-/** More than a MiB: a few of these fill the log of a database, which then needs new files. */
+/**
+ * A batch of more than a MiB: a few of them fill a database's write-ahead log, and the database then needs
+ * new files.
+ */
 function documents(batch: number) {
   const stuffing = "x".repeat(8000);
   return Array.from({ length: BATCH }, (_, i) => ({

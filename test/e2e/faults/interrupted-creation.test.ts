@@ -1,6 +1,6 @@
-// A creation interrupted by a crash between catalog and shards is not damage: `skein check` reports it and
-// the next start rolls it back. If a shard has lost an index that was fully created, that is damage, with one
-// shard as with several.
+// An index creation interrupted by a crash between catalog and shards is not damage: `skein check` reports it
+// and the next start rolls it back. If a shard has lost a fully created index, that is damage, with one shard
+// as with several.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { indexRange } from "../../../shards/storage/keyspace.js";
@@ -11,7 +11,10 @@ import { World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = Array.from({ length: 20 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
-/** The usual run tests the first with one shard and the second with two. */
+/**
+ * Fault points, and the number of shards that the next start adds. A normal test run tests the first with one
+ * shard and the second with two.
+ */
 const CUTS: [point: string, more: number][] = [
   ["create.after-catalog", 0],
   ["create.after-shards", 1],
@@ -32,7 +35,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
 
   afterEach(() => world.close());
 
-  /** The next start may also change the number of shards. */
+  /** The next start may also add shards. */
   test.each(cuts)("a creation cut short at %s, and a start with %i more shards", async (point, more) => {
     let server = world.server!;
     world.arm(point, "kill");

@@ -1,5 +1,5 @@
-// Queries that end a shard's thread or break its engine: after the first one the shard comes back, the second
-// one is refused, and everything else continues. shard-poison.mjs causes the failures.
+// Queries that end a shard's thread or break its engine: the shard recovers after the first such query, the
+// next one is refused, and everything else continues. shard-poison.mjs causes the failures.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,8 @@ import { eventually, TestServer } from "../world/harness.js";
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
 /**
- * On a busy machine no thread waits this long for the processor, so only a hanging thread is taken for one.
+ * Longer than any thread waits for the processor, even on a busy machine, so only a really hanging thread is
+ * treated as one.
  */
 const HANG_MS = 5_000;
 
@@ -20,12 +21,12 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
 
   beforeAll(async () => {
     const config = join(folder, "skein.config.json");
-    // cached answers would not reach the shards
+    // cached answers would never reach the shards
     const limits = {
       shardHangMsMax: HANG_MS,
       rememberedAnswersBytesMax: 1,
       localDocumentsMax: 1,
-      homeDocumentsMax: 1, // the poison reaches every shard
+      homeDocumentsMax: 1, // spreads the index, so that the query reaches every shard
     };
     writeFileSync(config, JSON.stringify({ limits }));
     const env = {
@@ -77,7 +78,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
       expect(Number(reply.headers["retry-after"])).toBeGreaterThan(60);
     }
     expect((await server.get("/metrics")).text.match(/^skein_shard_restarts_total.*$/gm)).toEqual(restarts);
-    // The log arrives through a pipe.
+    // The log arrives through a pipe, so with a delay.
     await eventually(async () => refusals(word).length >= shards, "every shard has logged it");
     expect(refusals(word).length).toBe(shards);
     const hangs = server.log.some(({ msg }) => msg === "shard thread hangs; ending it");

@@ -1,5 +1,6 @@
-// `skein rotate-secrets`, killed or failing at each of its steps: afterwards one key opens every stored
-// secret, whether a start or another rotation follows, and users keep their identity in the query log.
+// `skein rotate-secrets`, killed or failing at each of its steps: afterwards a single key opens every stored
+// secret, whether the server is started or the secrets are rotated again, and users keep their identity in
+// the query log.
 import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +17,7 @@ const basicAuth = { username: "shop", password: "password-of-the-feed" };
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
 type Point = SecretsPoint | "catalog.before-batch" | "catalog.after-batch";
-/** In the order they are passed, with the key in force afterwards. */
+/** Points in the order they are passed, and which key is valid after an interruption there. */
 const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-key": "old",
   "catalog.before-batch": "old",
@@ -25,7 +26,10 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-rename": "new",
 };
 
-/** Points after which another rotation follows, not only a start; in the usual run one per key in force. */
+/**
+ * Points after which the secrets are rotated again, in addition to a start. In a normal test run, one point
+ * per valid key.
+ */
 const CHANGED_AGAIN = effort<readonly Point[]>(
   ["secrets.after-key", "catalog.after-batch"],
   Object.keys(POINTS) as Point[],
@@ -67,7 +71,8 @@ afterAll(async () => {
 });
 
 /**
- * Expects that the feed's server and the model's receive their secrets, and that the log recognises the user.
+ * Expects that the feed's and the model's servers receive their secrets, and that the log recognises the
+ * user.
  */
 async function expectOpened(server: TestServer): Promise<void> {
   expect(await sync(server, source)).toMatchObject({ status: "completed", error: null });
@@ -96,7 +101,8 @@ function asBefore(): void {
 const rotate = () => world.skein("rotate-secrets", "--data-dir", world.dataDir);
 
 /**
- * A failing step ends the command like a kill does, only in an orderly way, so the usual run tests it once.
+ * A failing step ends the command like a kill does, but in an orderly way, so a normal test run tests it
+ * once.
  */
 const points = (what: "kill" | "throw"): Point[] =>
   (Object.keys(POINTS) as Point[]).slice(what === "kill" ? 0 : effort(-1, 0));
@@ -117,7 +123,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     cpSync(world.dataDir, left, { recursive: true });
 
     await expectAllWell();
-    // a failure after the batch was stored is reported, but the batch stays: as after a kill
+    // a failure after the batch was stored is reported, but the batch stays stored, as after a kill
     expect(readFileSync(keyFile, "utf8") === oldKey).toBe(POINTS[point] === "old");
 
     if (!CHANGED_AGAIN.includes(point)) return;
@@ -153,7 +159,7 @@ test("names what the old key does not open, and leaves it", async () => {
   rmSync(keyFile);
   const none = await rotate();
   expect(none).toEqual({ code: 2, text: expect.stringContaining("nothing is sealed") });
-  const server = await world.start(); // creates another key
+  const server = await world.start(); // a new start creates another key
   expect(await server.stop()).toBe(0);
   const { code, text } = await rotate();
   expect([code, text]).toEqual([0, expect.stringContaining("0 secrets are sealed with it")]);

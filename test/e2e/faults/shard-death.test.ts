@@ -1,4 +1,4 @@
-// A shard's thread dies: the requests it is serving get 503 SK-SE-503 with Retry-After, everything else
+// A shard's thread dies: requests it was serving get 503 SK-SE-503 with Retry-After, everything else
 // continues, and the thread is restarted with all acknowledged documents. shard-killer.mjs kills it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,8 +49,8 @@ describe("a shard that dies", () => {
   let asked = 0;
 
   /**
-   * All documents, by a new query each time: a query that was running when two threads died would be blamed
-   * for their deaths.
+   * Matches all documents, with a different query each time: a query that was running when two threads died
+   * would be blamed for their deaths.
    */
   const everything = () => ({ q: "thing", filter_by: `n:>-${++asked}` });
 
@@ -59,7 +59,10 @@ describe("a shard that dies", () => {
     return reply.status === 200 ? reply.json.found : -1;
   };
 
-  /** Eight clients query continuously during `work`; expects 200, or 503 as specified, and counts both. */
+  /**
+   * Eight clients query continuously during `work`. Expects each reply to be 200 or the specified 503, and
+   * counts both.
+   */
   async function asking(
     question: () => object,
     work: (statuses: ReadonlyMap<number, number>) => Promise<void>,
@@ -96,7 +99,7 @@ describe("a shard that dies", () => {
     await asking(everything, async (statuses) => {
       await eventually(async () => statuses.has(200), "somebody has an answer");
       for (let i = 0; i < 4; i++) {
-        await sleep(150); // some time under load
+        await sleep(150); // let the load run for a while
         await kill(i % SHARDS);
       }
       await eventually(async () => (await found()) === 300, "all shards answer again");
@@ -127,7 +130,7 @@ describe("a shard that dies", () => {
       const reply = await server.post("/v1/indexes/things/documents/batch", { documents: batch });
       expect([200, 503], reply.text).toContain(reply.status);
       if (reply.status !== 200) return;
-      // the other shard may have stored its part
+      // the other shard may have stored its part of the batch
       const { errors } = reply.json.data as unknown as { errors: { id: string; code: string }[] };
       const refused = new Map(errors.map(({ id, code }) => [id, code]));
       for (const { id } of batch) {
@@ -137,7 +140,7 @@ describe("a shard that dies", () => {
     };
     await meanwhile([writer], async () => {
       for (let i = 0; i < 4; i++) {
-        await sleep(150); // some time under load
+        await sleep(150); // let the load run for a while
         await kill(i % SHARDS);
       }
       const before = acknowledged.size;

@@ -1,6 +1,6 @@
 // Preloaded into the server process of poison.test.ts (node --import): the search kernel fails when its
-// program contains one of the words below, as a bug in the engine would make it. The product knows nothing of
-// it.
+// program contains one of the words below, as it would with a bug in the engine. No product code depends on
+// this module.
 import { isMainThread, workerData } from "node:worker_threads";
 
 const ENDS = {
@@ -15,9 +15,9 @@ const ENDS = {
   },
 };
 
-/** Whether the thread answers HTTP: the main thread, or a front-end thread, which has a place. */
+/** True if this thread answers HTTP: the main thread, or a front-end thread, which has a place. */
 const answersHttp = isMainThread || workerData?.place !== undefined;
-/** Those threads survive only a trap. */
+/** Threads that answer HTTP survive only a trap. */
 const ends = answersHttp ? { poisontrap: ENDS.poisontrap } : ENDS;
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {

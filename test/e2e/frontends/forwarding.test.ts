@@ -1,5 +1,6 @@
-// Requests that a front-end must forward, on their way to the owner and back: in order, complete, with
-// everything the owner needs to know about them, and with nothing left over when a client disconnects.
+// Requests that a front-end must forward to the owner thread: they and their replies arrive in order and
+// complete, with everything the owner needs to know about them, and nothing is left over when a client
+// disconnects.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -22,7 +23,7 @@ const BODIES_MAX = 40 * MIB;
 
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;
 
-/** A connection and everything received on it. */
+/** A connection and all text received on it. */
 interface Connection {
   readonly socket: Socket;
   text: string;
@@ -43,7 +44,7 @@ const OPTIONS = {
 };
 const SERVERS = SHARING.map((http) => [http, sharedServer({ ...OPTIONS, http }, fill)] as const);
 
-/** Imports 20 MB, plain and gzipped. */
+/** Imports 20 MB, once plain and once gzipped. */
 async function fill(server: TestServer): Promise<void> {
   await server.createIndex("shop", SCHEMA);
   expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);

@@ -1,4 +1,4 @@
-// Clients that know which front-end answers them.
+// Clients that know which front-end serves them.
 import { Agent, request } from "node:http";
 import { ADMIN_KEY, type TestServer } from "../world/harness.js";
 
@@ -21,7 +21,7 @@ export interface Seen {
   };
 }
 
-/** A client with its own connection, so that one front-end gets all its requests. */
+/** A client with a single connection, so that one front-end receives all its requests. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -60,8 +60,8 @@ function frontEndOf({ json }: Seen): string {
 }
 
 /**
- * One client per front-end. Queries to a new index of this name show which front-end has each connection, as
- * the system distributes them.
+ * Returns one client per front-end. The operating system distributes the connections; queries to a new index
+ * named `index` show which front-end has which connection.
  */
 export async function oneForEach(server: TestServer, frontEnds: number, index = "probe"): Promise<Client[]> {
   await server.createIndex(index, PROBE, [{ id: "1", name: "lamp", value: 1 }]);

@@ -1,6 +1,6 @@
 // Preloaded into the server process of restarts.test.ts (node --import): in a front-end thread, the search
-// kernel loops forever when its program contains the word, as a bug in the engine would make it. The product
-// knows nothing of it.
+// kernel loops forever when its program contains the word, as it would with a bug in the engine. No product
+// code depends on this module.
 import { workerData } from "node:worker_threads";
 
 if (workerData?.place !== undefined) {

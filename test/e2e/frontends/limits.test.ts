@@ -1,4 +1,4 @@
-// Limits and counts shared by all front-ends.
+// Limits and counts that all front-ends share.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import { readPrometheusText } from "../world/prometheus-text.js";
@@ -7,7 +7,7 @@ import { type Client, oneForEach } from "./front-end-clients.js";
 const FRONT_ENDS = 3;
 const QUERY = "/v1/indexes/shop/query";
 const SCHEMA = { fields: [{ name: "name", type: "string" }] };
-/** Scrapes within this time share one answer. */
+/** Scrapes within this time share one reply. */
 const SCRAPE_SHARED_MS = 300;
 
 describe("several front-ends", () => {
@@ -29,7 +29,7 @@ describe("several front-ends", () => {
     await server.close();
   });
 
-  /** Runs this many searches at once, spread over all front-ends, and returns the statuses. */
+  /** Runs `searches` concurrent searches, spread over all front-ends, and returns their statuses. */
   async function statuses(searches: number, key?: string): Promise<number[]> {
     const sent = Array.from({ length: searches }, (_, i) =>
       clients[i % clients.length]!.post(QUERY, { q: "lamp" }, key),

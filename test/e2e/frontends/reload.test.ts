@@ -1,4 +1,4 @@
-// Reloaded files are in force in all front-ends once the log says so.
+// Once the log reports a reload, all front-ends use the reloaded files.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { ADMIN_KEY, TestServer } from "../world/harness.js";
 import { SHARING } from "../world/transports.js";
 
 const FRONT_ENDS = 3;
-/** Enough connections to reach every front-end, however the system distributes them. */
+/** Enough connections to reach every front-end, however the operating system distributes them. */
 const CONNECTIONS = 30;
 const QUERY = "/v1/indexes/shop/query";
 const ORIGIN = "https://shop.example";
@@ -47,7 +47,7 @@ describe.each(SHARING)("over %s", (http) => {
     expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  /** Answers to a search on new connections, and the certificate names shown to them. */
+  /** Sends the request on new connections; returns the replies and the certificate names shown. */
   async function everywhere(path = QUERY): Promise<{ name: string; answer: string }[]> {
     const body = '{"q":"lamp"}';
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\norigin: ${ORIGIN}\r\n`;

@@ -1,5 +1,5 @@
-// A hanging front-end is replaced, while the others continue and nothing is lost; the death of a shard's
-// thread does not affect front-ends; and a stop ends all of them in order.
+// A hanging front-end is replaced while the others continue and nothing is lost. The death of a shard's
+// thread does not affect front-ends. A server stop ends all of them in order.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const SCHEMA = {
   ],
 };
 const DOCUMENTS = Array.from({ length: 40 }, (_, value) => ({ id: String(value), name: "lamp", value }));
-/** Allows local reads however busy the machine is. */
+/** Allows local reads no matter how busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
 
 async function answeredLocally(server: TestServer): Promise<number> {

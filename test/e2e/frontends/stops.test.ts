@@ -1,4 +1,4 @@
-// Requests in several front-ends are answered when the server stops, by any of its threads; acknowledged
+// When the server stops, pending requests are answered, whichever front-end received them. Acknowledged
 // writes survive a kill.
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -20,11 +20,11 @@ const PAGE = `{"q":"lamp","per_page":${LARGE}}`;
 interface Asked {
   /** Sends the rest of the request. */
   readonly goOn: () => void;
-  /** Everything received by the end of the connection. */
+  /** Everything received until the connection closed. */
   readonly whole: Promise<string>;
 }
 
-/** A request whose `begin` has been sent. */
+/** Starts a request by sending `begin`. */
 async function ask(server: TestServer, begin: string, rest: string): Promise<Asked> {
   const socket = await server.socket();
   socket.on("error", () => undefined);

@@ -1,6 +1,6 @@
-// The next request sees an acknowledged write, through any front-end. The history of many concurrent clients
-// is checked like that of a register: a read returns the last completed write or one in progress, and never
-// anything older than an earlier read returned.
+// An acknowledged write is visible to the next request, through any front-end. The history of many concurrent
+// clients is checked like that of a register: a read returns the last completed write or one in progress, and
+// never a value older than one already returned by an earlier read.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { expectStatus, TestServer } from "../world/harness.js";
@@ -17,10 +17,10 @@ const SCHEMA = {
     { name: "value", type: "int32", sort: true, facet: true },
   ],
 };
-/** Written together, so a read sees the same value in all of them. */
+/** Written in one batch, so a read sees the same value in all of them. */
 const IDS = ["a", "b", "c", "d", "e", "f"];
 
-/** Operations of one kind, in the order in which they ended. */
+/** An operation. Lists contain operations of one kind, in the order they ended. */
 interface Done {
   readonly begunMs: number;
   readonly endedMs: number;

@@ -1,5 +1,5 @@
-// The malformed bodies, parameters and filter expressions of bad-input.test.ts and its requests for missing
-// resources, as data.
+// Test cases of bad-input.test.ts as data: malformed bodies, parameters and filter expressions, and requests
+// for missing resources.
 import { ADMIN_KEY, type CallOptions } from "../world/harness.js";
 
 /** `depth` opening strings followed by as many closing ones. */
@@ -83,7 +83,8 @@ export const WRONG_PARAMETERS: [string, unknown][] = [
 ];
 
 /**
- * Filter expressions, and the position (in characters) of the error, which may be off by at most one token.
+ * Filter expressions, each with the position of its error in characters. The reported position may be off by
+ * one token at most.
  */
 export const WRONG_FILTERS: [string, number][] = [
   ["", 0],
@@ -113,7 +114,7 @@ export const WRONG_FILTERS: [string, number][] = [
   ["price:=1e999", 7],
 ];
 
-/** Requests for missing resources, or without permission. */
+/** Requests for missing resources, and requests without permission. */
 export const REFUSED_REQUESTS: [
   what: string,
   status: number,

@@ -1,5 +1,5 @@
-// Everything a confused or hostile client may send: answered with the right 4xx and one clear sentence, while
-// the server stays alive, ready and at its size. Runs on both HTTP transports.
+// Input that a confused or hostile client may send: the server answers with the right 4xx and one clear error
+// message, stays alive and ready, and does not grow. Runs on both HTTP transports.
 import { once } from "node:events";
 import { afterAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";

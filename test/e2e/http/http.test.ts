@@ -1,5 +1,5 @@
-// HTTP: methods, headers, bodies of every kind, back-pressure, start and stop. On both transports, which must
-// be indistinguishable.
+// HTTP: methods, headers, bodies of every kind, back-pressure, start and stop. The two transports must be
+// indistinguishable.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ORIGIN = "https://shop.example";
 const NDJSON = { "content-type": "application/x-ndjson" };
 
-/** Documents of one kilobyte in one stream. */
+/** Number of one-kilobyte documents in one stream. */
 const STREAMED = effort(6_000, 20_000);
 
 const SERVERS = serverOverEachHttp(
@@ -291,7 +291,7 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
   });
 });
 
-/** A start that must fail. */
+/** Runs a server whose start must fail. */
 function serve(args: string[], http: Transport) {
   const env = { ...process.env, SKEIN_HTTP: http };
   return spawnSync(process.execPath, [MAIN, "serve", "--log-level", "silent", ...args], {

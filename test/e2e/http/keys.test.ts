@@ -1,4 +1,4 @@
-// Keys, tenants and plans over HTTP: who may see and do what, and what happens beyond the limits.
+// Keys, tenants and plans over HTTP: what each key may see and do, and what happens above the limits.
 import { describe, expect, test } from "vitest";
 import { eventually, expectStatus, sleep } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
@@ -26,8 +26,8 @@ const search = (index: string, key: string) =>
   server.post(`/v1/indexes/${index}/query`, { q: "thing" }, { key });
 
 /**
- * Sends concurrent requests until some are refused, expects no more to pass than the rate allows, and returns
- * the refusals.
+ * Sends concurrent requests until some are refused, expects that no more succeed than the rate allows, and
+ * returns the refusals.
  */
 async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<Reply[]> {
   const refused: Reply[] = [];
@@ -92,7 +92,7 @@ describe("a key", () => {
     expect((await search("stock", key)).status).toBe(200);
     let expires = 0;
     await eventually(async () => {
-      expires = Date.now() + 1_000; // refused if the change takes longer
+      expires = Date.now() + 1_000; // refused if the request takes longer than a second
       const change = { expires_at: new Date(expires).toISOString() };
       return (await server.patch(`/v1/keys/${id}`, change)).status === 200;
     }, "the key is about to expire");

@@ -1,5 +1,5 @@
-// GET /metrics and the slow-query log of a real server: the text parses, counters follow requests, many
-// indexes produce few series, and a blocked shard does not block the scrape.
+// GET /metrics and the slow-query log of a real server: the text can be parsed, counters follow requests,
+// many indexes produce few series, and a blocked shard does not block a scrape.
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { BlockedShards } from "../world/blocked-shards.js";
@@ -9,18 +9,18 @@ import { serverOverEachHttp, sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const METRICS_KEY = "metrics-key-0123456789";
-/** Maximum age of a scrape: scrapes in quick succession share one. */
+/** Maximum age of a scrape: scrapes in quick succession share one reply. */
 const SHARED_MS = 300;
 const SLOW_MS = 400;
 /**
- * A thread that waits for the processor must not be taken for a blocked one, nor one that a test blocks for a
- * hanging one.
+ * Generous, so that a thread waiting for the processor is not mistaken for a blocked one, nor one that a test
+ * blocks for a hanging one.
  */
 const LIMITS = {
   metricsIndexesMax: 20,
   metricsMsMax: 5_000,
   shardHangMsMax: 3_600_000,
-  homeDocumentsMax: 1, // queries wait for the blocked shard
+  homeDocumentsMax: 1, // spreads the index, so that queries wait for the blocked shard
 };
 
 async function scrape(server: TestServer, key: string | null = null): Promise<Scraped> {
@@ -31,7 +31,7 @@ async function scrape(server: TestServer, key: string | null = null): Promise<Sc
   return readPrometheusText(reply.text);
 }
 
-/** A server with an index, and the means to block its shards. */
+/** A server with an index, and a helper that blocks its shards. */
 function shopServer(): { blocked: BlockedShards; server: TestServer } {
   const blocked = new BlockedShards();
   const config = { slow_query_ms: SLOW_MS, limits: LIMITS };
@@ -45,7 +45,7 @@ function shopServer(): { blocked: BlockedShards; server: TestServer } {
   return { blocked, server };
 }
 
-// These two run concurrently, because a scrape during a blocked shard takes seconds.
+// These two run concurrently, because a scrape takes seconds while a shard is blocked.
 describe.concurrent("metrics", () => {
   const { blocked, server } = shopServer();
 
@@ -89,7 +89,7 @@ describe.concurrent("metrics", () => {
     let data = await stats();
     let scraped = await scrape(server);
     for (let before: unknown; !isDeepStrictEqual(before, data); ) {
-      before = data; // background work changes sizes
+      before = data; // repeated because background work changes the sizes
       scraped = await scrape(server);
       data = await stats();
     }
@@ -127,7 +127,7 @@ describe.concurrent("metrics of slow and many", () => {
     const answered = await blocked.while(0, async () => {
       const query = server.query("shop", { q: "red shoe", highlight_fields: "title" });
       await server.holds(1);
-      await sleep(2 * SLOW_MS); // makes it slow
+      await sleep(2 * SLOW_MS); // makes the query slow
       return { query };
     });
     const reply = await answered.query;
@@ -164,7 +164,7 @@ describe.concurrent("metrics of slow and many", () => {
     const names = scraped.labelValues("skein_index_documents", "index");
     expect(names.size).toBe(21);
     expect(scraped.labelValues("skein_index_segments", "index").size).toBe(20);
-    // Sizes cycle through 0..9: the twenty indexes with nine documents are the largest.
+    // The number of documents cycles from 0 to 9, so the twenty indexes with nine documents are the largest.
     for (let i = 9; i < 200; i += 10) expect(names).toContain(`many-${i}`);
     const others = scraped.value("skein_index_documents", { index: "(others)", tenant: "(others)" });
     expect(others).toBe(20 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8) + 2);

@@ -1,5 +1,5 @@
-// Tenants side by side: heavy work of one changes no answer of another, even if a shard nests their reads;
-// and the concurrency that a plan allows a tenant.
+// Isolation between tenants: heavy work by one tenant changes no reply to another, even if a shard nests
+// their reads; and the concurrency that a plan allows a tenant.
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -51,7 +51,7 @@ describe("two tenants", () => {
       { q: "numbr5", per_page: 10 },
     ];
     const ask = async (key: string, body: object, round: number): Promise<unknown> => {
-      // A new limit each time, so no earlier answer is reused.
+      // Uses a new limit each time, so that no cached answer is reused.
       const reply = await server.post(
         "/v1/indexes/goods/query",
         { ...body, max_facet_values: round },

@@ -1,6 +1,6 @@
-// More requests than the server accepts: the surplus gets 503 with Retry-After at once, nothing is lost or
-// kept, and after the burst the server answers as before. Slow or silent clients are disconnected and delay
-// nobody.
+// More requests than the server accepts: the surplus immediately gets 503 with Retry-After, nothing is lost
+// or leaked, and after the burst the server answers as before. Slow or silent clients are disconnected and
+// delay no other client.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
@@ -8,7 +8,7 @@ import { requestHead } from "../world/raw-http.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 
 const CAPACITY = 32;
-const CLIENTS = 64; // sockets of the harness
+const CLIENTS = 64; // number of sockets that the harness uses
 const IDLE_MS = 5_000;
 const UNSENT_MAX = 8 * 1024 * 1024;
 const MIB = 1024 * 1024;
@@ -19,12 +19,12 @@ const LIMITS = {
   bodyIdleMsMax: IDLE_MS,
   shardQueueRequestsMax: CAPACITY,
   unsentBytesMax: UNSENT_MAX,
-  rememberedAnswersBytesMax: 1, // a burst has few distinct queries
-  localDocumentsMax: 1, // they wait for shards: queries answered by the HTTP thread never run concurrently
+  rememberedAnswersBytesMax: 1, // no cached answers, because a burst has few distinct queries
+  localDocumentsMax: 1, // queries go to the shards: those that the HTTP thread answers never run concurrently
 };
 const OPTIONS = { shards: 2, config: { limits: LIMITS } };
 const SERVERS = serverOverEachHttp(OPTIONS, fill);
-/** For clients that stay silent long enough for another test to run in between. */
+/** Servers for tests of silent clients. These tests wait so long that another one runs in the meantime. */
 const SERVERS_OF_SILENT = serverOverEachHttp(OPTIONS, fill);
 
 async function fill(server: TestServer): Promise<void> {
@@ -36,9 +36,9 @@ async function fill(server: TestServer): Promise<void> {
 }
 
 /**
- * These wait until all of several large uploads have arrived, however long that takes. One front-end: when
- * pieces of a body move to another thread, the memory in its C heap is not released at once, and the test
- * only sees resident memory.
+ * For tests that wait until several large uploads have arrived completely, however long that takes. One
+ * front-end: when chunks of a body move to another thread, the memory in its C heap is not released at once,
+ * and the test measures only resident memory.
  */
 const PATIENT = serverOverEachHttp(
   { shards: 1, frontEnds: 1, config: { limits: { bodyIdleMsMax: 300_000 } } },
@@ -46,8 +46,8 @@ const PATIENT = serverOverEachHttp(
 );
 
 /**
- * Sends pipelined requests on many connections, far more at a time than the server accepts. Returns counts by
- * status.
+ * Sends pipelined requests on many connections, far more at a time than the server accepts. Returns the
+ * number of replies by status.
  */
 async function burst(server: TestServer, requests: number): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
@@ -92,7 +92,7 @@ describe.each(SERVERS)("more than the server takes over %s", (_http, server) => 
 describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
   test("memory that uploads took comes back when their clients vanish", async () => {
     const before = server.residentMiB();
-    if (before === null) return; // only Linux reports it
+    if (before === null) return; // only Linux reports resident memory
     const uploads = effort(5, 9);
     const sockets = await Promise.all(Array.from({ length: uploads }, () => server.socket()));
     for (const socket of sockets) {
@@ -144,7 +144,7 @@ describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, se
       isUnsent((bytes) => bytes === 0),
       "the reply was taken",
     );
-    // The server has passed it to the system, which may not have delivered all of it yet.
+    // The server has written the data, but the system may not have delivered all of it yet.
     const arrived = (): string[] => Buffer.concat(pieces).toString().split("\r\n\r\n");
     const isWhole = async (): Promise<boolean> => {
       const [head, reply] = arrived();
@@ -172,8 +172,8 @@ describe.concurrent.each(SERVERS_OF_SILENT)("clients that do not give over %s", 
       return new Promise<void>((resolve) => socket.once("close", () => resolve()));
     });
     sockets.forEach((socket, i) => {
-      if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half a head
-      // Half a body.
+      if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half of a request head
+      // Half of a body.
       if (i % 3 === 2 && i < CAPACITY) socket.write(`${requestHead("POST", PATH, 100)}{"q": "th`);
     });
     expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);

@@ -1,5 +1,5 @@
-// The order of the phases of a request: one that is wrong in every way hears of its faults one after the
-// other.
+// The order of the phases of a request: a request with every possible fault gets the errors one by one, as
+// each fault is fixed.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

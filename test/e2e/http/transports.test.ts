@@ -1,5 +1,5 @@
-// Choice of the HTTP transport: the best that loads on this machine, or exactly the requested one. One log
-// line reports it.
+// Choice of the HTTP transport: the best one that loads on this machine, or exactly the one requested. One
+// log line names it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const ALL: readonly Transport[] = ["uwsjs", "uws-pack", "node"];
 const UWS = TRANSPORTS.filter((transport) => transport !== "node");
 const REASON = expect.stringMatching(/^.+$/);
 
-/** Log lines about the transport. */
+/** The log lines about the transport. */
 function said(log: Record<string, unknown>[]): Record<string, unknown>[] {
   return log.filter(({ transport }) => transport !== undefined);
 }

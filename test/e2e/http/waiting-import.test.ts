@@ -1,5 +1,5 @@
-// A body that arrived while its socket was paused does not start the connection's idle timer, however long
-// the server takes to read it: uWebSockets.js closes an idle connection after ten to fourteen seconds.
+// A body that arrives while its socket is paused does not start the connection's idle timer, however long the
+// server takes to read it. uWebSockets.js closes idle connections after ten to fourteen seconds.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
@@ -7,9 +7,9 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { ADMIN_KEY, sleep, TestServer } from "../world/harness.js";
 import { TRANSPORTS } from "../world/transports.js";
 
-/** Longer than the idle timer. */
+/** Longer than the idle timeout. */
 const STANDSTILL_MS = 16_000;
-/** About 3 and 5 MB: more than a shard's queue may contain, less than the system buffers of unread data. */
+/** About 3 and 5 MB: more than a shard's queue may contain, but less than the operating system buffers. */
 const DOCUMENTS = [2_500, 4_500];
 
 test.each(TRANSPORTS.slice(0, 1))(
@@ -34,7 +34,7 @@ test.each(TRANSPORTS.slice(0, 1))(
   120_000,
 );
 
-/** Imports this many documents. Resolves with the number that the server reports as stored. */
+/** Imports `count` documents. Resolves with the number that the server reports as stored. */
 function imported(server: TestServer, count: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {

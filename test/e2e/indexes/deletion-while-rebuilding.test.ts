@@ -1,6 +1,6 @@
-// Deletion by filter during re-indexing: segments of the former schema know neither the new type nor the new
-// fields, so a filter evaluated on them deletes too few documents, or too many if it is negated. Each shard's
-// first attempt to re-index fails, and the next follows seconds later; the deletion is requested in between.
+// Deletion by filter during re-indexing. Segments with the former schema lack the new types and fields, so
+// evaluating a filter on them deletes too few documents, or too many if the filter is negated. Each shard's
+// first attempt to re-index fails and is retried seconds later; the deletion is requested in between.
 import { afterAll, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { World } from "../faults/fault-world.js";
@@ -15,12 +15,12 @@ const DOCUMENTS = Array.from({ length: 240 }, (_, i) => ({
 
 interface Change {
   what: string;
-  /** The schema change before the deletion. */
+  /** The field as changed before the deletion. */
   field: object;
-  /** A further schema change while the deletion waits. */
+  /** The field as changed once more while the deletion waits. */
   later?: object;
   filter: string;
-  /** The documents that the filter matches. */
+  /** True for the documents that the filter matches. */
   matches: (document: (typeof DOCUMENTS)[number]) => boolean;
 }
 
@@ -63,7 +63,7 @@ async function idsOf(server: TestServer, path: string): Promise<Set<string>> {
   return new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
 }
 
-/** Changes the schema and deletes; resolves once the result has been checked. */
+/** Changes the schema, deletes by filter, and checks the result. */
 async function change(server: TestServer, { what, field, later, filter, matches }: Change): Promise<void> {
   const path = `/v1/indexes/${what.replaceAll(" ", "-")}`;
   expectStatus(await server.patch(path, { schema: { fields: [field] } }), 200);

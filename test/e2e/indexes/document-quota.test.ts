@@ -11,7 +11,7 @@ describe("the documents of a plan", () => {
   const server = sharedServer({ shards: 3, config: { plans: [{ name: "small", documents: LIMIT }] } });
   let tenants = 0;
 
-  /** A new tenant with the indexes `a` and `b`, and its write operations. */
+  /** Creates a tenant with the indexes `a` and `b`. Returns its write operations. */
   async function freshTenant() {
     const made = await server.post("/v1/tenants", { name: `tenant-${++tenants}`, plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };

@@ -1,5 +1,5 @@
-// The life of documents over HTTP: every action, per-document errors, exact numbers, streams in and out. Runs
-// on both HTTP transports.
+// Documents over HTTP: every action, per-document errors, exact counts, streaming import and export. Runs on
+// both HTTP transports.
 import { describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, type TestServer } from "../world/harness.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
@@ -21,7 +21,7 @@ const SCHEMA = {
 const SERVERS = serverOverEachHttp({ shards: 3 });
 let names = 0;
 
-/** A new index, so that tests do not see each other's documents. */
+/** Creates a new index, so that tests do not see each other's documents. */
 async function freshIndex(server: TestServer): Promise<string> {
   const name = `docs-${++names}`;
   await server.createIndex(name, SCHEMA);

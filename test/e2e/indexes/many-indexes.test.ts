@@ -1,6 +1,6 @@
-// Many indexes in a server that may load only a few at a time: clients write to and read from all of them
-// while they are loaded and unloaded, and every answer must match a naive model, even after a kill, which
-// must not lose anything acknowledged.
+// Many indexes in a server that may load only a few at a time. Clients write to and read from all of them
+// while they are loaded and unloaded. Every answer must match a naive model, and a kill must not lose
+// anything acknowledged.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
@@ -24,9 +24,9 @@ interface Stored {
   readonly size: unknown;
 }
 
-/** Acknowledged documents by index. */
+/** The acknowledged documents of each index. */
 const models = Array.from({ length: INDEXES }, () => new Map<string, Stored>());
-/** By index: an id whose write was not answered and may or may not be stored. */
+/** For each index, the id of a document whose write got no reply and may or may not be stored. */
 const unknown = new Map<number, string>();
 const LIMITS = { openIndexesMax: LOADED_MAX, indexIdleMsMax: 400 };
 const server = sharedServer({ config: { limits: LIMITS } }, async (server) => {
@@ -37,7 +37,7 @@ function nameOf(index: number): string {
   return `many-${index}`;
 }
 
-/** Repeatable random numbers. */
+/** A repeatable random number generator. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -72,7 +72,7 @@ async function expectModel(index: number): Promise<void> {
   expect((await server.get(`/v1/indexes/${nameOf(index)}`)).json.data.records_count).toBe(model.size);
 }
 
-/** One client with its own indexes, so that it knows their contents. */
+/** Runs a client on indexes that no other client uses, so that it knows their contents. */
 async function work(client: number, operations: number, seed: number): Promise<void> {
   const next = numbers(seed);
   for (let i = 0; i < operations; i++) {

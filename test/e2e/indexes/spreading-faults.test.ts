@@ -1,6 +1,6 @@
-// The spreading of an index over all shards, killed and failing at each of its points during writes.
-// Afterwards the index is at home or spread, with every acknowledged document exactly once; `skein check`
-// finds no damage, and the next attempt completes.
+// Spreading an index over all shards, with a kill or a failure at each fault point during writes. Afterwards
+// the index is either at home or spread and has every acknowledged document exactly once, `skein check` finds
+// no damage, and the next attempt completes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import type { SpreadPoint } from "../faults/fault-scenarios.js";
@@ -11,7 +11,7 @@ const POINTS = SERVER_FAULT_POINTS.filter((point): point is SpreadPoint => point
 const HOME_DOCUMENTS_MAX = 60;
 const SHARDS = 3;
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
-/** The step after this point decides. */
+/** The last point before the spreading is decided. */
 const LAST_UNDECIDED: SpreadPoint = "spread.after-copy";
 
 function documents(from: number, count: number) {
@@ -56,7 +56,7 @@ describe.concurrent.each(["kill", "throw"] as const)("%s", (what) => {
       if (decided) expect(await shardsOf(server, index)).toBe(SHARDS);
     }
     const found = async () => (await server.query(index, { q: "*", per_page: 0 })).json.found;
-    // Each shard may or may not have its part of a batch without an answer.
+    // If a batch got no reply, each shard may or may not have stored its part.
     const kept = await found();
     expect(kept).toBeGreaterThanOrEqual(written);
     expect(kept).toBeLessThanOrEqual(what === "kill" ? written + 5 : written);

@@ -1,7 +1,7 @@
-// Requests in the middle of an index's spreading: changes to the whole index, writes, a server stop and the
-// death of shards. The spreading is held at one of three places: before the decision, because a receiving
-// shard is blocked; where the catalog seems to reject the decision; or where the home shard's copy is to be
-// dropped. Nothing may be lost or duplicated, and every request must be carried out.
+// Requests while an index is being spread: changes to the whole index, writes, a server stop and the death of
+// shards. The spreading is held at one of three places: before the decision, because a receiving shard is
+// blocked; where the catalog appears to reject the decision; or where the home shard's copy is to be dropped.
+// Nothing may be lost or duplicated, and every request must be carried out.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
@@ -12,7 +12,7 @@ const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
 
-/** Where the spreading is held. */
+/** The place where the spreading is held. */
 type Hold = "a shard stands still" | "spread.after-decision" | "spread.before-drop";
 const HOLDS: readonly Hold[] = [
   "a shard stands still",
@@ -26,7 +26,7 @@ const { server } = world;
 beforeAll(() => server.launch());
 afterAll(() => world.close());
 
-/** Runs `work` while the index, which has grown, is held in the middle of its spreading. */
+/** Runs `work` while the index, which has just grown, is held in the middle of spreading. */
 async function whileSpread<T>(hold: Hold, index: string, home: number, work: () => Promise<T>): Promise<T> {
   const grow = () => world.write(index, MORE);
   if (hold !== "a shard stands still") return world.whileHeld(hold, grow, work);
@@ -36,7 +36,7 @@ async function whileSpread<T>(hold: Hold, index: string, home: number, work: () 
   });
 }
 
-/** A request during the spreading, which may have to wait until it ends. */
+/** Sends a request during the spreading; it may have to wait until the spreading ends. */
 async function asked<T>(
   hold: Hold,
   index: string,
@@ -75,7 +75,7 @@ describe.each(HOLDS)("while %s", (hold) => {
         }),
       ]);
     const replies = await asked(hold, index, home, requests, async () => {
-      if (hold !== "spread.after-decision") return; // no write is possible there
+      if (hold !== "spread.after-decision") return; // no write is possible at this point
       expect(await world.found(index)).toBe(ALL.length);
     });
     for (const reply of replies) expectStatus(reply, 200);

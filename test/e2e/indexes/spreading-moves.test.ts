@@ -1,5 +1,5 @@
-// Snapshots, starts and changes of the number of shards with indexes that are at home, spread, or in the
-// middle of spreading: each document exists exactly once, and an abandoned spreading leaves nothing behind.
+// Snapshots, starts and changes of the number of shards while indexes are at home, spread, or being spread:
+// each document exists exactly once, and an abandoned spreading leaves nothing behind.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ describe("a snapshot", () => {
     return data;
   }
 
-  /** A server on the contents of the snapshot. */
+  /** Starts a server on the contents of the snapshot. */
   async function restored(path: string): Promise<SpreadingWorld> {
     const copy = new SpreadingWorld({ shards: SHARDS, frontEnds: 1 });
     copies.push(copy);

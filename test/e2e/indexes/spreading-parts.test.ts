@@ -1,5 +1,5 @@
-// Everything that belongs to an index survives its spreading: vectors of every source, the marks of a feed
-// run and the usage of a plan.
+// Everything an index owns survives spreading: vectors from every source, the marks of a feed run and the
+// plan's usage.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";
@@ -13,7 +13,7 @@ const SHARDS = 3;
 const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
-/** Fills a read block, because feeds are read in blocks. */
+/** Fills a whole read block, because feeds are read in blocks. */
 const PADDING = " ".repeat(100_000);
 
 let endpoint: EmbeddingServer;
@@ -24,7 +24,7 @@ const world = new SpreadingWorld({
     ai: { allow_hosts: ["127.0.0.1"] },
     feeds: { allow_hosts: ["127.0.0.1"] },
     plans: [{ name: "small", documents: 100 }],
-    // Every query is answered by the shards or from their memory.
+    // No cached answers, so every query is answered by the shards or from their memory.
     limits: { rememberedAnswersBytesMax: 1 },
   },
 });
@@ -42,7 +42,7 @@ afterAll(async () => {
   await feeds.close();
 });
 
-/** Ids with the details of a vector search; these queries change nothing. */
+/** Ids with the details of a vector search. The queries change nothing. */
 async function answers(index: string, queries: readonly object[]): Promise<unknown[]> {
   const told: unknown[] = [];
   for (const query of queries) {
@@ -74,7 +74,7 @@ describe("vectors", () => {
       })),
     );
     const grow = () => world.write("pushed", withVectors.slice(HOME_DOCUMENTS_MAX));
-    // The home shard answers until the spreading ends.
+    // The home shard answers queries until the spreading ends.
     const before = await world.whileHeld("spread.after-decision", grow, () => answers("pushed", queries));
     await world.spread("pushed");
     expect(await answers("pushed", queries)).toEqual(before);
@@ -93,7 +93,7 @@ describe("vectors", () => {
     const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
     await world.make("asked", { schema: SCHEMA, settings: { embedder } }, BEGUN);
     await ready(server, "asked", "endpoint", BEGUN.length);
-    // Long enough for the server to check for waiting documents while two shards have them.
+    // Long enough for the server to check for waiting documents while two shards have the index's documents.
     await world.whileHeld(
       "spread.after-decision",
       () => world.write("asked", MORE),
@@ -107,7 +107,7 @@ describe("vectors", () => {
     await eventually(async () => {
       const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
       expect(idsOf(reply)[0]).toBe("d7");
-      // "keyword" if the endpoint is late on a busy machine.
+      // The mode is "keyword" if the endpoint is late on a busy machine.
       return reply.json.search_mode === "semantic";
     }, "the endpoint is in time");
   });
@@ -223,7 +223,7 @@ describe("many bytes", () => {
       const heavy = (from: number) => things(from, 40).map((one) => ({ ...one, weight: random() }));
       await large.make("heavy", { schema: SCHEMA });
       let written = 0;
-      // Data that has not reached a table of the database is not counted yet.
+      // Data that the database has not yet written to a table file is not counted.
       for (let at = 0; (await large.shardsOf("heavy")) === 1; at += 40) {
         await large.write("heavy", heavy(at));
         written += 40;
@@ -241,7 +241,7 @@ describe("the documents of a plan", () => {
     const made = await server.post("/v1/tenants", { name: "planned", plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };
     expectStatus(await server.post("/v1/indexes", { name: "planned", schema: SCHEMA }, { key }), 201);
-    const batches = Array.from({ length: 16 }, (_, i) => things(i * 10, 13)); // they overlap
+    const batches = Array.from({ length: 16 }, (_, i) => things(i * 10, 13)); // the batches overlap
     const replies = await Promise.all(
       batches.map((documents) => server.post("/v1/indexes/planned/documents/batch", { documents }, { key })),
     );

@@ -1,5 +1,5 @@
-// A server that can hold an index in the middle of its spreading and block or kill its shards, with the
-// checks that tests of spreading need.
+// A server that can hold an index in the middle of spreading and block or kill its shards, and the checks
+// that spreading tests need.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 
 export const HOME_DOCUMENTS_MAX = 60;
-/** Enough for a whole test: a held point is passed about once a second. */
+/** Enough for a whole test, because a held point is passed about once a second. */
 const TURNS = 600;
 
 export const SCHEMA = {
@@ -66,7 +66,7 @@ export class SpreadingWorld {
       },
       config: {
         ...others,
-        // A thread that a test blocks must not be taken for a hanging one.
+        // A thread that a test blocks must not be mistaken for a hanging one.
         limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, shardHangMsMax: 3_600_000, ...limits },
       },
     });
@@ -80,7 +80,8 @@ export class SpreadingWorld {
   }
 
   /**
-   * Creates an index and returns the number of its home shard. All indexes of the server are created here.
+   * Creates an index and returns the number of its home shard. Tests must create all indexes with this
+   * function, because the home shard follows from the number of indexes created.
    */
   async make(
     name: string,
@@ -97,7 +98,7 @@ export class SpreadingWorld {
     expect([reply.status, reply.json.data?.succeeded], reply.text).toEqual([200, documents.length]);
   }
 
-  /** Number of shards that contain the index; NaN if one of them is not back yet. */
+  /** Number of shards that contain the index; NaN if a shard has not restarted yet. */
   async shardsOf(index: string): Promise<number> {
     return Number((await this.server.get(`/v1/indexes/${index}/stats`)).json.data?.shards);
   }
@@ -106,10 +107,7 @@ export class SpreadingWorld {
     return eventually(async () => (await this.shardsOf(index)) === this.shards, `${index} is spread`);
   }
 
-  /**
-   * Grows the index, and runs `work` while its spreading reaches the point again and again without passing
-   * it.
-   */
+  /** Grows the index and runs `work` while its spreading reaches the point repeatedly without passing it. */
   whileHeld<T>(point: SpreadPoint, grow: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     return this.whileFailing(point, async (isPassed) => {
       await grow();
@@ -118,7 +116,7 @@ export class SpreadingWorld {
     });
   }
 
-  /** Runs `work` while the point fails every time. */
+  /** Runs `work` while the point fails each time it is reached. */
   async whileFailing<T>(
     point: ServerFaultPoint | ShardFaultPoint,
     work: (isPassed: () => boolean) => Promise<T>,

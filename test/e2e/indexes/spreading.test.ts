@@ -1,6 +1,6 @@
-// A small index lives in one shard, and in all of them once it has grown. Clients do not notice the change:
-// concurrent reads and writes continue, each read finds every document once, and nothing acknowledged is
-// lost.
+// An index lives in one shard while it is small, and in all of them once it has grown. Clients do not notice
+// the change: concurrent reads and writes continue, each read finds every document once, and nothing
+// acknowledged is lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
@@ -55,7 +55,7 @@ describe.each(
 
   afterAll(() => server.close());
 
-  /** Expects this number of documents from every kind of query. */
+  /** Expects `count` documents from every kind of query. */
   async function expectAll(index: string, count: number): Promise<void> {
     const all = documents(0, count);
     const query = async (body: object) => {

@@ -1,5 +1,5 @@
-// Snapshots of a running server: one moment for all shards and the catalog, restored into another directory.
-// Damaged or newer snapshots and existing targets are refused.
+// Snapshots of a running server: a snapshot shows all shards and the catalog at the same moment and can be
+// restored into another directory. Damaged or newer snapshots and existing targets are refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ async function skein(args: string[]): Promise<{ code: number | null; out: string
   return { code, out: out.trim(), err: err.trim() };
 }
 
-/** Takes a snapshot over HTTP and waits for its end. */
+/** Takes a snapshot over HTTP and waits until it ends. */
 async function take(server: TestServer): Promise<Snapshot> {
   const reply = await server.post("/v1/snapshots");
   expectStatus(reply, 202);
@@ -61,7 +61,7 @@ async function take(server: TestServer): Promise<Snapshot> {
 const blocked = new BlockedShards();
 const server = sharedServer({
   shards: 3,
-  // A thread that a test blocks must not be taken for a hanging one.
+  // A thread that a test blocks must not be mistaken for a hanging one.
   config: { limits: { shardHangMsMax: 3_600_000 } },
   env: blocked.env,
 });
@@ -209,7 +209,7 @@ describe("snapshots", () => {
     expect((await skein(["restore", path, "--data-dir", dataDir, "--force"])).code).toBe(0);
     await later.launch();
     expect(await searched(later, "logged")).toEqual(before);
-    await later.createIndex("another", SCHEMA, batch(2)); // gets the number that the first one had
+    await later.createIndex("another", SCHEMA, batch(2)); // gets the number that the first index had
     expect(await searched(later, "another")).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// The `skein` command as used by people and scripts: the compiled program in its own process against a
+// The `skein` command as used by people and scripts: the compiled program in its own process, talking to a
 // running server. Checks output, exit codes and imported documents.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -50,7 +50,7 @@ test("what another program reads is not cut", async () => {
   ]);
   const { out } = await skein(["search", "wide", "*", "--facets", "title"]);
   expect(out).toContain("w".repeat(200));
-  expect(out.split(title)).toHaveLength(3); // once in the hit and once in the facet
+  expect(out.split(title)).toHaveLength(3); // split at two occurrences: the hit and the facet
   expect(out).not.toContain("…");
 });
 
@@ -158,7 +158,7 @@ describe("import", () => {
 });
 
 describe("an import that breaks off in the middle", () => {
-  // Random titles do not compress into a single gzip block, so the input breaks off between batches.
+  // Random titles do not compress into a single gzip block, so the input is cut off between batches.
   const lines = Array.from(
     { length: 3000 },
     (_, i) => `{"id":"${i}","title":"${randomBytes(150).toString("hex")}"}`,

@@ -1,5 +1,5 @@
 // Other users of the machine cannot read the data: neither the files of a server, a snapshot or a restore,
-// nor files that an earlier version left open.
+// nor files that an earlier version left readable.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true });
 });
 
-/** Paths that other users can access, and the total number of paths. */
+/** The paths in `directory` that other users can access, and the total number of paths. */
 function openToOthers(directory: string): { open: string[]; all: number } {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const paths = [directory, ...names.map((name) => join(directory, name))];

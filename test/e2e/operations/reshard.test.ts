@@ -1,5 +1,5 @@
-// A start with another number of shards: every document, every answer and the order of ties stay the same,
-// and a kill -9 in the middle loses nothing.
+// A start with a different number of shards: every document, every answer and the order of ties stay the
+// same, and a kill -9 in the middle loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const SCHEMA = {
 function documents(from: number, count: number) {
   return Array.from({ length: count }, (_, i) => from + i).map((n) => ({
     id: `d${n}`,
-    // Few distinct titles: the order consists mostly of ties, decided by age.
+    // Few distinct titles, so most documents tie and are ordered by age.
     title: `thing kind${n % 7} ${n % 3 === 0 ? "fizz" : "plain"}`,
     group: `g${n % 5}`,
     n: n % 11,
@@ -51,7 +51,7 @@ async function view(server: TestServer, index: string): Promise<unknown> {
   return { answers, data, documents: exported.trim().split("\n").sort() };
 }
 
-/** Inserts, replaces, patches and deletes, to mix ages and deleted documents. */
+/** Inserts, replaces, patches and deletes documents, to mix documents of different ages with deleted ones. */
 async function fill(server: TestServer, index: string, count: number): Promise<void> {
   await server.createIndex(index, SCHEMA);
   const write = async (body: object): Promise<void> => {
@@ -106,7 +106,7 @@ describe("another number of shards", () => {
       const lines = server.log.filter(({ msg }) => msg === "the documents are redistributed");
       expect(lines).toEqual([expect.objectContaining({ percent: 100, documents: 1399, of: 1399 })]);
       for (const [i, index] of indexes.entries()) expect(await view(server, index)).toEqual(before[i]);
-      // A newer document precedes its ties, and one sent again is replaced.
+      // A newer document precedes those it ties with, and a document sent again is replaced.
       const next = { id: "last", title: "thing kind1 plain", group: "g9", n: 1 };
       expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents: [next] }), 200);
       const newest = await server.query("things", { q: "*", per_page: 1 });
@@ -154,8 +154,8 @@ describe("another number of shards", () => {
 });
 
 /**
- * Starts a server with this number of shards and kills it `ms` after it began to move documents, or once it
- * has moved them.
+ * Starts a server with `shards` shards and kills it `ms` milliseconds after it began to move documents, or as
+ * soon as it has moved them all.
  */
 async function cutShort(dataDir: string, shards: number, ms: number): Promise<void> {
   const args = ["--port", "0", "--data-dir", dataDir, "--shards", String(shards), "--admin-key", ADMIN_KEY];
@@ -170,7 +170,7 @@ async function cutShort(dataDir: string, shards: number, ms: number): Promise<vo
   await gone;
 }
 
-/** Resolves at the first line about moving documents. */
+/** Resolves at the first log line about moving documents. */
 function begun(child: ChildProcess): Promise<void> {
   let output = "";
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-// Persistence across a clean stop, a kill -9 right after an acknowledged batch, and kills during writes.
+// Persistence across a clean stop, a kill -9 immediately after an acknowledged batch, and kills during
+// writes.
 import { Agent, get, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";

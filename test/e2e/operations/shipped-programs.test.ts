@@ -1,5 +1,5 @@
-// The programs besides the `skein` command that people run from a checkout: the demo and the load benchmark.
-// Also the way npx runs the command.
+// Programs other than the `skein` command that people run from a checkout: the demo and the load benchmark.
+// Also checks that npx can run the command.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

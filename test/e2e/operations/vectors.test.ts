@@ -1,5 +1,5 @@
-// Vectors and models when a whole index is moved: to another number of shards, into and out of a snapshot, to
-// another name, out of memory, and deleted. Vectors of an endpoint are never requested twice.
+// Vectors and models when a whole index is moved to another number of shards, into and out of a snapshot, to
+// another name or out of memory, or is deleted. Vectors from an endpoint are never requested twice.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ async function ready(index: string, documents = DOCUMENTS.length): Promise<Embed
   return embedder(index);
 }
 
-/** The documents similar to one, which only vectors can find. */
+/** Documents similar to a given one, which only vectors can find. */
 async function near(index: string): Promise<unknown> {
   const reply = await server.post(`/v1/indexes/${index}/documents/d1/similar`, { per_page: 15 });
   expectStatus(reply, 200);
@@ -58,7 +58,7 @@ async function near(index: string): Promise<unknown> {
   return hits.map(({ document, similarity }) => [document.id, similarity]);
 }
 
-/** The properties that do not depend on the number of shards. */
+/** The properties of the model that do not depend on the number of shards. */
 async function modelOf(): Promise<unknown> {
   const { model } = await ready("learned");
   return [model?.number, model?.trained_at];

@@ -1,4 +1,4 @@
-// Filters and URL parameters over HTTP: values in every notation, and refusals with their position.
+// Filters and URL parameters over HTTP: values in every notation, and errors with their position.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 

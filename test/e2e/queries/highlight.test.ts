@@ -13,7 +13,9 @@ afterAll(() => server.close());
 
 type Texts = Record<string, unknown>;
 
-/** An index with the fields of these documents, all text; ids are the documents' positions. */
+/**
+ * Creates an index with the fields of these documents, all of type text. Ids are the documents' positions.
+ */
 async function makeIndex(
   name: string,
   documents: readonly Texts[],
@@ -41,7 +43,7 @@ async function hits(index: string, q: string, more: Record<string, unknown> = {}
   return reply.json.hits;
 }
 
-/** Snippets of the field `text` by document, in the order of the documents. */
+/** Snippets of the field `text`, in the order of the documents. */
 async function snippets(index: string, q: string, more: Record<string, unknown> = {}): Promise<unknown[]> {
   const found = await hits(index, q, more);
   return found

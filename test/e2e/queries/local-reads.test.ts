@@ -1,5 +1,6 @@
-// Small indexes that the HTTP thread reads from the shards' memory: without involving the shards, right after
-// every write, and around everything that moves an index to other memory or removes it.
+// Small indexes that the HTTP thread reads directly from the shards' memory: without involving the shards,
+// immediately after every write, and around every operation that moves an index to other memory or removes
+// it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,16 +19,16 @@ const SCHEMA = {
   ],
 };
 const DOCUMENTS = 40;
-/** The shards answer an index's first reads. */
+/** Number of first reads of an index that the shards answer. */
 const FIRST_READS = 10;
-/** Scrapes in quick succession share one answer. */
+/** Scrapes in quick succession share one reply. */
 const SCRAPE_SHARED_MS = 300;
 
 function documentOf(number: number, writes: number): object {
   return { id: `d${number}`, title: `lamp number ${number}`, kind: "lamp", number, writes };
 }
 
-/** Allows local reads however busy the machine is. */
+/** Allows local reads no matter how busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
 /** Also unloads indexes after a short time. */
 const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
@@ -35,11 +36,11 @@ const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
 async function makeIndex(server: TestServer): Promise<void> {
   const documents = Array.from({ length: DOCUMENTS }, (_, number) => documentOf(number, 0));
   await server.createIndex("shop", SCHEMA, documents);
-  // Vector queries go to the shards.
+  // No vectors, because vector queries go to the shards.
   expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
 }
 
-/** No two reads of this file are the same, so no answer comes from the cache. */
+/** Makes every read in this file different, so that no answer comes from the cache. */
 let readsSent = 0;
 
 async function readOften(server: TestServer): Promise<void> {
@@ -63,7 +64,7 @@ async function readLocally(server: TestServer): Promise<void> {
   }, "reads are answered without a shard");
 }
 
-// The concurrent tests here mostly wait, and each has its own server.
+// The concurrent tests here mostly wait, and each of them has its own server.
 describe.concurrent.each([1, 3])("with %i shards", (shards) => {
   test.sequential("searches do not wait for shards that stand still", async () => {
     const blocked = new BlockedShards();

@@ -1,5 +1,5 @@
-// What a shop's visitors type and what they must find: spellings of part numbers, joined and split words,
-// word forms, scripts without spaces, synonyms; and the parts of the answer besides hits.
+// What visitors of a shop type and must find: spellings of part numbers, joined and split words, word forms,
+// scripts without spaces, synonyms. Also the parts of an answer other than hits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { Hit, ReplyBody } from "../world/reply.js";

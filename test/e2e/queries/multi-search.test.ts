@@ -1,5 +1,5 @@
-// Several searches in one request: each slot equals the result of the same query on its own, or its own
-// failure.
+// Several searches in one request: each slot contains the result of the same query sent alone, or that
+// query's error.
 import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";
 import { expectStatus, type TestServer } from "../world/harness.js";
@@ -89,7 +89,7 @@ describe.each(SERVERS)("slots over %s", (_http, server) => {
       { index: "shop", q: "mouse", [name]: value },
     ]);
     expect(good!.found).toBe(2);
-    // Some values are only wrong for the fields of another index.
+    // Some values are invalid only for the fields of another index.
     if (bad!.code !== undefined) expect(bad!.code).toBe("SK-SE-400");
   });
 });
@@ -142,7 +142,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
       expect(lean.json.hits).toHaveLength(per_page);
     }
     expect((await server.query("long", { q: "long", per_page: 2 })).json.hits).toHaveLength(2);
-    // The related documents of "unique long" do not fit after a page of the maximum size.
+    // The related documents of "unique long" do not fit in addition to a page of the maximum size.
     const huge = await server.query("long", { q: "unique" });
     expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
     expect(huge.text.length).toBeGreaterThan(600_000);

@@ -1,5 +1,5 @@
-// The query route as clients see it: every parameter of the specification, both input forms, the complete
-// response, sensible ranking on a small catalogue. Runs on both HTTP transports.
+// The query route as clients see it: every documented parameter, both input forms, the complete response,
+// sensible ranking on a small catalogue. Runs on both HTTP transports.
 import { describe, expect, test } from "vitest";
 import { expectStatus, type TestServer } from "../world/harness.js";
 import type { ReplyBody } from "../world/reply.js";

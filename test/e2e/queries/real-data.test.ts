@@ -1,5 +1,5 @@
-// Real catalogues: imported without a rejected document, and a few searches with the answer a person would
-// expect. Needs the data folder.
+// Real catalogues: all documents are imported, and a few searches return what a person would expect. Needs
+// the data folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";

@@ -1,5 +1,5 @@
-// Queries repeated around everything that changes their answer: the cache must be used and never be stale.
-// See server/fleet/reads/answer-cache.ts.
+// Repeats queries around every operation that changes their answers: the cache must be used and must never be
+// stale. See server/fleet/reads/answer-cache.ts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ const SHOES = [
   { id: "4", title: "green boot", brand: "best", price: 40, size: 10 },
 ];
 /**
- * Enough that queries do not depend on the number of documents: a program never asks for more rows than there
- * are.
+ * So many that queries do not depend on the number of documents: a program never asks for more rows than
+ * exist.
  */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
@@ -34,7 +34,7 @@ const HATS = Array.from({ length: 1200 }, (_, i) => ({
 }));
 /** An answer is cached when its query is asked for the third time. */
 const TIMES_ASKED = 3;
-/** Scrapes in quick succession share one answer. */
+/** Scrapes in quick succession share one reply. */
 const SCRAPE_SHARED_MS = 300;
 
 describe.each([1, 3])("with %i shards", (shards) => {
@@ -46,7 +46,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
     server = await TestServer.start({ shards, frontEnds: 1, env });
     await server.createIndex("shop", SCHEMA, SHOES);
-    // Vectors trained in the background would change answers.
+    // No vectors, because training in the background would change answers.
     expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
     for (let i = 0; i < HATS.length; i += 200)
       await change("documents/batch", { documents: HATS.slice(i, i + 200) });
@@ -64,8 +64,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
   }
 
   /**
-   * Expects these ids and brand counts each time, with words, whose statistics change with many writes, and
-   * without.
+   * Expects these ids and brand counts each time, from a query with words, whose statistics change after many
+   * writes, and from one without.
    */
   async function expectAnswer(ids: string, brands: Record<string, number>): Promise<void> {
     for (const what of [{ q: "shoe" }, { q: "*", filter_by: "price:<1000 && title:shoe" }]) {

@@ -1,4 +1,4 @@
-// Suggestions as a search box sees them: one letter, several words, corrections, groups, filters, refusals.
+// Suggestions as a search box receives them: one letter, several words, corrections, groups, filters, errors.
 import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES } from "../http/bad-input-cases.js";
 import { expectStatus, type TestServer } from "../world/harness.js";

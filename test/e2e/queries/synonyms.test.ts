@@ -1,4 +1,4 @@
-// Synonym groups over HTTP: lifecycle, roots, refusals, permissions, limits, persistence.
+// Synonym groups over HTTP: lifecycle, roots, errors, permissions, limits, persistence.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

@@ -1,4 +1,4 @@
-// Queries that name filters, sorts and things to exclude, over HTTP: the search that results, its description
+// Queries that name filters, sort orders and exclusions, over HTTP: the search that results, its description
 // in the answer, and when a query is searched as typed.
 
 import { createServer, type ServerResponse } from "node:http";
@@ -217,7 +217,9 @@ describe("by a model", () => {
   let made = 0;
   const url = (): string => `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
 
-  /** A separate index: after a failure, its endpoint is not called for a while. */
+  /**
+   * Creates a separate index for each test: after a failure, an index's endpoint is not called for a while.
+   */
   const index = async (more: object = {}): Promise<string> => {
     const name = `shop-${++made}`;
     await server.createIndex(name, { fields: FIELDS }, SHOES);
