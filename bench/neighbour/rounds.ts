@@ -73,7 +73,7 @@ export class Rounds {
     return reply;
   }
 
-  /** Deletes what the heavy work left in the index, then waits for merges and vectors. */
+  /** Deletes the indexes that the heavy work created, then waits for merges and vectors. */
   async #calm(): Promise<void> {
     const client = new ApiClient(this.server.url.href, this.place.key, 4);
     const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };

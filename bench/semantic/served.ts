@@ -92,9 +92,9 @@ class ServedBench {
   }
 
   /**
-   * Each round uses new indexes and rotates the order of the sources, because the timing of large merges
-   * depends on which index came first. Imports are long enough to absorb the recompilation by V8 at their
-   * start, after an idle server has dropped compiled code.
+   * Each round uses new indexes and reverses the order of the sources, because the timing of large merges
+   * depends on which index came first. Imports are long because V8 recompiles at their start the code that it
+   * dropped while the server was idle.
    */
   imports(): Promise<string[]> {
     const { sources } = this.#options;

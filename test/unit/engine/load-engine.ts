@@ -4,8 +4,8 @@ import { type EngineKind, loadEngine as load } from "../../../engine-wasm/host/i
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 
 /**
- * The module in dist/engine, made by `npm run build`. Tests run the engine with assertions unless they are
- * about the other one.
+ * Loads the module in dist/engine, which `npm run build` creates. Tests use the engine with assertions unless
+ * they are about the released one.
  */
 export function loadEngine(kind: EngineKind = "checked"): Promise<EngineModule> {
   return load(kind);

@@ -1,4 +1,4 @@
-// An index record and an analyser, for tests of parts that read them.
+// An index record and an analyser for unit tests.
 import type { ModelServers } from "../../../server/catalog/definition/model-servers.js";
 import type { FieldDefinition } from "../../../server/catalog/definition/schema.js";
 import { DEFAULT_SETTINGS, type IndexSettings } from "../../../server/catalog/definition/settings.js";
@@ -61,8 +61,8 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
 }
 
 /**
- * Model servers that settings may name: public ones. A "sealed" key is readable here, so a test can see whom
- * it is for.
+ * Settings may name any public model server. A "sealed" key is readable here, so a test can see which tenant
+ * and server it is for.
  */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },

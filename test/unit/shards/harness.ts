@@ -63,14 +63,14 @@ export interface TestDocument {
 
 export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
 
-/** A coordinator with one shard and one index: numbers writes and documents. */
+/** A coordinator with one shard and one index; assigns numbers to writes and documents. */
 export class TestShard {
   readonly shard: Shard;
   readonly workbench: Workbench;
   readonly reports: string[];
   generation = 0;
   nextSeq = 1;
-  /** Lowest generation in use; the newest by default. */
+  /** Lowest generation in use; null means the newest one. */
   oldest: number | null = null;
 
   private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
@@ -194,7 +194,7 @@ export class TestShard {
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
   }
 
-  /** Counts, then deletes documents older than `beforeSeq` that are not among the kept. */
+  /** Counts, then deletes, the documents older than `beforeSeq` that are not in `seqs`. */
   async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
     const kept = new unseen.SeqSet();
     for (const seq of seqs) kept.add(seq);
@@ -229,7 +229,7 @@ export class TestShard {
   }
 }
 
-/** Filter operations for price in low..high. */
+/** A search for documents whose price is in low..high. */
 export function priceBetween(low: number, high: number): Partial<SearchProgram> {
   return { filter: [{ op: "intRange", slot: 1, low: BigInt(low), high: BigInt(high) }] };
 }

@@ -1,5 +1,5 @@
-// Reads of several tenants on one thread: slices, reads answered in the middle of a long one, and reads that
-// must not be.
+// Reads of several tenants on one thread: time slices, which reads are answered in the middle of a long one,
+// and which must not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
@@ -61,7 +61,7 @@ function asker(line: ReadScheduler) {
 /** The current time for all schedulers. */
 let nowMs = 0;
 
-/** Blocks the thread for this long, like an engine. */
+/** Blocks the thread for `ms` milliseconds, as an engine would. */
 function busy(ms: number): void {
   nowMs += ms;
 }

@@ -1,5 +1,5 @@
-// The cache keeps what a plain list with second chances keeps, never exceeds its bound, and frees what it
-// drops.
+// The cache keeps the same entries as a plain list with second chances, never exceeds its bound, and frees
+// dropped entries.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ interface ListedEntry {
   used: boolean;
 }
 
-/** The same with a list: the entry to look at next is the first one. */
+/** The same cache as a list. Its first entry is the next one to consider for eviction. */
 class ListedCache {
   list: ListedEntry[] = [];
   readonly #weightMax: number;

@@ -1,5 +1,5 @@
-// Garbage collections that threads request from V8: many threads at once, and one at rest. Uses the built
-// module, since a worker thread loads JavaScript.
+// Garbage collections that threads request from V8, from many threads at once and from an idle one. Uses the
+// built module, because a worker thread loads JavaScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";
@@ -31,7 +31,7 @@ test("threads that collect for the first time at the same moment do not end each
   }
 });
 
-/** Whether a thread that releases this many bytes after its start has collected them once it is at rest. */
+/** Whether a thread that releases `bytes` bytes after its start has collected them once it is idle. */
 function collectsAtRest(bytes: number): Promise<boolean> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ collectWhenIdle }) => {
     const { parentPort } = require("node:worker_threads");

@@ -1,5 +1,5 @@
-// Engines that another instance reads in shared memory: its answers, its refusals, and that nothing it may
-// still see is freed.
+// An engine whose shared memory another instance reads: the reader's results and refusals, and that nothing
+// is freed while the reader may still see it.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";

@@ -1,6 +1,6 @@
-// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the arguments
-// and the kind of result that asc wrote into dist/engine/engine.d.ts, and every exported kernel is known to
-// the host.
+// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the number of
+// arguments and the kind of result that asc wrote into dist/engine/engine.d.ts, and the host lists every
+// exported kernel.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 

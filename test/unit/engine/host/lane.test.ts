@@ -1,4 +1,4 @@
-// Tasks of a lane run one at a time, in order, and continue after failures.
+// A lane runs its tasks one at a time and in order, and continues after failures.
 import { expect, test } from "vitest";
 import { Lane } from "../../../../engine-wasm/host/runtime/lane.js";
 

@@ -1,4 +1,5 @@
-// Stems: the languages and their permanent numbers, words that must share a stem, and that no word does harm.
+// Stems: the languages and their permanent numbers, words that must share a stem, and that no word breaks a
+// stemmer.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { languageCodes, languageNumber, stem } from "../../../../engine-wasm/host/stemmer.js";

@@ -1,4 +1,5 @@
-// The JSON scanner equals JSON.parse: what it accepts, where it stops, the values of strings and numbers.
+// The JSON scanner agrees with JSON.parse: which texts it accepts, where it stops, and the values of strings
+// and numbers.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
@@ -72,7 +73,7 @@ function put(text: string | Uint8Array): { p: number; end: number } {
 const textAt = (start: number, end: number): string =>
   Buffer.from(parts.memory.buffer).toString("utf8", start, end);
 
-/** A fault (0 = none), or -1 - position of the syntax error. */
+/** Returns a fault (0 for none), or -1 minus the position of the syntax error. */
 function scan(text: string | Uint8Array): number {
   const { p, end } = put(text);
   return parts.exports.scan!(p, end);

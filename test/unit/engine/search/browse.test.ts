@@ -45,7 +45,7 @@ function check(catalogue: Catalogue, program: SearchProgram): void {
   );
 }
 
-/** `values`: number of distinct values per column; `sparse`: one document in this many has a value. */
+/** `values`: number of distinct values per column; `sparse`: one document in every `sparse` has a value. */
 function manyDocuments(count: number, values: number, sparse: number, pick: Pick): Document[] {
   const choices = [...Array(values).keys()];
   const chances = [...Array(sparse).keys()];
@@ -70,7 +70,7 @@ function fieldKey(slot: number, descending: boolean): SortKey {
   return { by: "field", slot, type: FIELDS[slot]!.code, descending };
 }
 
-/** Half of all rows, most, few, none; by a column without ties and by one with many. */
+/** Filters that pass half of all rows, most, few or none, on a column without ties and on one with many. */
 const FILTERS: FilterOp[][] = [
   [],
   [{ op: "intRange", slot: STOCK, low: 2n, high: 1000n }],

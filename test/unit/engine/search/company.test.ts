@@ -1,5 +1,5 @@
-// The company kernel counts the same as a naive model, over several segments with deleted rows, and refuses
-// invalid programs.
+// The company kernel, which counts co-occurring words, agrees with a naive model over several segments with
+// deleted rows, and refuses invalid programs.
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
@@ -143,7 +143,7 @@ describe("a program that makes no sense", () => {
   const good: CompanyProgram = { slots: [0], words: [["a"]], candidates: [["b"]] };
   const refused = { code: "program" };
   const ask = (bytes: Uint8Array) => () => catalogue.engine.company(catalogue.snapshot, bytes);
-  /** u16 numbers after version and kind. */
+  /** Encodes a program: version and kind, then `numbers` as u16. */
   const bytesOf = (numbers: number[], kind = PROGRAM_COMPANY, version = PROGRAM_VERSION): Uint8Array => {
     const bytes = Buffer.alloc(3 + numbers.length * 2);
     bytes.writeUInt16LE(version, 0);

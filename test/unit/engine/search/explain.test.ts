@@ -1,5 +1,5 @@
-// The explain kernel accounts for the search kernel's answers: the same numbers to the bit, composed of parts
-// that the documents really have.
+// The explain kernel accounts for the search kernel's scores: bit-identical numbers, composed of parts that
+// the documents really have.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeExplain } from "../../../../engine-wasm/host/programs/explain-program.js";

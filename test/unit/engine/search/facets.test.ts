@@ -1,4 +1,5 @@
-// Facet counts, spelled out: merged over segments by raw value, each document once per value, both orders.
+// Facet counts in small worked examples: merged over segments by raw value, each document once per value,
+// both orders.
 import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
@@ -22,7 +23,7 @@ function facet(
   return share(groups, name, limit, dead, false).counts;
 }
 
-/** `shared`: requests a shard's share of the limit. */
+/** `shared`: whether to request a shard's share of the limit. */
 function share(
   groups: Document[][],
   name: string,
@@ -132,7 +133,7 @@ test("numbers keep their type", () => {
 test("a share has all of few values, and of many those that could be among the first everywhere", () => {
   const few = brands(..."abcabca");
   expect(share([few], "brand", 1)).toEqual({ counts: facet([few], "brand", 0), bound: 0 });
-  // 100 values, b0 100 times, b1 99 times ... over three segments.
+  // 100 values over three segments: b0 occurs 100 times, b1 99 times, and so on.
   const names = Array.from({ length: 100 }, (_, i) => Array<string>(100 - i).fill(`b${i}`)).flat();
   const documents = brands(...names);
   const groups = [0, 1, 2].map((rest) => documents.filter((_, i) => i % 3 === rest));

@@ -1,4 +1,4 @@
-// When a kernel runs out of memory or time, the instance stays as good as before.
+// After a kernel runs out of memory or time, the instance still works.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ALT_EXACT, FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
@@ -23,7 +23,7 @@ const FIELDS = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX |
 
 let unlimited: EngineModule;
 let module: EngineModule;
-/** The first rows, and those after them. */
+/** The segment of the first rows, and the segments of the rows after them. */
 let segment: Uint8Array;
 let later: Uint8Array;
 
@@ -44,7 +44,7 @@ function built(titles: readonly string[], before = 0): Uint8Array {
   return unlimited.workbench().build({ fields: FIELDS, analysis: PLAIN_ANALYSIS }, documents).segment!;
 }
 
-/** An engine with the rows attached, and a search on it. */
+/** Returns an engine with the rows attached, and a search on it. */
 function opened(): {
   engine: Engine;
   snapshot: number;
@@ -68,7 +68,7 @@ describe("the end of the memory", () => {
       for (let i = 0; i < 100; i++) attached.push(engine.attach(segment));
     }).toThrow(expect.objectContaining({ code: "memory" }));
     expect(engine.usable).toBe(true);
-    engine.detach(attached.pop()!); // the rest next to whole segments may be too small for a search
+    engine.detach(attached.pop()!); // the memory left by whole segments may be too small for a search
     expect(ask(BROWSE)).toEqual(before);
     expect(engine.memoryBytes()).toBeLessThanOrEqual(8 * MIB);
   });
@@ -138,13 +138,13 @@ describe("the end of the time", () => {
       const looks = vi.spyOn(Date, "now").mockImplementation(() => (clock += waitedMs));
       looks.mockClear();
       expect(() => read({ leftMs: 50 })).toThrow(expect.objectContaining({ code: "late" }));
-      expect(looks).toHaveBeenCalledTimes(52); // at the beginning, during 50 milliseconds, and one too many
+      expect(looks).toHaveBeenCalledTimes(52); // one at the beginning, 50 within the limit, and one beyond it
       clock = 0;
       const work = { leftMs: 150 };
       expect(read(work)).toEqual(whole);
       expect(work.leftMs).toBeLessThan(50);
       clock = 0;
-      // the remaining time is too short for another
+      // The remaining time is too short for another read.
       expect(() => read(work)).toThrow(expect.objectContaining({ code: "late" }));
     }
   });
@@ -176,7 +176,7 @@ describe("the end of the time", () => {
     const many = Array.from({ length: 10 }, () => both).flat();
     expect(looks(many)).toBeGreaterThanOrEqual(78); // 20 lists are checked for each of 4,000 rows
     const alternatives = [word("red", 100), word("shoe", 100)];
-    // 200 times 4,000 more rows are rated
+    // 200 times, 4,000 more rows are rated.
     expect(looks(alternatives) - looks(both)).toBeGreaterThanOrEqual(40);
   });
 });

@@ -1,5 +1,6 @@
-// Neighbours in a search, spelled out: which rows they add, how they are marked, where they rank, and invalid
-// lists. On many rows, with every sort, page and facet, equal to the naive model.
+// Neighbours in a search, in small worked examples: which rows they add, how they are marked, where they
+// rank, and invalid lists. On many rows, with every sort, page and facet, the kernel agrees with the naive
+// model.
 import { describe, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
@@ -67,7 +68,7 @@ const PROGRAM: SearchProgram = {
   sort: [{ by: "class", descending: true }, RELEVANCE],
 };
 
-/** A list of neighbours by document number: points, negative for those that match only by their words. */
+/** A list of neighbours: points by document number, negative for documents that match only by their words. */
 function near(place: "added" | "first", points: Record<number, number>): Neighbours {
   return {
     place,

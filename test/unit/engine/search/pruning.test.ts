@@ -1,5 +1,5 @@
-// Ranking that skips rows equals the naive model, which looks at all: many rows with equal scores, few
-// distinct lengths, words in every tier, positional and term bonuses, pages smaller and larger than the
+// Ranking that skips rows agrees with the naive model, which scores every row: many rows with equal scores,
+// few distinct lengths, words in every tier, positional and term bonuses, pages smaller and larger than the
 // tiers, several segments with deleted rows, every mode and order.
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -107,7 +107,7 @@ function program(pick: Pick): SearchProgram {
 }
 
 /**
- * `some` of the rows are neighbours. Their points decide between rows with the same words, or between all
+ * Makes `some` of the rows neighbours. Their points decide between rows with the same words, or between all
  * rows; sometimes they are so large that bonuses no longer make a difference.
  */
 function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {

@@ -125,7 +125,7 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
   };
 }
 
-/** The owner's rules in addition to the words; most programs have only some. */
+/** Adds the index owner's rules to the words; most programs have only some of them. */
 function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
   const sizes = [0, 0, 1, 2, 6];
   const bonus = (): number => pick([0, 1, 5, 2 ** 23, 2 ** 45, 2 ** 47]);
@@ -156,8 +156,8 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
 }
 
 /**
- * Some of the first rows of a catalogue, and sequence numbers that do not exist. Small and large points, many
- * of them equal.
+ * Makes neighbours of some of the first rows of a catalogue and of sequence numbers that do not exist. Points
+ * are small or large, many of them equal.
  */
 export function randomNeighbours(pick: Pick): Neighbours {
   const share = pick([[true], [true, false], [true, false, false, false, false], [false]]);

@@ -1,5 +1,5 @@
-// The naive model of the search kernel: looks at every row, filters by the operations, scores with the
-// oracle, applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
+// The naive model of the search kernel: visits every row, applies the filter operations, scores with the
+// oracle, applies rules, pins and bonuses one row at a time, and sorts and counts whole lists.
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type {
   SearchProgram,
@@ -85,7 +85,7 @@ export function searchTwin(
   };
 }
 
-/** Without words the text match is 0, which is not a full match. */
+/** A query without words has the text match 0, which is not a full match. */
 function isFull(score: number): boolean {
   return score >= 2 ** 51;
 }

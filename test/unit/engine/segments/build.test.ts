@@ -1,5 +1,5 @@
-// The build kernel: a segment of random documents, decoded by the naive reader, equals the naive model's;
-// every reason to refuse a document; a refused document leaves no trace.
+// The build kernel: a segment of random documents, decoded by the naive reader, agrees with the naive model.
+// Covers every reason to refuse a document, and that a refused document leaves no trace.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";

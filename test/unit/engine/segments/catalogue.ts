@@ -12,7 +12,7 @@ import { toRaw } from "./documents.js";
 const ALL_FLAGS = L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET;
 const TYPES: FieldType[] = ["string", "int32", "int64", "float", "bool", "string[]", "int32[]", "float[]"];
 
-/** Slot = position. `code` has only hashes; the other strings have dictionaries. */
+/** A field's slot is its position here. `code` has only hashes; the other strings have dictionaries. */
 export const FIELDS: (Field & { code: number; flags: number })[] = [
   { name: "title", type: "string", flags: L.FLAG_INDEX },
   { name: "tags", type: "string[]", flags: L.FLAG_INDEX | L.FLAG_FACET },
@@ -45,7 +45,7 @@ export const LARGE = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 900719925474099
 
 export type Pick = <T>(from: readonly T[]) => T;
 
-/** Picks from lists, always the same for one seed (mulberry32). */
+/** Returns a function that picks from lists, always the same for one seed (mulberry32). */
 export function picker(seed: number): Pick {
   let state = seed;
   return (from) => {
@@ -91,8 +91,8 @@ export interface Catalogue {
 }
 
 /**
- * Builds one segment per group of documents, with consecutive sequence numbers. `isDead` says which documents
- * (numbered over all groups) are deleted.
+ * Builds one segment per group of documents, with consecutive sequence numbers. `isDead` returns whether a
+ * document, numbered over all groups, is deleted.
  */
 export function makeCatalogue(
   module: EngineModule,

@@ -1,5 +1,5 @@
-// Untrusted bytes: flipped bits in programs and segments give an answer or a clear error, never a trap, and
-// never a write outside the kernels' own memory.
+// Untrusted bytes: flipped bits in programs and segments lead to a result or a clear error, never to a trap
+// or a write outside the kernels' own memory.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -125,7 +125,7 @@ const COMPANY = {
   candidates: [["42"], ["blue", "read"]],
 };
 
-/** Runs a query; anything except an answer or a refusal is a failure. */
+/** Runs a query. Anything other than a result or a refusal is a failure. */
 function survives(engine: Engine, query: () => unknown): string {
   try {
     query();

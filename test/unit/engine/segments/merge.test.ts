@@ -1,5 +1,5 @@
 // Merging: the bytes are exactly those of a segment built from the surviving documents, for random documents,
-// splits, deletions and step sizes; and nothing remains in the engine's memory.
+// splits, deletions and step sizes. Afterwards nothing remains in the engine's memory.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
@@ -28,7 +28,7 @@ interface Part {
 }
 
 function liveBits(live: boolean[]): Uint8Array {
-  // bits after the last row do not count
+  // Bits after the last row are ignored.
   const bits = new Uint8Array(Math.ceil(live.length / 64) * 8).fill(0xff);
   live.forEach((alive, row) => {
     if (!alive) bits[row >> 3]! &= ~(1 << (row & 7));

@@ -1,4 +1,5 @@
-// Embedding of rows and queries against plain arithmetic. A record may differ by the rounding to 8 bits.
+// Embedding of rows and queries against plain arithmetic. A record may differ by the error of rounding to 8
+// bits.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";

@@ -15,7 +15,7 @@ beforeAll(async () => {
   `);
 });
 
-/** Numbers between -1 and 1, the same for the same seed. */
+/** Returns a generator of numbers between -1 and 1, the same for the same seed. */
 function numbers(seed: number): () => number {
   let n = BigInt(seed) * 1_000_000n;
   return () => Number(BigInt.asIntN(32, plainSplitMix64(n++))) / 2 ** 31;
@@ -99,7 +99,10 @@ describe("products", () => {
   });
 });
 
-/** A matrix whose columns are combinations of `rank` others, some of them 0, of very different lengths. */
+/**
+ * Returns a matrix whose columns are combinations of `rank` vectors. The columns have very different lengths,
+ * and some are 0.
+ */
 function ofRank(rows: number, width: number, rank: number): Matrix {
   const mixed = product(random(rows, rank, 3), random(rank, width, 4));
   return mixed.map((row) => row.map((x, j) => (j % 7 === 3 ? 0 : Math.fround(x * 10 ** -(j % 5)))));
@@ -120,7 +123,7 @@ describe("orthonormal columns", () => {
     const inner = product(transposed(columns), columns);
     const expected = identity(width).map((row, i) => row.map((x) => (i < rank ? x : 0)));
     expect(furthest(inner, expected)).toBeLessThan(1e-4);
-    // their projection onto the span equals them
+    // The matrix equals its projection onto the span.
     const spanned = product(columns, product(transposed(columns), matrix));
     expect(furthest(spanned, matrix)).toBeLessThan(1e-4);
   });

@@ -39,7 +39,7 @@ const bench = module.workbench();
 const PLAIN: SearchProgram = { ...EVERY_DOCUMENT, k: 0 };
 const ROUNDING = 1e-5;
 
-/** Gives each segment a codes region of these vectors, by sequence number. */
+/** Gives each segment a codes region with the vectors that `vectorOf` returns for its sequence numbers. */
 function codesOf(engine: Engine, { entries }: Catalogue, vectorOf: (seq: number) => PlainVector): number[] {
   let number = 0;
   return entries.map(({ segment }) => {
@@ -52,7 +52,7 @@ function codesOf(engine: Engine, { entries }: Catalogue, vectorOf: (seq: number)
   });
 }
 
-/** Queries the nearest rows of the segments with these codes, by segment. */
+/** Queries the nearest rows. `codes` are the codes regions, by segment. */
 function nearest(
   { engine, entries }: Catalogue,
   codes: readonly number[],
@@ -77,7 +77,7 @@ function expectSame(answer: Uint8Array, expected: readonly PlainNearest[], wante
 }
 
 /**
- * Like the programs of other tests, but with more filters and the like than words, and often with rows to
+ * Like the programs of other tests, but with more filters and rules and fewer words, and often with rows to
  * hide.
  */
 function program(pick: Pick): SearchProgram {

@@ -14,7 +14,7 @@ import { tableCosines } from "./table-cosines.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** The numbers of a record, and their length according to its scale. */
+/** Returns a record's numbers, and their length according to the record's scale. */
 function readRecord(record: Uint8Array): { numbers: number[]; length: number } {
   expect(record.length).toBe(VECTOR_BYTES);
   const bytes = Buffer.from(record);
@@ -30,8 +30,8 @@ function unit(numbers: readonly number[]): number[] {
 }
 
 /**
- * Expects a record of the numbers' direction. Only a value halfway between two integers may be rounded either
- * way.
+ * Expects a record with the direction of `numbers`. Only a value halfway between two integers may be rounded
+ * either way.
  */
 function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
   const turned = plainRotation(unit(numbers));
@@ -43,7 +43,7 @@ function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
     expect(Math.abs(number - (turned[i]! / largest) * 127)).toBeLessThan(0.501);
 }
 
-/** Numbers of any size: ordinary ones, a single one, the smallest and the largest float. */
+/** Vectors with numbers of any size: ordinary ones, a single one, the smallest and the largest float. */
 function samples(): Float64Array[] {
   const random = new Random(1);
   const usual = Array.from({ length: 20 }, () => Float64Array.from(randomQuery(random)));

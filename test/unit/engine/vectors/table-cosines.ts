@@ -2,7 +2,7 @@
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 
-/** By record; the records are concatenated. */
+/** Returns the cosine of each record; `records` are concatenated. */
 export function tableCosines(workbench: Workbench, query: Float32Array, records: Uint8Array): Float32Array {
   const table = workbench.vectorTable();
   const slots = Array.from({ length: records.length / VECTOR_BYTES }, (_, slot) => slot);

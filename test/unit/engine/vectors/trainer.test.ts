@@ -113,7 +113,7 @@ describe("a model", () => {
       const allowed = vocabulary(rows, termsMax).map(({ term }) => term);
       const terms = model.terms.map(({ term }) => term);
       expect(terms.filter((term) => !allowed.includes(term))).toEqual([]);
-      // a term in all documents may have no vector
+      // A term that occurs in all documents may have no vector.
       expect(terms.length).toBeGreaterThanOrEqual(allowed.length - 2);
     }
   });
@@ -239,7 +239,7 @@ describe("a training", () => {
     expect([...outcomes].sort()).toEqual(["damaged", "trained"]);
   });
 
-  /** The result of a merge if no row is live. */
+  /** The result of a merge without live rows. */
   function noRows(): Uint8Array {
     const engine = module.engine();
     const segment = engine.attach(repeated(2, { title: "red" }));

@@ -1,4 +1,4 @@
-// Comparing records in place: exact cosines, whatever their slots contained before.
+// Comparing records in place: the cosines are exact, whatever the slots contained before.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";

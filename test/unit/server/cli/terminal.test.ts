@@ -1,4 +1,4 @@
-// Output for people: tables that fit, hits, progress.
+// Terminal output for people: tables that fit, hits, progress.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { resultLines } from "../../../../server/cli/results.js";
 import { displayWidth, oneLine, renderTable, truncate } from "../../../../server/cli/table.js";
@@ -34,7 +34,7 @@ describe("tables", () => {
   });
 });
 
-/** All words, no typos, exactly as written, plus one point of relevance. */
+/** The score of a match of all words, without typos, exactly as written, plus one point of relevance. */
 const EXACT_MATCH = 2 ** 51 + 15 * 2 ** 47 + 2 ** 46;
 const POINT = 2 ** 24;
 

@@ -1,5 +1,5 @@
-// What an analysis saves: pending recommendations are renewed, decided ones rest for 30 days in any spelling
-// and form, and old ones are removed.
+// What an analysis stores: pending recommendations are renewed, decided ones are not repeated for 30 days in
+// any spelling or form, and old ones are removed.
 import { expect, test } from "vitest";
 import type { Advice, Recommendation } from "../../../../server/catalog/records/recommendation.js";
 import { apply, type CatalogState, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";

@@ -1,4 +1,4 @@
-// The error catalogue against its documentation and its own rules.
+// The error catalogue agrees with its documentation and follows its own rules.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ERRORS, errorBody, FEED_ERRORS, SkeinError } from "../../../../server/ground/errors.js";

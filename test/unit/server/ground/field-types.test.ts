@@ -1,4 +1,4 @@
-// The table of field types against its documentation and the engine's numbers.
+// The table of field types agrees with its documentation and with the engine's numbers.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FIELD_TYPE_NAMES, FIELD_TYPES, typesThat } from "../../../../server/ground/field-types.js";

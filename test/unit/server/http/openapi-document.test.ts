@@ -1,4 +1,4 @@
-// How client generators understand the OpenAPI document: required members and named types.
+// What client generators see in the OpenAPI document: required members and named types.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Endpoint keys at rest: which tenant's indexes can open one, and for which server.
+// Endpoint keys at rest: which tenant's indexes can open a key, and for which server.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

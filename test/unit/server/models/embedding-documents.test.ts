@@ -1,4 +1,5 @@
-// Document vectors from an endpoint: batches, what is retried and when, what is given up, what is refused.
+// Document vectors from an endpoint: batches, what is retried and when, when documents are given up, and what
+// is refused.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
 import { EndpointError } from "../../../../server/models/model-server.js";
@@ -243,7 +244,7 @@ describe("an answer that is none", () => {
 describe("a text that the server refuses", () => {
   const REFUSED = { status: 400 };
   const inputs = (): (readonly string[])[] => server.requests.map(({ body }) => body.input);
-  /** Gives this answer to requests with such a text. */
+  /** Returns `answer` for a request if `what` is true for any of its texts. */
   const to = (what: (text: string) => boolean, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
     texts.some(what) ? answer : null;
 
@@ -310,7 +311,8 @@ describe("a text that the server refuses", () => {
 
   test("by a server that begins to refuse everything is not refused", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
-    // The batch and its second half are rejected, the harmless text only the first time.
+    // The server rejects the batch and its second half. It rejects the harmless text only as part of the
+    // batch.
     server.script(REFUSED, {}, {}, REFUSED, REFUSED);
     expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 400 });
     expect(inputs()).toEqual([["a", "b"], ["test"], ["a"], ["b"], ["test"]]);

@@ -1,4 +1,4 @@
-// Which index has which endpoint: shared within a tenant, closed when the settings change.
+// Which index uses which endpoint: shared within a tenant, closed when the settings change.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ function open(addresses = ADDRESSES): EmbeddingEndpoints {
   return new EmbeddingEndpoints({ catalog, secrets, addresses, limits, recorder: new Recorder() });
 }
 
-/** Stores an index or a change of it. */
+/** Creates or changes an index in the catalog. */
 async function put(uid: number, embedder: object, tenant = 1): Promise<void> {
   const servers = modelServers(new Secrets(directory), ADDRESSES, tenant);
   await catalog.change(({ indexes }) => {

@@ -17,7 +17,7 @@ afterEach(() => server.close());
 
 const vectorOf = (text: string): Float32Array => Float32Array.from(hashedVector(text));
 
-/** Releases the requests that wait for `after` once `open` is called. */
+/** Holds back requests that wait for `after` until `open` is called. */
 function gate(): { readonly after: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const after = new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ function gate(): { readonly after: Promise<void>; open(): void } {
   return { after, open: () => open() };
 }
 
-/** The value of a promise if it needs no waiting. */
+/** Resolves with the promise's value if it is already settled, otherwise with "waits". */
 function atOnce<T>(promise: Promise<T>): Promise<T | "waits"> {
   return Promise.race([promise, new Promise<"waits">((resolve) => setImmediate(resolve, "waits"))]);
 }
@@ -125,7 +125,7 @@ describe("a server that is too slow", () => {
     await until(() => endpoint.state.status === "down");
     expect(endpoint.state.lastError).toBe("the model took longer than 600000 ms");
     expect(await endpoint.embedQuery("another")).toBeNull();
-    // known vectors are still available
+    // Cached vectors are still available.
     expect(await endpoint.embedQuery("late 1")).toEqual(vectorOf("late 1"));
     expect(server.requests).toHaveLength(3);
     await clock.pause(1_000);

@@ -1,5 +1,5 @@
-// Endpoints as tests create them: on loopback, which is allowed, with pauses that are recorded instead of
-// waited for, and without randomness.
+// Endpoints for tests: on loopback, which is allowed, without randomness, and with pauses that are recorded
+// instead of waited for.
 import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
 import { Recorder } from "../../../../server/ground/metrics/recorder.js";
 import type { Clock } from "../../../../server/ground/outbound/patience.js";
@@ -29,7 +29,7 @@ export function modelServer(url: string, more: Partial<ModelServerOptions> = {})
   });
 }
 
-/** Queries wait without a time limit unless the limits say otherwise. */
+/** Creates an endpoint. Queries wait without a time limit unless `limits` sets one. */
 export function endpointAt(
   url: string,
   limits: Partial<Limits> = {},
@@ -47,7 +47,7 @@ export function endpointAt(
   return { endpoint, recorder };
 }
 
-/** The error that a promise is rejected with. */
+/** Returns the error with which a promise is rejected. */
 export function failureOf(work: Promise<unknown>): Promise<Error> {
   return work.then(
     () => {

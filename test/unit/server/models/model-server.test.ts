@@ -1,5 +1,5 @@
-// Requests to a model's server: what is sent, over which connections, and the handling of every invalid
-// answer.
+// Requests to a model server: what is sent, over which connections, and how each kind of invalid response is
+// handled.
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -169,7 +169,7 @@ describe("an answer", () => {
 describe("the guard", () => {
   const NOBODY = { allowPrivate: false, allowHosts: [] };
 
-  /** Resolves every name to these addresses, and routes 93.184.216.34 to the server. */
+  /** Resolves every name to the addresses in `answers`, and routes 93.184.216.34 to the server. */
   function network(...answers: string[][]): Network & { readonly connected: Endpoint[] } {
     const connected: Endpoint[] = [];
     return {

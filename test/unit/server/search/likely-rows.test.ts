@@ -1,5 +1,5 @@
-// Which rows of a shard include their documents: with one shard a whole page, with several about a share of
-// it.
+// For which rows a shard sends the documents along: with one shard a whole page, with several about the
+// shard's share of it.
 import { expect, it } from "vitest";
 import { likelyRows } from "../../../../server/fleet/reads/likely-rows.js";
 

@@ -23,7 +23,8 @@ beforeEach(async () => {
 afterEach(() => rm(location, { recursive: true }));
 
 /**
- * Number of deleted documents that the database knows still occupy space, and the size of all its documents.
+ * Returns the number of deleted documents that, according to the database, still occupy space, and the size
+ * of all its documents.
  */
 async function garbage(store: LevelStore): Promise<{ released: number; bytes: number }> {
   const record = await store.get(releasedDocumentsKey(UID));
@@ -33,14 +34,14 @@ async function garbage(store: LevelStore): Promise<{ released: number; bytes: nu
 
 type Moment = "before deletion from the database" | "before compaction" | "during compaction";
 
-/** Writes documents, deletes them and closes the index at that moment. */
+/** Writes documents, deletes them and closes the index at `moment`. */
 async function deleteAndClose(moment: Moment): Promise<void> {
   let shard = await TestShard.open(await LevelStore.open(location));
   const documents = Array.from({ length: DOCUMENTS }, (_, i) => {
     return { id: `d${i}`, body: { id: `d${i}`, text: randomBytes(TEXT_BYTES / 2).toString("hex") } };
   });
   expect((await shard.write(Action.UPSERT, documents)).failures).toEqual([]);
-  await shard.close(); // this leaves them in the log, and opening moves them into tables
+  await shard.close(); // leaves them in the log; opening moves them into tables
 
   const store = await LevelStore.open(location);
   shard = await TestShard.open(store);

@@ -25,7 +25,7 @@ async function filled(disk = new CrashDisk()): Promise<TestShard> {
   return shard;
 }
 
-/** Reads of several values wait until they are released. */
+/** A store in which reads of several values wait until they are released. */
 class WaitingStore extends CrashStore {
   goOn: (() => void) | null = null;
 

@@ -16,7 +16,7 @@ test("one of up to four shards works, then another one", async () => {
   expect(first.begin()).toBe(false);
   expect(second.begin()).toBe(false);
   first.end();
-  expect(second.begin()).toBe(false); // the garbage of the first has not been collected yet
+  expect(second.begin()).toBe(false); // the garbage of `first` has not been collected yet
   await vi.waitFor(() => expect(second.begin()).toBe(true), WAIT);
   expect(first.begin()).toBe(false);
   second.end();

@@ -41,7 +41,7 @@ function documents(from: number, count: number): TestDocument[] {
   });
 }
 
-/** Waits until the background work of a write pause is done; returns the peak memory. */
+/** Waits until the background work that starts when writes pause is done; returns the peak memory. */
 async function quiet(shard: TestShard): Promise<number> {
   for (let peak = 0; ; ) {
     const { memoryBytes, merging, maintenanceDue } = await shard.stats();
@@ -53,7 +53,7 @@ async function quiet(shard: TestShard): Promise<number> {
 
 test("memory comes back when most documents are gone, and answers stay", async () => {
   const shard = await TestShard.open(await LevelStore.open(location));
-  // measured throughout: on a slow machine some of the memory is released before the last answer
+  // Measured throughout, because on a slow machine some memory is released before the last response.
   let peak = 0;
   for (let from = 0; from < DOCUMENTS; from += BATCH) {
     expect((await shard.write(Action.UPSERT, documents(from, BATCH))).failures).toEqual([]);

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Start times of the slices of endless work within the first `ms`. */
+/** Returns the start times of the slices of endless work within the first `ms`. */
 async function slicesIn(
   ms: number,
   queries: Int32Array,

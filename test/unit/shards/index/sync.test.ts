@@ -1,5 +1,5 @@
-// SYNC writes only changed documents and returns which stored versions the feed has seen; unseen ones are
-// deleted.
+// SYNC writes only changed documents and returns the stored versions that the feed has seen. Unseen documents
+// are deleted.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Plans of writes yield to reads: a thread that applies thousands of changes to a large document in one go
-// answers nothing for seconds, and on a busy machine counts as hanging.
+// Planning writes yields to reads. A thread that applies thousands of changes to a large document without a
+// pause is unresponsive for seconds, and on a busy machine it counts as hanging.
 import { expect, test } from "vitest";
 import { planRows, type WriteOp } from "../../../../shards/index/write/write-plan.js";
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";

@@ -10,8 +10,8 @@ interface Waiting {
 }
 
 /**
- * The same rule over one list: of the waiting flows, the one that has used least; on a tie, the one served
- * longest ago.
+ * The same rule over one list: picks the waiting flow that has used least; on a tie, the one served longest
+ * ago.
  */
 class NaiveQueue {
   readonly #waiting: Waiting[] = [];

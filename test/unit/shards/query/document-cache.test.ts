@@ -1,4 +1,4 @@
-// What the cache of shown documents keeps, and that it stays within its byte limit.
+// Which rendered documents are cached, and that the cache stays within its byte limit.
 import { expect, it } from "vitest";
 import { DocumentCache } from "../../../../shards/query/document-cache.js";
 

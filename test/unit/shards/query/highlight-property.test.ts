@@ -1,5 +1,5 @@
-// Highlights of random texts against a rule simple enough to read: for every token, the number of its letters
-// that a word of the query matches.
+// Highlights of random texts, compared with a simple rule: for every token, the number of its letters that a
+// word of the query matches.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { Token, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const EN = languageNumber("en");
 const stemOf = (term: string): string => `\u0001${String.fromCharCode(0x20 + EN)}${stem(EN, term)}`;
 
-// Words whose folding keeps the number of letters; few and similar, so that they collide.
+// Words whose folding keeps the number of letters. There are few, and they are similar, so that they collide.
 const term = fc.constantFrom(
   "ab",
   "abc",
@@ -67,7 +67,7 @@ const asked: fc.Arbitrary<HighlightField> = fc
   .record({ language: fc.constantFrom(0, EN), sku: fc.boolean() })
   .map((more) => field("t", more));
 
-/** Number of letters of plain token `i` that a word matches. */
+/** Returns the number of letters of plain token `i` that a word matches. */
 function lettersFor(
   one: HighlightWord,
   tokens: readonly Token[],

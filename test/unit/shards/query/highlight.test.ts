@@ -1,4 +1,4 @@
-// Which parts of a text are marked for each way of matching, and which part of it is shown.
+// Which parts of a text are marked for each way of matching, and which part of the text is shown.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
@@ -147,7 +147,7 @@ describe("which part is shown", () => {
     expect(highlighted(workbench, document, { words })).toEqual({
       tags: { snippet: "<mark>red</mark> <mark>shoe</mark>", matched_tokens: ["red", "shoe", "shoes"] },
     });
-    // two forms of one word count as one word
+    // Two forms of one word count as one word.
     const forms = { tags: ["shoe shoo shoes", "a red shoe"] };
     expect(highlighted(workbench, forms, { words }).tags!.snippet).toBe(
       "a <mark>red</mark> <mark>shoe</mark>",

@@ -14,7 +14,7 @@ export function field(name: string, more: { language?: number; sku?: boolean; in
   return { name, language: 0, sku: false, infix: false, ...more };
 }
 
-/** All fields of the document by default; everything is shown. */
+/** Highlights all fields of the document and shows them in full, unless `request` says otherwise. */
 export function highlighted(
   workbench: Workbench,
   document: Record<string, unknown>,

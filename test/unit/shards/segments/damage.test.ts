@@ -32,7 +32,7 @@ const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = 8;
-/** At the end of a table; some of its bytes have no meaning. */
+/** Length of the footer at the end of a table; some of its bytes have no meaning. */
 const FOOTER_BYTES = 48;
 const whole = join(folder, "whole");
 const body = (id: string, price: number) => ({ id, body: { id, title: `thing ${id}`, price } });
@@ -44,8 +44,8 @@ let copies = 0;
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
 /**
- * Enough that the first segment is merged neither because of its few deleted rows nor with the small one
- * after it.
+ * Enough documents to prevent merges of the first segment: it has too few deleted rows, and is too large to
+ * merge with the small segment after it.
  */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
@@ -129,7 +129,7 @@ function places(value: Uint8Array): number[] {
   return [...new Set(wanted.filter((at) => at < value.length))];
 }
 
-/** Checks that all answers of the index are correct; returns the damage named by the others. */
+/** Checks that all results of the index are correct. Returns the damage that failed requests name. */
 async function askEverything(dataDir: string): Promise<string[]> {
   const named: string[] = [];
   const store = await LevelStore.open(locationIn(dataDir));
@@ -271,7 +271,7 @@ describe("damage in a stored value", () => {
 });
 
 describe("damage in LevelDB's files", () => {
-  /** A copy in which one file of this kind has a flipped bit. */
+  /** Returns a copy in which one file whose name matches `pattern` has a flipped bit. */
   async function flippedFile(pattern: RegExp, at: (length: number) => number): Promise<string> {
     const dataDir = copy();
     const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));

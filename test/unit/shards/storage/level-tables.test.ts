@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await store.batch(ops, { sync: true });
   await store.close();
-  await LevelStore.repair(whole); // moves the log into a table, but not in the way a store does
+  await LevelStore.repair(whole); // moves the log into a table, though not as a store would
   const reopened = await LevelStore.open(whole);
   await reopened.compact(EVERY_KEY);
   await reopened.close();

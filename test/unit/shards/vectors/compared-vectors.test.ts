@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 let fails = false;
-/** A table that has failed once keeps failing. */
+/** A table that keeps failing after its first failure. */
 const slots = new VectorSlots(
   () => {
     const table = workbench.vectorTable();
@@ -78,7 +78,7 @@ class Index {
     this.vectors.forgetRead();
   }
 
-  /** Vectors of another origin cannot be compared with the earlier ones. */
+  /** Starts over with another origin, whose vectors cannot be compared with the earlier ones. */
   beginAnew(): void {
     this.origin++;
     this.vectors.setPolicy({ source: "pushed", origin: this.origin });

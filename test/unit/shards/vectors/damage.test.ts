@@ -1,5 +1,5 @@
-// Damage in stored vectors: word searches continue, and damaged data is reported and rebuilt or waited for,
-// but never used in an answer. Then check finds it and repair keeps the rest.
+// Damage in stored vectors: word searches continue; damaged data is reported, then rebuilt or received again,
+// but never used in a result. Afterwards `check` finds the damage and `repair` keeps the rest.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function make(policy: VectorPolicy): Promise<string> {
   if (policy.source === "documents") await shard.setModel(await model(all.map(({ body }) => body)));
   if (policy.source === "endpoint") await shard.put(new Map(all.map((_, i) => [i + 1, i])));
   await embedded(shard);
-  // codes are stored once the index is quiet
+  // Codes are stored once the index is quiet.
   await until(shard, async () => !(await shard.test.stats()).maintenanceDue);
   await shard.test.close();
   return dataDir;
@@ -85,7 +85,7 @@ async function problems(task: "check" | "repair", dataDir: string): Promise<stri
   return [...report.problems, ...report.indexes.flatMap((index) => index.problems)];
 }
 
-/** Expects that check names the damage, repair mends the index, and check then finds nothing. */
+/** Expects that `check` names the damage, `repair` fixes the index, and `check` then finds nothing. */
 async function expectMended(dataDir: string, name: RegExp): Promise<void> {
   expect((await problems("check", dataDir)).join("\n")).toMatch(name);
   expect((await job("repair", dataDir)).indexes[0]!.repair).toMatchObject({ documents: ROWS, lost: [] });
@@ -203,7 +203,7 @@ describe("the model", () => {
       await words(shard);
       expect((await shard.test.stats()).modelNumber).toBe(0);
       expect(await shard.nearest(shard.query(1), 100)).toEqual([]);
-      // trained on other documents, with numbers that start from the beginning
+      // Trained on other documents; its numbers start from the beginning again.
       const other = await model(all.slice(3, 15).map(({ body }) => body));
       await shard.setModel(other);
       await embedded(shard);

@@ -1,5 +1,5 @@
 // An embedder that fails, and a disk that rejects vectors: documents are still written and found, the failure
-// is reported, and the vectors come later.
+// is reported, and the vectors are added later.
 import { afterEach, describe, expect, test } from "vitest";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";
@@ -19,14 +19,14 @@ const about = (i: number) => ({
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const BODIES = upTo(80).map((i) => about(i).body);
 
-/** Attempts of background work are some seconds apart. */
+/** Whether the test waits for a retry. Background work retries only after some seconds. */
 const SEES_RETRY = effort(false, true);
 const TRAPPED = /index 7: documents could not be embedded/;
 
-/** Number of further embedders whose instance has trapped, so that every call fails. */
+/** Number of the next embedders whose instance has trapped, so that every call fails. */
 let spoilt = 0;
 
-/** When full, it has room only for deletions. */
+/** A store that accepts only deletions when it is full. */
 class FullStore extends CrashStore {
   isFull = false;
 

@@ -1,6 +1,6 @@
-// A thread that has borrowed an index's memory finds the nearest documents and embeds queries like the shard:
-// at every moment of random stories in which vectors are added, replaced by another source or model, and
-// removed.
+// A thread that has borrowed an index's memory finds the same nearest documents and computes the same query
+// vectors as the shard, at every moment of random stories in which vectors are added, replaced by another
+// source or model, and removed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,8 +79,8 @@ class Lent {
   }
 
   /**
-   * Compares cosines of stored vectors that the other thread has kept since they last changed. Must be called
-   * when no work is in progress.
+   * Compares cosines of the stored vectors that the other thread has cached since the last change. Must be
+   * called when no work is in progress.
    */
   async compareStored(random: Random): Promise<void> {
     const { test } = this.shard;
@@ -99,7 +99,7 @@ class Lent {
     this.seen.cosines += seqs.length;
   }
 
-  /** Compares at one moment. */
+  /** Compares the two at one moment. */
   compare(random: Random): void {
     const { test } = this.shard;
     const oldestGeneration = test.oldest ?? test.generation;

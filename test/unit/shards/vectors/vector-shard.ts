@@ -1,4 +1,4 @@
-// Vector requests of tests to a shard, and vectors that are easy to tell apart.
+// Requests about vectors that tests send to a shard, and vectors that are easy to tell apart.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import {
@@ -26,7 +26,7 @@ export function numbers(seed: number): number[] {
   });
 }
 
-/** A model trained on these documents. */
+/** Returns a model trained on the given documents. */
 export async function trainedModel(
   number: number,
   since: number,
@@ -106,7 +106,10 @@ export class VectorShard {
     );
   }
 
-  /** Stores vectors with these seeds for documents; returns the number still waiting. */
+  /**
+   * Stores a vector for each document, generated from the given seed. Returns the number of documents that
+   * still need a vector.
+   */
   async put(given: ReadonlyMap<number, number>, origin = ENDPOINT.origin): Promise<number> {
     const seqs = [...given.keys()];
     const records = Buffer.alloc(seqs.length * VECTOR_BYTES);

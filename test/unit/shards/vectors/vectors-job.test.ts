@@ -1,6 +1,5 @@
-// The background work on vectors alongside everything else: vectors that arrive, documents that are deleted
-// and merges that fall due during it, and what it leaves in the database when the source of vectors changes
-// or the index is dropped.
+// The background work on vectors, while vectors arrive, documents are deleted and merges fall due. Also
+// checks what remains in the database after the source of vectors changes or the index is dropped.
 import { afterEach, describe, expect, test } from "vitest";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
@@ -19,13 +18,13 @@ const doc = (i: number) => ({
 });
 const docs = (from: number, count: number) => Array.from({ length: count }, (_, i) => doc(from + i));
 
-/** Readers of stored vectors in key order wait at the gate while it is shut. */
+/** A store in which scans of the stored vectors in key order wait while the gate is shut. */
 class GatedStore extends CrashStore {
   /** Number of readers that have reached the gate. */
   readers = 0;
   #shut: Promise<void> = Promise.resolve();
 
-  /** Returns a function that opens it. */
+  /** Shuts the gate. Returns a function that opens it. */
   shut(): () => void {
     let open = (): void => undefined;
     this.#shut = new Promise((resolve) => {
@@ -35,7 +34,7 @@ class GatedStore extends CrashStore {
   }
 
   override async *entries(range: KeyRange): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
-    const found: [Uint8Array, Uint8Array][] = []; // at present
+    const found: [Uint8Array, Uint8Array][] = []; // as of now
     for await (const entry of super.entries(range)) found.push(entry);
     if (kindOfKey(range.from) === "vector") {
       this.readers++;
@@ -61,7 +60,10 @@ describe("while the vectors of a segment are looked for", () => {
   let store: GatedStore;
   let release: () => void;
 
-  /** The first two of 20 documents have vectors; the job that looks for such documents waits at the gate. */
+  /**
+   * Gives the first two of 20 documents vectors. The job that looks for documents with vectors waits at the
+   * gate.
+   */
   async function standing(): Promise<void> {
     const disk = new CrashDisk();
     await open(new CrashStore(disk), ENDPOINT);
@@ -94,7 +96,7 @@ describe("while the vectors of a segment are looked for", () => {
   test("vectors of other settings put an end to it", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // none are known to be waiting yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // none are known to wait yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });
@@ -130,7 +132,7 @@ describe("what is stored", () => {
     return { kinds, origins };
   }
 
-  /** Waits until every document has its vector under the policy, and codes are stored. */
+  /** Waits until every document has its vector under `policy` and codes are stored. */
   async function brought(policy: VectorPolicy, count: number): Promise<void> {
     await shard.setPolicy(policy);
     if (policy.source === "documents")

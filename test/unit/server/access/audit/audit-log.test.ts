@@ -121,7 +121,7 @@ test("a file without a line end is no entry, however long it is", async () => {
 });
 
 describe("rotation", () => {
-  /** One line per file. */
+  /** A size limit so small that each file contains one line. */
   const LIMITS = { auditFileBytesMax: 1, auditFilesMax: 4 };
   const contents = () =>
     readdirSync(directory)

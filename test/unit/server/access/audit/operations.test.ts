@@ -17,7 +17,7 @@ test("each action has one operation, and each target is in the path or in the an
     ({ operation, target }) =>
       !ROUTES.find((route) => route.operation === operation)!.path.includes(`{${target}}`),
   );
-  // the end-to-end test checks their answers
+  // The end-to-end test checks the responses to these operations.
   expect(answered.map(({ operation }) => operation).sort()).toEqual([
     "copySettings",
     "createDataSource",

@@ -18,7 +18,7 @@ describe("the client's address", () => {
     [false, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [0, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [[], "203.0.113.9", "1.1.1.1", "203.0.113.9"],
-    // A number of proxies: counts this many entries from the end.
+    // A number of trusted proxies: the client is that many entries from the end.
     [true, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [1, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [2, "127.0.0.1", "6.6.6.6, 1.1.1.1, 2.2.2.2", "1.1.1.1"],

@@ -1,5 +1,5 @@
-// Byte quotas of plans: bytes measured plus bytes accepted since, which writes wait for a measurement, and
-// the order in which they start.
+// Byte quotas of plans: measured bytes plus bytes accepted since the measurement, which writes wait for a
+// measurement, and the order in which they start.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -46,7 +46,7 @@ function hold(): void {
 
 const answered = async (): Promise<void> => undefined;
 
-/** Resolves with the refusal once the write is answered. */
+/** Resolves with the error of the refusal, or null once the write is answered. */
 function write(bytes: number, work: () => Promise<void> = answered, tenant = TENANT): Promise<string | null> {
   return quotas.run(tenant, bytes, async (refused) => {
     if (refused === null) await work();

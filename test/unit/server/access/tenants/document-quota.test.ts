@@ -1,4 +1,4 @@
-// Writes of a tenant with a quota: concurrent as long as all of them fit, otherwise one after the other.
+// A tenant's writes under a quota: concurrent as long as all of them fit, otherwise one after the other.
 import { expect, test } from "vitest";
 import { DocumentQuotas } from "../../../../../server/access/tenants/document-quota.js";
 

@@ -275,7 +275,7 @@ test("the admin key is made once, kept for the owner only, and not written when 
   expect(statSync(made.createdIn!).mode & 0o777).toBe(0o600);
   expect(findAdminKey(directory, null)).toEqual({ value: made.value, createdIn: null });
   expect(findAdminKey(directory, "configured-key")).toEqual({ value: "configured-key", createdIn: null });
-  writeFileSync(made.createdIn!, Buffer.alloc(40)); // a file as a power failure may leave it
+  writeFileSync(made.createdIn!, Buffer.alloc(40)); // as a power failure may leave the file
   expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
   rmSync(directory, { recursive: true });
 });

@@ -126,7 +126,8 @@ describe("several threads", () => {
        }
        return admitted;`,
     );
-    // If two compete for the last one at the same moment, both may be refused, and the next request gets it.
+    // If two threads compete for the last request at the same moment, both may be refused; the next request
+    // is then admitted.
     let all = admitted.reduce((sum, each) => sum + each, 0);
     const owner = new MonthCounts(tables, 4);
     for (; all < 50; all++) owner.end("searches", owner.begin("searches", 3, given.plan, JUNE), true);
@@ -158,7 +159,7 @@ describe("several threads", () => {
     expect(usedOf(owner, 0)).toBe(sum);
     for (let thread = 0; thread < 4; thread++) owner.forget(thread);
     expect(usedOf(owner, 0)).toBe(sum);
-    const left = planOf(sum + 1); // nothing is in progress now
+    const left = planOf(sum + 1); // no request is in progress now
     owner.begin("searches", 0, left, JUNE);
     expect(() => owner.begin("searches", 0, left, JUNE)).toThrow("used up");
   });
@@ -186,7 +187,7 @@ test("a thread that is ended anywhere leaves exactly what it has counted", async
     await worker.terminate();
     owner.forget(1);
     const used = usedOf(owner, 1);
-    expect([0, 1]).toContain(used - done[0]!); // it may have ended before it could report
+    expect([0, 1]).toContain(used - done[0]!); // the thread may have ended before it could report
     if (used > 0) expect(owner.takeChanged()).toEqual([1]);
     done[0] = used;
     owner.end("searches", owner.begin("searches", 1, planOf(used + 1), JUNE), false);

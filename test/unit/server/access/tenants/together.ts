@@ -17,7 +17,10 @@ import(module).then((built) => {
 });
 `;
 
-/** The result of `source`, the body of a function of (built, given, thread), in each thread. */
+/**
+ * Resolves with the result of `source` in each thread. `source` is the body of a function of (built, given,
+ * thread).
+ */
 export async function inThreads<T>(
   threads: number,
   module: string,
@@ -41,7 +44,7 @@ export async function inThreads<T>(
 }
 
 /**
- * A thread that is running `source` and never ends on its own. `source` is the body of a function of (built,
+ * Starts a thread that runs `source` and never ends on its own. `source` is the body of a function of (built,
  * given).
  */
 export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {

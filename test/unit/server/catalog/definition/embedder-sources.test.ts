@@ -1,4 +1,4 @@
-// The table of embedder sources: the shards' view of them, and their names in error messages.
+// The table of embedder sources: how shards see them, and their names in error messages.
 import { expect, test } from "vitest";
 import {
   type EmbedderSource,

@@ -1,5 +1,5 @@
-// From compressed bytes in some encoding to text: the format is detected, damaged input is distinguished from
-// truncated input, and endless input is stopped.
+// From compressed bytes in any encoding to text: detects the format, distinguishes damaged from truncated
+// input, and stops endless input.
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

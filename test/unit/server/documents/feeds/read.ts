@@ -27,7 +27,7 @@ export function valuesOf(items: readonly FeedItem[]): unknown[] {
   return items.map(({ value, problem }) => (value === null ? problem : plain(value)));
 }
 
-/** The code and sentence of a reader's refusal, and the items before it. */
+/** Returns the code and message of a reader's error, and the items read before it. */
 export async function refusal(groups: AsyncIterable<readonly FeedItem[]>) {
   const items: FeedItem[] = [];
   try {
@@ -63,7 +63,7 @@ export async function* cutText(text: string, sizes: readonly number[]): AsyncGen
   }
 }
 
-/** The same value with ordinary prototypes; a member called __proto__ remains a member. */
+/** Returns the same value with ordinary prototypes; a member named __proto__ remains a member. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

@@ -12,7 +12,7 @@ import { all, cut, valuesOf } from "./read.js";
 
 const RUNS = { numRuns: effort(150, 3000) };
 
-/** Without control characters and lone surrogates, which XML cannot represent. */
+/** Text without control characters and lone surrogates, which XML cannot represent. */
 const text = fc
   .string({ unit: fc.constantFrom(..."ab<>&\"';,|\t ]>-!?/=#äß€😀中\ufffd") })
   .map((value) => value.trim());

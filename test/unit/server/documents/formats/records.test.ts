@@ -1,4 +1,4 @@
-// Splitting inputs into documents: the same records regardless of chunk boundaries, and nothing lost.
+// Splitting inputs into documents: the same records regardless of chunk boundaries, with none lost.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

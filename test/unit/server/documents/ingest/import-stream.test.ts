@@ -1,4 +1,4 @@
-// Imports on the HTTP thread: other requests are served in between, for any kind of lines.
+// Imports on the HTTP thread: other requests are served in between, whatever the lines contain.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// NDJSON framing: the same lines however the stream is split, long ones dropped, line numbers kept.
+// NDJSON framing: the same lines however the stream is split, long lines dropped, line numbers preserved.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LineBatch, LineFramer } from "../../../../../server/documents/ingest/line-framer.js";

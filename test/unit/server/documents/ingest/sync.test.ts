@@ -1,6 +1,6 @@
-// Feeds over real shards, while other clients write and delete: a feed that was read completely keeps the
-// documents it contains, those it marked and those that others have written since its run began, and deletes
-// the rest.
+// Feeds over real shards while other clients write and delete. After a feed was read completely, the index
+// keeps the documents in the feed, those that the feed marked, and those that other clients have written
+// since the run began; the rest are deleted.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

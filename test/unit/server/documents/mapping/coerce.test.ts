@@ -1,11 +1,14 @@
-// Conversion of a feed's value to each field type, row by row as in docs/feeds.md; no text takes long.
+// Conversion of a feed's values to each field type, for each row of the table in docs/feeds.md. No text takes
+// long.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { coerce } from "../../../../../server/documents/mapping/coerce.js";
 import type { FieldType } from "../../../../../server/ground/field-types.js";
 import { effort } from "../../../../effort.js";
 
-/** The converted value and its currency; "-" for an absent field, "!" for a value that does not fit. */
+/**
+ * Returns the converted value and its currency; "-" for an absent field, "!" for a value that does not fit.
+ */
 function became(value: unknown, type: FieldType): unknown {
   const coerced = coerce(value, type);
   if (coerced === null) return "-";

@@ -1,4 +1,4 @@
-// Feeds written by others: the schema suggested for each is accepted by an index, and with it no item fails.
+// Real feeds: an index accepts the schema suggested for each of them, and no item fails with it.
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

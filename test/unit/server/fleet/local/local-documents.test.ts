@@ -1,5 +1,5 @@
-// Documents that this thread shows itself: the same bytes as from a shard, fetched once, and left to the
-// shard if they are many or large.
+// Documents that the front-end renders without the shard: the same bytes as from a shard, fetched once, and
+// left to the shard if they are many or large.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
@@ -16,7 +16,7 @@ import { makeRecord } from "../../record.js";
 const workbench = (await loadEngine("checked")).workbench();
 const record = makeRecord();
 const CACHE_BYTES = 1024 * 1024;
-/** Enough however busy the machine is. */
+/** Milliseconds; enough on any busy machine. */
 const TURN_MS = 1e9;
 
 /** A shard with these documents by seq, and the seqs that were requested from it. */
@@ -104,14 +104,14 @@ test("pages of many or large documents are shown by the shard, and one that is t
     return [...asked];
   };
   for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
-  // too large in total
+  // The documents are too large in total.
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]);
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10)]);
   expect(await askedFor([12])).toEqual([[12]]); // a long document
   expect(await askedFor([12, 40])).toEqual([[12, 40]]);
   for (const seq of seqs(20, 10)) await askedFor([seq]);
   expect(await askedFor(seqs(20, 5))).toEqual([]);
-  // each is known, but they are too large in total
+  // Each document is cached, but they are too large in total.
   expect(await askedFor(seqs(20, 10))).toEqual([seqs(20, 10)]);
   const refused = (page: number[]) => local.show(record, page, { bytesMax: 1_000 }, fetchThere);
   await expect(refused(seqs(20, 2))).rejects.toThrow(ReplyTooLargeError);

@@ -1,5 +1,5 @@
-// Vectors on the HTTP thread, with real engines and models: what it can answer itself, and every reason to
-// ask a shard instead.
+// Vectors on the HTTP thread, with real engines and models: what the thread can compute without a shard, and
+// every reason to ask a shard instead.
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -59,7 +59,7 @@ beforeAll(() => {
   model = module.train({ fields, analysis: PLAIN_ANALYSIS }, documents, options)!;
 });
 
-/** An index with a model in one shard's memory, and this thread's reads of it. */
+/** An index with a model in one shard's memory, and the HTTP thread's reads of it. */
 class World implements ShardReader {
   readonly embedder: Embedder = module.embedder(model);
   readonly reader: EngineReader;
@@ -115,7 +115,7 @@ class World implements ShardReader {
     return this.#unlessLeft(similaritiesRead(SNAPSHOT, query, seqs));
   }
 
-  /** Null if the shard's thread has answered. */
+  /** Resolves with null if the shard's thread has answered. */
   async #unlessLeft<T>(read: ShardRead<T>): Promise<T | null> {
     const { left } = this.meter;
     const answer = await this.local.read(read, [0])[0]!;

@@ -1,4 +1,4 @@
-// Writes are published in order, whatever the order in which they end.
+// Writes are published in order, regardless of the order in which they complete.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Generations } from "../../../../../server/fleet/owner/generations.js";

@@ -1,4 +1,4 @@
-// Watching an index until the shards have its schema and have re-indexed: in the background, and with a time
+// Watching an index until all shards have its schema and have re-indexed: in the background, and with a time
 // limit.
 import { expect, test } from "vitest";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
@@ -18,7 +18,10 @@ import { makeRecord } from "../../record.js";
 
 const log = createLogger("silent");
 
-/** An index whose shards report these numbers of stale segments in turn, then keep repeating the last. */
+/**
+ * An index whose shards report the numbers of stale segments in `stale` in turn, then keep repeating the
+ * last.
+ */
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);

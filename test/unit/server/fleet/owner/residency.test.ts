@@ -1,10 +1,11 @@
-// Which indexes are loaded: each is opened once, the least recently used is unloaded first, and, for random
-// stories, never more than allowed unless they are in use, and no index in use is ever unloaded.
+// Which indexes are loaded: each is opened once, and the least recently used is unloaded first. In random
+// stories, the number of loaded indexes never exceeds the limit unless they are in use, and no index in use
+// is ever unloaded.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Residency } from "../../../../../server/fleet/owner/residency.js";
 
-/** A world in which every opening and unloading waits for the test to decide its result. */
+/** Opens and unloads indexes; every operation waits until the test decides its result. */
 class World {
   now = 0;
   readonly opened: number[] = [];
@@ -14,7 +15,7 @@ class World {
   busy = new Set<number>();
   readonly waiting: { kind: "open" | "close"; id: number; end: (failed: boolean) => void }[] = [];
   readonly residency: Residency;
-  /** Indexes that other threads may start to use. */
+  /** Indexes that other threads may start using. */
   readonly marked = new Set<number>();
   readonly usedElsewhere = new Map<number, number>();
   readonly endedElsewhere = new Map<number, number>();
@@ -63,7 +64,7 @@ class World {
     });
   }
 
-  /** A use by another thread, which starts at once or not at all. */
+  /** Starts a use by another thread. Returns whether it could start immediately. */
   beginElsewhere(id: number): boolean {
     if (!this.marked.has(id)) return false;
     this.usedElsewhere.set(id, (this.usedElsewhere.get(id) ?? 0) + 1);
@@ -79,7 +80,7 @@ class World {
     for (let i = 0; i < 50; i++) await Promise.resolve();
   }
 
-  /** Ends everything that is waiting, and whatever follows from it. */
+  /** Ends everything that is waiting, and everything that starts as a result. */
   async endAll(): Promise<void> {
     await this.settle();
     while (this.waiting.length > 0) {
@@ -346,14 +347,14 @@ describe("residency in random stories", () => {
                 !forgotten.has(one) &&
                 (world.used.get(one) ?? 0) === 0 &&
                 (world.usedElsewhere.get(one) ?? 0) === 0 &&
-                !world.endedElsewhere.has(one) && // such an end frees no place before the next sweep
+                !world.endedElsewhere.has(one) && // frees no place before the next sweep
                 !world.busy.has(one) &&
                 !world.waiting.some((waits) => waits.id === one),
             );
             const closing = new Set(world.waiting.flatMap(({ kind, id }) => (kind === "close" ? [id] : [])));
             const staying = [...world.loaded].filter((one) => !forgotten.has(one) && !closing.has(one));
             if (staying.length > max) {
-              // only if the others are in use, being opened, or were busy a moment ago
+              // An index stays loaded only if the others are in use, being opened, or were used a moment ago.
               expect(free.every((one) => world.closed.includes(one))).toBe(true);
             }
           }
@@ -364,8 +365,8 @@ describe("residency in random stories", () => {
             release();
           }
           expect(answered).toBe(asked);
-          // The first sweep notices uses on other threads that have ended; the second finds all indexes idle
-          // since then.
+          // The first sweep notices that uses on other threads have ended; the second finds that all indexes
+          // have been idle since.
           for (let sweeps = 0; sweeps < 2; sweeps++) {
             world.now += 100_000;
             const swept = world.residency.sweep();

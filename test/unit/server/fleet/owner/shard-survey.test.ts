@@ -1,4 +1,5 @@
-// Requesting the state of shards: within the time limit whatever they do, and never twice at once.
+// Requesting the state of shards: finishes within the time limit whatever the shards do, and never sends two
+// requests at once.
 import { describe, expect, test } from "vitest";
 import { ShardSurvey } from "../../../../../server/fleet/owner/shard-survey.js";
 import { MessageReader } from "../../../../../shards/protocol/bytes.js";
@@ -43,7 +44,7 @@ function answer(message: Uint8Array): Uint8Array {
   );
 }
 
-/** Places all indexes in these shards. */
+/** Places all indexes in the shards `places`. */
 const at = (places: number[]) => (uid: number) => ({ data: uid, places });
 
 describe("a survey", () => {

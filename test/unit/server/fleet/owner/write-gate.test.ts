@@ -1,4 +1,5 @@
-// The gate for writes: running writes end before the exclusive work, and later ones start after it, in order.
+// The gate for writes: exclusive work starts after running writes end, and later writes start after it, in
+// order.
 import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";
 

@@ -1,4 +1,4 @@
-// The answer cache: entries are for one owner, generation and query, within a number of bytes.
+// The answer cache: an entry is valid for one owner, generation and query, and the cache has a byte limit.
 import { expect, it } from "vitest";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
@@ -28,7 +28,7 @@ it("keeps an answer when its question comes a second time", () => {
   owner.put(7, asked, answer(content));
   expect(owner.get(7, asked)).toBeNull();
   owner.put(7, asked, answer(content));
-  for (const buffer of [content, asked.body]) buffer.fill(0); // they are reused for something else
+  for (const buffer of [content, asked.body]) buffer.fill(0); // the buffers are reused
   const known = owner.get(7, question());
   expect([String(Buffer.from(known!.content)), String(known!.answered)]).toEqual(["answer", "logged"]);
   expect([meter.hits, meter.misses]).toEqual([1, 2]);

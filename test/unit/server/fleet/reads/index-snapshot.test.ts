@@ -19,7 +19,7 @@ import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
-/** An empty dictionary without live rows, slots or words. The same bytes answer both programs. */
+/** An empty dictionary without live rows, slots or words. Both programs get these bytes as their result. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();
@@ -41,7 +41,7 @@ const local = new LocalReader(
   new Recorder().localReads,
 );
 
-/** A view of an empty index in one shard, with this deadline for searches. */
+/** A view of an empty index in one shard whose searches have the given deadline. */
 function viewUntil(deadline: number): IndexSnapshot {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);

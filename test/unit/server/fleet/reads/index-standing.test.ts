@@ -40,12 +40,15 @@ test("documents and sequence numbers may be large", () => {
   expect([standing.documents, standing.lastSeq, standing.published]).toEqual([4_000_000_000, 2 ** 50, 3]);
 });
 
-/** Length, in 64-bit words, of the memory with this number of places. */
+/** Length, in 64-bit words, of the memory for `places` places. */
 function wordsOf(places: number): number {
   return new BigInt64Array(IndexStanding.make(places, 0).shared).length;
 }
 
-/** Holds and releases until it is told to stop, and reports whether anything it held was ever given up. */
+/**
+ * Holds and releases generations until it is told to stop, and reports whether a generation was ever released
+ * while held.
+ */
 const HOLDER = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { shared, seen, place, at } = workerData;
@@ -69,14 +72,14 @@ const HOLDER = `
 test("no generation is given up that another thread has begun to hold", async () => {
   const standing = IndexStanding.make(3, 0);
   /**
-   * The generation below which all are given up, whether the test is over, and the number of holds by each
-   * other thread.
+   * The generation below which all have been released, whether the test is over, and the number of holds by
+   * each other thread.
    */
   const seen = new SharedArrayBuffer(32);
   const given = new BigInt64Array(seen);
   const { shared } = standing;
   const workers = [1, 2].map((place) => {
-    const at = wordsOf(place); // the end of a memory without this place
+    const at = wordsOf(place); // where a memory without this place would end
     return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
   });
   const told = workers.map(

@@ -1,5 +1,5 @@
-// The channel through which a thread borrows memories of indexes, with both ends and real engines: when a
-// reader is created and removed, and that everything is given back.
+// The channel through which a thread borrows the memories of indexes, with both ends and real engines: when a
+// reader is created and removed, and that every memory is returned.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -54,7 +54,7 @@ function line(
   return { memories, engines, lent };
 }
 
-/** The model that each engine shows. */
+/** The model that each engine currently publishes. */
 const models = new Map<Engine, { readonly number: number; readonly lent: LentModel }>();
 
 function modelOf(engine: Engine): { readonly number: number; readonly lent: LentModel } | null {
@@ -66,7 +66,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The number of reads until there is a reader; null: more than a hundred. */
+/** Counts the reads until a reader exists; null if that takes more than a hundred. */
 async function readsUntilReader({ memories }: Line, uid: number): Promise<number | null> {
   for (let reads = 1; reads <= 100; reads++) {
     if (memories.reader(uid) !== null) return reads;
@@ -174,7 +174,7 @@ test("the model in force is borrowed once, when it is needed, and every later on
     const embedder = module.embedder(trained);
     engine.showModel(number);
     expect(reader.queryVector(terms)).toBeUndefined();
-    await settled(); // none is lent
+    await settled(); // no memory is lent
     expect(reader.queryVector(terms)).toBeUndefined();
     models.set(engine, { number, lent: embedder.lend() });
     engine.showModel(number + 10);

@@ -1,4 +1,4 @@
-// Which reads are suspected of ending a shard, which are refused, and when they are forgotten.
+// Which reads are suspected of crashing a shard, which are refused, and when suspicions expire.
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { subjectOf } from "../../../../../server/fleet/shard-reader.js";
@@ -12,13 +12,13 @@ const log = pino({ level: "silent" });
 let life = 0;
 const ends = (number: number) => (): Promise<never> =>
   Promise.reject(new ShardEndedError("ended", { life: number, cause: undefined }));
-/** In a separate shard life. */
+/** Ends each time in a different run of the shard's thread. */
 const ended = (): Promise<never> => ends(++life)();
 const answer = async (alone: boolean): Promise<boolean> => alone;
 const INDEX = { record: makeRecord() };
 const read = (text: string) => subjectOf("search", INDEX, { text });
 
-/** A read as ThreadReader performs it. */
+/** Runs a read as ThreadReader would. */
 async function run<T>(
   quarantine: Quarantine,
   subject: Subject,

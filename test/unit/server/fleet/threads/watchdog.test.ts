@@ -4,7 +4,7 @@ import { Watchdog } from "../../../../../server/fleet/threads/watchdog.js";
 
 const LOOK_MS = 10;
 
-/** A thread with heartbeats counted up by the test. */
+/** A thread whose heartbeats the test counts up. */
 class World {
   beats = 5;
   busy = true;

@@ -1,4 +1,4 @@
-// A stand-in for a shard's worker: answers with the request, or dies or fails if its first byte says so.
+// A stand-in for a shard's worker: echoes the request, or exits or fails if the request's first byte says so.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { threadId, workerData } from "node:worker_threads";
@@ -15,7 +15,7 @@ const ECHO_SLOW = 6;
 const { beats, dieDir, shard } = workerData;
 setInterval(() => Atomics.add(beats, 0, 1), 50).unref();
 
-// with `dieDir`, the second, third and fourth thread of shard 0 exit while loading
+// With `dieDir`, the second, third and fourth thread of shard 0 exit while loading.
 if (dieDir !== undefined && shard === 0) {
   const file = join(dieDir, "die");
   appendFileSync(file, `${threadId}\n`);
@@ -50,7 +50,7 @@ async function answer(request) {
       await new Promise(() => {});
       break;
     case HANG:
-      Atomics.add(beats, 0, 1); // a thread without a heartbeat would get the longer limit of a start
+      Atomics.add(beats, 0, 1); // without a heartbeat, the longer limit for starts would apply
       for (;;);
     case ECHO_SLOW:
       await new Promise((resolve) => setTimeout(resolve, 2_500));

@@ -1,4 +1,5 @@
-// Secrets at rest: a sealed secret can be opened only with the data directory's key and for its subject.
+// Secrets at rest: a sealed secret can be opened only with the data directory's key and only for the same
+// subject.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +56,7 @@ test("the key of pseudonyms follows from the key of secrets, or stands in a line
   const file = join(directory, "secrets.key");
   writeFileSync(file, `${"ab".repeat(32)}\n`);
   const before = new Secrets(directory).pseudonymKey;
-  // frozen: the query logs of all installations depend on it
+  // Frozen: the query logs of all installations depend on this value.
   expect(Buffer.from(before).toString("hex")).toBe(
     "914181c4d8cc7b73b84499cfe3af891c2baac745d47a8f4d3001f4f722f3781f",
   );

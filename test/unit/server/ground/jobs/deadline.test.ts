@@ -1,4 +1,4 @@
-// Waits that end with the work, by time, or by a signal.
+// Waits that end when the work ends, at a time limit, or on a signal.
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { within } from "../../../../../server/ground/jobs/deadline.js";

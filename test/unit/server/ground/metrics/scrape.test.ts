@@ -1,4 +1,4 @@
-// How long scrapes share one text, and whose counts it contains.
+// How long scrapes share one text, and which threads' counts it contains.
 import { afterEach, expect, test, vi } from "vitest";
 import type { Catalog } from "../../../../../server/catalog/catalog.js";
 import type { OpenIndexes } from "../../../../../server/fleet/owner/open-indexes.js";
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** For a server without indexes. */
+/** The scrape of a server without indexes. */
 function scrapeOf(given: Partial<ScrapeOptions>): Scrape {
   const catalog = { state: { indexes: new Map() } };
   return new Scrape({

@@ -1,4 +1,4 @@
-// The addresses, and their spellings in a URL, that a tenant's request may go to.
+// The addresses to which a tenant's request may go, and the ways to write them in a URL.
 import { describe, expect, test } from "vitest";
 import {
   type AddressRules,

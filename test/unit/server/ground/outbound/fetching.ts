@@ -1,5 +1,5 @@
-// Downloads as tests run them: from loopback, which is allowed unless a test says otherwise, with pauses that
-// are recorded instead of waited for.
+// Downloads in tests: from loopback, which is allowed unless a test says otherwise. Pauses are recorded
+// instead of waited for.
 import { expect } from "vitest";
 import type { FeedErrorCode } from "../../../../../server/ground/errors.js";
 import { INTERNET, type Network } from "../../../../../server/ground/outbound/connector.js";
@@ -20,7 +20,7 @@ const RULES: OutboundRules = {
   redirectsMax: 3,
 };
 
-/** Time that advances only by pauses. */
+/** A clock that advances only during pauses. */
 export class TestClock implements Clock {
   readonly pauses: number[] = [];
   #nowMs = Date.parse("2026-01-01T00:00:00Z");
@@ -48,7 +48,7 @@ export function fetchFrom(url: string, fetch: Fetch = {}): Promise<Downloaded> {
   return download(request, { ...RULES, ...fetch }, signal, network, fetch.clock ?? new TestClock());
 }
 
-/** The download, which must have a body. */
+/** Returns the download, which must have a body. */
 export async function bodyFrom(
   url: string,
   fetch: Fetch = {},
@@ -58,14 +58,14 @@ export async function bodyFrom(
   return downloaded;
 }
 
-/** All bytes of the body. */
+/** Returns all bytes of the body. */
 export async function bytesFrom(url: string, fetch: Fetch = {}): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of (await bodyFrom(url, fetch)).chunks) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** Expects the download to fail, at its head or in its body, with this code and sentence. */
+/** Expects the download to fail, when it starts or in its body, with the given code and message. */
 export async function expectFailure(
   url: string,
   fetch: Fetch,
@@ -81,7 +81,7 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
 }
 
-/** Bytes without nearby repetition, so that a missing or doubled piece shows. */
+/** Returns bytes without nearby repetition, so that a missing or doubled piece is noticed. */
 export function body(length: number, seed = 1): Buffer {
   let state = seed;
   return Buffer.alloc(length).map(() => {

@@ -9,7 +9,7 @@ import { bytesFrom, expectFailure, TestClock } from "./fetching.js";
 
 const NOT_SENT = (host: string) => `${host} does not lead to a public address, so nothing was sent to it`;
 
-/** Nothing is allowed beyond the defaults, least of all the trap's address. */
+/** Allows nothing beyond the defaults, and in particular not the trap's address. */
 const STRICT = { allowHosts: [] };
 
 let server: FeedServer;
@@ -41,8 +41,8 @@ function network(names: Record<string, string[][]>): Network & { readonly connec
     },
     connect: (endpoint) => {
       connected.push(endpoint);
-      // 93.184.216.x is `server`. Any other address is used as it is, so a forbidden one that slips through
-      // reaches the trap.
+      // 93.184.216.x stands for `server`. Any other address is used as it is, so a forbidden one that slips
+      // through reaches the trap.
       const isServer = endpoint.address.startsWith("93.184.216.");
       return connect({
         host: isServer ? "127.0.0.1" : endpoint.address,

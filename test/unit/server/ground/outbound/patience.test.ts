@@ -1,4 +1,4 @@
-// Retry pauses, and the meaning of Retry-After.
+// The pauses between retries, and how Retry-After is interpreted.
 import { expect, test } from "vitest";
 import { retryAfterMs, SYSTEM_CLOCK } from "../../../../../server/ground/outbound/patience.js";
 

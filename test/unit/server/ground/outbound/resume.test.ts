@@ -1,4 +1,4 @@
-// A body whose connection breaks in the middle: resumed at the break, or fetched again and compared.
+// A body whose connection breaks in the middle: resumed from the break, or fetched again and compared.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

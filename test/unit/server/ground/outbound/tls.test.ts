@@ -20,7 +20,10 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.quiet().then(() => server.close());
 });
 
-/** Resolves each name to loopback and connects like the product, but trusts these authorities. */
+/**
+ * Resolves each name to loopback and connects like the product, but trusts the certificate authorities in
+ * `ca`.
+ */
 function trusting(ca: string): Network & { readonly connected: Endpoint[] } {
   const connected: Endpoint[] = [];
   return {
@@ -112,7 +115,7 @@ test("credentials do not come along from HTTPS to HTTP of the same host", async 
   const [secure, plain] = await Promise.all([start(CERTIFICATE), start()]);
   secure.route("/feed", { status: 302, headers: { location: "http://shop.example/feed" } });
   plain.route("/feed", { body: "a" });
-  // The two servers stand for shop.example at the usual ports.
+  // The two servers stand for shop.example at the default ports.
   const network = trusting(CERTIFICATE);
   const connectTo = (endpoint: Endpoint) =>
     network.connect({ ...endpoint, port: endpoint.certifiedName === null ? plain.port : secure.port });

@@ -21,7 +21,7 @@ const CIRCLE = `
 
 interface Circling {
   readonly worker: Worker;
-  /** Everything it has reported. */
+  /** Everything that the thread has reported. */
   readonly said: string[];
 }
 

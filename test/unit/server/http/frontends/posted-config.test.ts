@@ -1,4 +1,4 @@
-// Which limits of a process are divided among its front-ends.
+// Which limits of the process are divided among its front-ends.
 import { expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { limitsOfEach } from "../../../../../server/http/frontends/posted-config.js";

@@ -1,5 +1,5 @@
-// Which build of uWebSockets.js is loaded, with the real packages: what loads differs between machines, but
-// the rules do not.
+// Which build of uWebSockets.js is loaded, with the real packages. The build depends on the machine; the
+// rules do not.
 import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { loadUws, reasonsText, UWS_BUILDS } from "../../../../../server/http/transport/load-uws.js";

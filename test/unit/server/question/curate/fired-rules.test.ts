@@ -1,5 +1,5 @@
-// The runs of terms in a query. Also checks that each rule and synonym group is analysed once, not after
-// every change of another one.
+// The runs of terms in a query that trigger rules and synonyms. Also checks that each rule and synonym group
+// is analysed once, not again after every change of another one.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RankingRule } from "../../../../../server/catalog/records/rule.js";

@@ -1,4 +1,4 @@
-// The filter language: its meaning, error positions, and that no text does worse than a 400.
+// The filter language: its meaning, error positions, and that the worst outcome for any text is a 400.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SkeinError } from "../../../../../server/ground/errors.js";

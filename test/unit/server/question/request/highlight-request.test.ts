@@ -38,7 +38,7 @@ function alternative(
   };
 }
 
-/** For a query whose words were found only as typed. */
+/** Returns the highlights for a query whose words were found only as typed. */
 function requested(q: string, words?: SearchWord[]) {
   const record = makeRecord({ sku_fields: ["brand"] }, [
     field("title", "string", 0, { language: "de", infix: true }),

@@ -1,4 +1,5 @@
-// Which cuts of a word are cached, and that a cached word is searched like one that was looked up.
+// Which splits of a word are cached, and that a cached word is searched in the same way as one that was
+// looked up.
 import { describe, expect, it } from "vitest";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";

@@ -1,4 +1,4 @@
-// A dictionary made from plain lists, and the look-up of a query's words in it, for tests.
+// A test dictionary built from plain lists, and the look-up of a query's words in it.
 
 import type {
   CompanyProgram,
@@ -42,11 +42,11 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
-    /** Caches the ways to cut words. */
+    /** Cache for the ways to split words. */
     readonly cuts: CutsCache | null = null,
   ) {}
 
-  /** For words of one term. */
+  /** Supports only words with a single term. */
   async company({ words, candidates }: CompanyProgram): Promise<CompanyResult> {
     this.companies++;
     const near = Object.values(this.neighbours).flat();
@@ -83,7 +83,7 @@ export class MadeDictionary {
   }
 }
 
-/** For a query of these words. */
+/** Returns the expander for a query of the given words. */
 export function expander(
   dictionary: MadeDictionary,
   typoPolicy: QueryPlan["typoPolicy"],

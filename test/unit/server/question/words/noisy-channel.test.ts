@@ -1,4 +1,4 @@
-// Which near term was meant: judged by document frequency, by company and by edits.
+// Which similar term the user meant: judged by document frequency, co-occurring words and edits.
 import { describe, expect, it } from "vitest";
 import { costOfWord, likelyTypos } from "../../../../../server/question/words/typos/noisy-channel.js";
 

@@ -35,7 +35,7 @@ test("the coach's words have the terms of their text", () => {
 });
 
 test("the pieces of a query, those that touch each other together, have its terms", () => {
-  // The analyser drops an apostrophe, and query understanding separates a number before one: 5'tall.
+  // The analyser drops an apostrophe; query understanding separates a number before an apostrophe: 5'tall.
   const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
   fc.assert(
     fc.property(withoutApostrophes, (query) => {

@@ -1,5 +1,5 @@
-// The other spellings searched for a query, with the engine's own analyser: joined and split words, part
-// numbers, stems, words of scripts without spaces, synonyms.
+// The additional spellings that are searched for a query, with the engine's own analyser: joined and split
+// words, part numbers, stems, words of scripts without spaces, synonyms.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EngineModule } from "../../../../../engine-wasm/host/instance/engine-module.js";
 import { stem } from "../../../../../engine-wasm/host/stemmer.js";

@@ -1,5 +1,5 @@
-// Facets over several shards: for any split and whatever the shards omit, the first values and their counts
-// are those of a single list.
+// Facets over several shards: for any split, and whatever the shards omit, the first values and their counts
+// equal those of a single list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
 const list = (counts: readonly FacetCount[] | null): string[] | null =>
   counts?.map(({ value, count }) => `${value}${count}`) ?? null;
 
-/** The counts of a shard, most frequent first, cut off after `kept` values. */
+/** A shard's counts, most frequent first, cut off after `kept` values. */
 function shareOf(counts: FacetCount[], kept: number): FacetShare {
   const sorted = [...counts].sort((a, b) => b.count - a.count);
   return { counts: sorted.slice(0, kept), bound: sorted[kept]?.count ?? 0 };
@@ -59,7 +59,7 @@ describe("mergeFacet", () => {
 
   it("does not decide when a value that was kept back could be among the first, or tie with the last", () => {
     const of = (count: number): FacetCount => ({ value: "a", count });
-    // Both list a; any other value has at most 3 + 4.
+    // Both shards list a; any other value has at most 3 + 4.
     expect(
       list(
         mergeFacet(
@@ -80,7 +80,7 @@ describe("mergeFacet", () => {
         1,
       ),
     ).toBeNull();
-    // Only the first lists b, which has 3 to 5; a has 5 or 6.
+    // Only the first shard lists b, so its count is 3 to 5; the count of a is 5 or 6.
     const first = { counts: [of(4), { value: "b", count: 3 }], bound: 0 };
     expect(mergeFacet([first, { counts: [of(1)], bound: 2 }], 1)).toBeNull();
     expect(list(mergeFacet([first, { counts: [of(2)], bound: 2 }], 1))).toEqual(["a6"]);

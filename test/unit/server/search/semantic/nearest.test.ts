@@ -21,7 +21,7 @@ interface Told {
 const bySimilarity = (a: Told, b: Told): number => a.distance - b.distance || b.seq - a.seq;
 const bySeq = (a: { seq: number }, b: { seq: number }): number => a.seq - b.seq;
 
-/** A shard's answer with these documents. */
+/** Returns a shard's result with the documents in `told`. */
 function resultOf(told: readonly Told[]): NearestResult {
   const ordered = [...told].sort(bySimilarity);
   return {
@@ -72,7 +72,7 @@ describe("the likeliest documents", () => {
 describe("the nearest documents", () => {
   interface Kept {
     readonly shard: number;
-    /** Null: no vector. */
+    /** Null if the document has no vector. */
     readonly quarters: number | null;
     readonly isOther: boolean;
     readonly isLikely: boolean;
@@ -140,7 +140,7 @@ describe("the nearest documents", () => {
     );
   });
 
-  /** If estimates are equal, the newest are compared. */
+  /** If estimates are equal, the newest documents are compared. */
   function expectedLikely<T extends { readonly seq: number }>(likely: readonly T[], count: number): T[] {
     return [...likely].sort((a, b) => b.seq - a.seq).slice(0, count);
   }

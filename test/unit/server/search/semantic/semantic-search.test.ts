@@ -31,7 +31,10 @@ const resultOf = (found: number, ...seqs: number[]) => ({
   pinsApplied: false,
 });
 
-/** The searches and their modes, with or without `vector`, if no document has all words. */
+/**
+ * Returns the searches and their modes, with or without `vector`, for a query that no document matches
+ * completely.
+ */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.view, DEFAULT_LIMITS);
   const scale = { shards: 1, documents: 1_000, documentsMax: 1_000 };

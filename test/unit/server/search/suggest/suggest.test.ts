@@ -1,5 +1,4 @@
-// Parts of suggestions: valid requests, the values of a document that are offered, and how the list is
-// filled.
+// Parts of suggestions: valid requests, which values of a document are suggested, and how the list is filled.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";

@@ -1,4 +1,4 @@
-// The cache of index facts: for one generation, fetched once, within a number of values.
+// The cache of index facts: valid for one generation, fetched once, limited in number of values.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
@@ -44,7 +44,7 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
       }),
     );
   };
-  /** For an index of ten documents unless the rest says otherwise. */
+  /** A question about an index of ten documents, unless `rest` says otherwise. */
   const of = (shop: IndexRecord, snapshot: Standing, rest: Partial<Question> = {}) =>
     memory.of({
       record: shop,

@@ -9,7 +9,7 @@ import { factsOf } from "./shop.js";
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const FACTS = factsOf();
 
-/** The result of the named interpretations: filter, sort, text, and unwanted words after a minus. */
+/** Returns what was interpreted: filter, sort, remaining text, and unwanted words after a minus. */
 function named(text: string): string {
   const read = readText(text, FACTS, TOKENS_MAX);
   if (read === null || read.named.length === 0) return "-";
@@ -20,7 +20,7 @@ function named(text: string): string {
   return [...(filterBy === null ? [] : [filterBy]), ...order, left].join(" | ");
 }
 
-/** Values in a text without their field's name. */
+/** Returns the values that were recognised in a text without their field's name. */
 function values(text: string): string[] {
   return readText(text, FACTS, TOKENS_MAX)?.values.flatMap(({ filter }) => filter ?? []) ?? [];
 }

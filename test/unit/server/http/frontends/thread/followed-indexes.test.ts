@@ -25,7 +25,7 @@ function openIndex(standing: IndexStanding): void {
   standing.isOpen = true;
 }
 
-/** A front-end that knows the indexes 1 (live) and 2 (fresh), and its requests to the owner. */
+/** A front-end with the indexes 1 (live) and 2 (fresh), and its requests to the owner. */
 function frontEnd(open = openIndex) {
   const standings = new Map([1, 2, 3].map((uid) => [uid, IndexStanding.make(2, uid)]));
   const asked: string[] = [];
@@ -65,7 +65,10 @@ function frontEnd(open = openIndex) {
   return { indexes, apply, asked, standing: (uid: number) => standings.get(uid)! };
 }
 
-/** The use that the owner started for the front-end ends one event loop iteration after the reply. */
+/**
+ * Waits one event loop iteration. The use that the owner started for the front-end ends that long after the
+ * reply.
+ */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("the owner is asked once where an index stands, and whenever it is not open", async () => {
