@@ -1,5 +1,5 @@
-// Ends a hanging test process and reports where it hangs. Vitest's time limits are timers of the test thread,
-// so they never fire while that thread is stuck in a loop, and the import of a test file has no limit.
+// Ends a hanging test process and reports where it hangs. Vitest's time limits are timers on the test thread,
+// so they never fire while that thread is stuck in a loop, and importing a test file has no limit at all.
 import { Worker } from "node:worker_threads";
 import { beforeEach, expect } from "vitest";
 import { effort } from "./effort.js";
@@ -10,8 +10,8 @@ const STACK_MS = 5_000;
 const FRAMES = 12;
 
 /**
- * Receives a message at each beginning of a file or test. If none arrives for too long, it prints the last
- * one and the stack, and ends the process.
+ * Receives a message whenever a file or test begins. If none arrives for too long, prints the last message
+ * and the stack, and ends the process.
  */
 const GUARD = `
   const { writeSync } = require("node:fs");
@@ -48,7 +48,7 @@ const GUARD = `
 
 const guarded = globalThis as { hangGuard?: Worker };
 
-/** One guard for all files of a process. */
+/** Starts one guard for all files of a process. */
 function guard(): Worker {
   if (guarded.hangGuard === undefined) {
     const workerData = { silenceMs: SILENCE_MS, stackMs: STACK_MS, frames: FRAMES };

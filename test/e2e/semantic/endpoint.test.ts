@@ -1,12 +1,12 @@
-// Vectors from an endpoint: documents wait for it as long as necessary and across restarts, while word search
-// works; queries wait only briefly.
+// Vectors from an endpoint: documents wait for their vectors as long as necessary, even across restarts,
+// while keyword search works; queries wait only briefly.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddingServer, hashedVector, startEmbeddingServer } from "../world/embedding-server.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, found, idsOf, makeShop, ready } from "./near.js";
 
 const MEANINGS = [["shoe", "sneaker", "trainers"]];
-/** Without feedback from word matches: cosines are those of the endpoint. */
+/** No feedback from word matches, so cosines are exactly those of the endpoint's vectors. */
 const SNEAKERS = { q: "sneaker", search_mode: "hybrid" };
 const SHOP = [
   { id: "1", title: "red shoe", brand: "acme", price: 10 },
@@ -31,7 +31,10 @@ const settings = (model: string) => ({ embedder: { source: "endpoint", url: endp
 const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
 
-/** Waits until the endpoint is called again after its faults, which may take some seconds. */
+/**
+ * Waits until the index answers in `mode`: after a fault, it may take some seconds until the endpoint is
+ * called again.
+ */
 const untilMode = (index: string, mode: string) =>
   eventually(
     async () => (await server.query(index, SNEAKERS)).json.search_mode === mode,

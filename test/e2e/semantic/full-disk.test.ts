@@ -1,5 +1,5 @@
-// The disk fills up while an endpoint computes vectors: documents wait for theirs and are found by their
-// words, the state reports the failure, and all get their vectors once there is room. The full disk is a
+// The disk fills up while an endpoint computes vectors: documents wait for their vectors and are found by
+// their words, the state reports the failure, and all get their vectors once there is space. The disk is a
 // small tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-// A write that failed for lack of space is retried after half a minute.
+// Long run only: a write that failed for lack of space is not retried for half a minute.
 test.runIf(effort(false, true))("a disk that is full while vectors are stored", async (context) => {
   mkdirSync(disk);
   try {

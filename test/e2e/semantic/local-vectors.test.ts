@@ -1,5 +1,5 @@
 // Vector queries on small indexes, which the HTTP thread answers from the shards' memory: without involving
-// the shards and with the same bytes, also while documents and models change.
+// the shards and with identical bytes, even while documents and models change.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { BlockedShards } from "../world/blocked-shards.js";
@@ -33,13 +33,14 @@ const QUERIES = [
   { q: "strap amp n200", explain: true },
 ];
 
-/** Members that differ between answers. */
+/** Members that differ between any two answers, with fixed values. */
 const OWN = { query_id: "", search_time_ms: 0 };
 
 async function answersOf(server: TestServer, vector: readonly number[] | null): Promise<string[]> {
   const answers: string[] = [];
   for (const query of QUERIES) {
-    // Frequent queries would become suggestions, sooner on the server that is queried more often.
+    // No analytics, because frequent queries would become suggestions, sooner on the server that receives
+    // more queries.
     const body = { ...query, analytics: false };
     const reply = await server.query("shop", vector === null ? body : { ...body, vector });
     expectStatus(reply, 200);
@@ -51,7 +52,7 @@ async function answersOf(server: TestServer, vector: readonly number[] | null): 
   return answers;
 }
 
-/** Repeats queries until the answers need no shard, and returns the answers. */
+/** Repeats the queries until they are answered without any shard, and returns the answers. */
 async function locally(
   server: TestServer,
   vector: readonly number[] | null,
@@ -82,13 +83,13 @@ describe.each([1, 3])("with %i shards", (shards) => {
       await everywhere((server) => makeShop(server, "shop", { embedder: { source: "documents" } }, all));
       await everywhere((server) => ready(server, "shop", "documents", DOCUMENTS));
       await expectEqual(null, ["semantic", "hybrid"]);
-      // Changed documents, fewer, and more: the old ones' vectors are cached already.
+      // Changed documents, then fewer, then more: the vectors of the old ones are cached already.
       const changed = [3, 8, 50, 101].map((i) => ({ ...documentOf(i + 1), id: `${i}` }));
       await everywhere((server) => server.post("/v1/indexes/shop/documents/batch", { documents: changed }));
       await everywhere((server) => server.delete("/v1/indexes/shop/documents/11"));
       await everywhere((server) => ready(server, "shop", "documents", DOCUMENTS - 1));
       await expectEqual(null, ["semantic", "hybrid"]);
-      // Other vectors for the same documents, or none.
+      // Gives the same documents different vectors, or none.
       const source = (embedder: object) => (server: TestServer) =>
         server.patch("/v1/indexes/shop/settings", { embedder });
       await everywhere(source({ source: "pushed" }));

@@ -1,5 +1,5 @@
-// Search modes over pushed vectors: which mode answers, what is found besides word matches, and that filters,
-// facets, sorting, paging and rules apply to it too.
+// Search modes with pushed vectors: which mode answers, what is found in addition to word matches, and that
+// filters, facets, sorting, paging and rules apply to it too.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -188,8 +188,8 @@ describe("what is found", () => {
     const reply = await ask({ q: "shoe", search_mode: "semantic", explain: true }, "few");
     expect(idsOf(reply)[0]).toBe("1");
     const [hit] = reply.json.hits as unknown as { explanation: { similarity: number } }[];
-    // The query becomes (0.987, 0.160), the direction of (1, 0) + that of (1, 0) + (0.8, 0.6); with only one
-    // of the shoes it would be another vector.
+    // The query vector becomes (0.987, 0.160), the direction of (1, 0) plus the direction of (1, 0) + (0.8,
+    // 0.6). With only one of the shoes it would be different.
     expect(hit!.explanation.similarity).toBeCloseTo(0.987, 2);
   });
 });

@@ -1,11 +1,11 @@
-// A small shop with transparent vectors: each document's direction is a mixture of a few axes, so cosines
-// follow from the shares. Also the waits and checks of semantic tests.
+// A small shop with transparent vectors: each document's vector is a mixture of a few axes, so cosines can be
+// calculated by hand from the shares. Also the waits and checks of semantic tests.
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 
 const NUMBERS = 512;
 
-/** The direction with these shares along the first axes. */
+/** Returns a vector with these shares along the first axes. */
 export function toward(...shares: number[]): number[] {
   return Array.from({ length: NUMBERS }, (_, i) => shares[i] ?? 0);
 }
@@ -18,7 +18,7 @@ export const SCHEMA = {
   ],
 };
 
-/** Cosines with `toward(1)`: 1, 0.8, 0.9, 0 and none. */
+/** The cosines with `toward(1)` are 1, 0.8, 0.9, 0, and none for the last document. */
 export const SHOP = [
   { id: "1", title: "red shoe", brand: "acme", price: 10, embedding: toward(1) },
   { id: "2", title: "blue shoe", brand: "acme", price: 20, embedding: toward(0.8, 0.6) },
@@ -73,7 +73,7 @@ export function idsOf(reply: Reply): string[] {
   return reply.json.hits.map(({ document }) => document.id);
 }
 
-/** Ids with their match types: `1:hybrid`. */
+/** The ids of the hits, each with its match type: `1:hybrid`. */
 export function found(reply: Reply): string {
   expectStatus(reply, 200);
   return reply.json.hits.map(({ document, match_type }) => `${document.id}:${match_type}`).join(" ");

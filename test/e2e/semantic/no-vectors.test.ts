@@ -1,5 +1,5 @@
-// Documents that all end up without a vector: the state says done, and the coverage is zero. Queries are
-// answered by keyword.
+// Indexes where no document gets a vector: the state says done and the coverage is zero. Queries are answered
+// by keyword.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, idsOf, makeShop, ready, toward } from "./near.js";
@@ -15,7 +15,7 @@ const titled = (titles: string[]) =>
 
 const LEARNED = { embedder: { source: "documents", fields: ["title"] } };
 
-/** By index: documents with words that a model cannot use. */
+/** For each index, documents whose words a model cannot use. */
 const BARREN = {
   equal: titled(new Array(40).fill("red shoe")),
   empty: titled(new Array(10).fill("")),

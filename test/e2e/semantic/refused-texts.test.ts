@@ -1,5 +1,5 @@
-// An endpoint that rejects the text of some document: the others get their vectors, the log reports how many
-// have none, and a rejected text is not sent again until it changes. An endpoint that rejects everything
+// An endpoint that rejects the text of a document: the other documents get their vectors, the log reports how
+// many have none, and a rejected text is not sent again until it changes. An endpoint that rejects everything
 // counts as failed, and nothing is lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
@@ -32,7 +32,7 @@ afterAll(async () => {
 const settings = (model: string) => ({ embedder: { source: "endpoint", url: endpoint.url(), model } });
 const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
-/** Gives this answer to requests with such a text. */
+/** Gives `answer` to a request if any of its texts matches `what`, otherwise a proper answer. */
 const to = (what: RegExp, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
   texts.some((text) => what.test(text)) ? answer : null;
 const warnings = (index: string) =>

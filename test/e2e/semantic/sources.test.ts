@@ -1,5 +1,5 @@
-// The source of vectors changes while people search, and the server is killed while vectors are computed:
-// searches continue, and in the end every document has a vector from the current source.
+// The source of vectors changes while people search, and the server is killed while vectors are computed.
+// Searches continue, and in the end every document has a vector from the current source.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
@@ -12,7 +12,7 @@ const THEMES = [
   ["loud", "guitar", "string", "amp", "chord", "strap"],
 ];
 
-/** Of three kinds, each with the vector of its kind. */
+/** Documents of three kinds; those of one kind share a vector. */
 const documents = Array.from({ length: 240 }, (_, i) => {
   const theme = THEMES[i % 3]!;
   const words = [0, 1, 3].map((step) => theme[(Math.floor(i / 3) + step) % theme.length]);
@@ -93,7 +93,7 @@ describe("the source of vectors", () => {
       await patch("changed", { source: "pushed" });
       const reply = await server.query("changed", near);
       expect(reply.json.search_mode).toBe("semantic");
-      // Some of the model's vectors are that close to any direction. The pushed ones may not have arrived
+      // Some of the model's vectors are this close to any direction. The pushed vectors may not have arrived
       // yet.
       expect(idsOf(reply).filter((id) => Number(id) % 3 !== 1)).toEqual([]);
       await patch("changed", { source: "documents" });
@@ -163,7 +163,10 @@ describe("after kill -9", () => {
     expect(idsOf(reply).map((id) => Number(id) % 3)).toEqual(new Array(10).fill(2));
   });
 
-  /** Waits for this state or a later one, because training may finish between two polls. */
+  /**
+   * Waits until `state` or a later state is reached, because training may finish between two polls. Returns
+   * the state seen.
+   */
   async function firstState(name: string, state: string): Promise<string> {
     const order = ["none", "waiting", "training", "embedding", "ready"];
     let seen = "";

@@ -1,5 +1,5 @@
-// Runs during other events: the server stops and starts, other runs are queued, the index is swapped or
-// deleted, the source is changed or deleted.
+// Data source runs while other things happen: the server stops and starts, other runs are queued, the index
+// is swapped or deleted, the source is changed or deleted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type FeedAnswer, type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -19,7 +19,7 @@ import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ONE_AT_A_TIME = { feeds: { ...FROM_LOOPBACK.feeds, concurrency: 1 } };
-/** More items than are written at once. */
+/** More items than one write contains. */
 const MANY = 5_000;
 
 let feeds: FeedServer;
@@ -36,7 +36,7 @@ const lines = (count: number, title: string): Buffer =>
 
 const one = (id: string, title: string): string => JSON.stringify([{ id, title }]);
 
-/** Held feeds are released at the end of the test, whatever its result. */
+/** Releases held feeds. Called at the end of each test, whether it passed or failed. */
 const held: (() => void)[] = [];
 afterEach(() => {
   for (const goOn of held.splice(0)) goOn();
@@ -69,7 +69,7 @@ const hasBegun = (server: TestServer, source: Source, id: number): Promise<void>
 const hasWritten = (server: TestServer, source: Source, id: number): Promise<void> =>
   eventually(async () => (await runOf(server, source, id)).documents_imported > 0, `run ${id} has written`);
 
-/** Paths requested since then. */
+/** Paths of the requests after the first `count`. */
 const askedSince = (count: number): string[] => feeds.requests.slice(count).map(({ path }) => path);
 
 const statusOf = ({ status, trigger, error_code }: Run) => [status, trigger, error_code];
@@ -285,7 +285,7 @@ describe("while a run writes", () => {
     });
     await eventually(
       async () => (await server.query("copied", { q: "c+" })).json.found === MANY + 1,
-      "all are indexed with the symbol", // documents written before the background copy
+      "all are indexed with the symbol", // even documents written before the background copy
     );
     expect((await server.get("/v1/indexes/settings/data-sources")).json.data).toEqual([]);
   });

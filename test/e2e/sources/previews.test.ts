@@ -29,7 +29,7 @@ test("an integer beyond 2^53 is shown, too", async () => {
   expect(Object.keys(await documentsOf(server, "probe"))).toEqual(["1"]);
 });
 
-/** Twenty items that a reader knows to be complete, and the start of another. */
+/** Twenty items that a reader can recognise as complete, and the start of another. */
 const BEGINNINGS = {
   csv: `id,title\n${twenty((id) => `${id},chair\n`)}21,ch`,
   json: `[${twenty((id) => `{"id":"${id}","title":"chair"},`)}{"id":"21`,
@@ -42,7 +42,7 @@ function twenty(item: (id: number) => string): string {
   return Array.from({ length: 20 }, (_, i) => item(i + 1)).join("");
 }
 
-/** Sends an item every few milliseconds, endlessly. */
+/** Sends an item every few milliseconds, without end. */
 async function* trickle() {
   yield Buffer.from("id,title\n");
   for (let id = 1; ; id++) {
@@ -51,7 +51,7 @@ async function* trickle() {
   }
 }
 
-/** Sends these bytes, then stays silent without closing. */
+/** Sends `bytes`, then nothing more, and keeps the connection open. */
 function stalling(bytes: Uint8Array) {
   return async function* () {
     yield bytes;

@@ -1,5 +1,5 @@
-// Feeds written by others, through a whole server: previewed, imported into an index with the suggested
-// schema, searched.
+// Real third-party feeds in a complete server: previewed, imported into an index with the suggested schema,
+// and searched.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ function typeOf(name: string): string {
   return name.endsWith(".xml") ? "application/xml" : "application/octet-stream";
 }
 
-/** By file: imported items, items that fail, and the expected contents of some documents. */
+/** For each file, the number of imported and of failed items, and the expected contents of some documents. */
 const SAYS: Record<string, { imported: number; failed: number; documents: Record<string, object> }> = {
   "google-merchant-rss_feed.xml": {
     imported: 6,

@@ -1,6 +1,6 @@
-// Every fault point of a data source run: the process is killed there, or the step fails, or the server is
-// told to stop. Afterwards no document is lost or invented, no run remains in the running state, and the next
-// run ends with the feed's contents.
+// Every fault point of a data source run: the process is killed there, the step fails, or the server is told
+// to stop. Afterwards no document is lost or invented, no run is still shown as running, and the next run
+// leaves the index with the feed's contents.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import { effort } from "../../effort.js";
@@ -11,7 +11,7 @@ import { documentsOf, ended, FROM_LOOPBACK, makeSource, runsOf, type Source, syn
 import { eventually } from "../world/harness.js";
 
 const POINTS = SERVER_FAULT_POINTS.filter((point): point is RunPoint => point.startsWith("run."));
-/** At all other points nothing can fail; only a kill can interrupt. */
+/** Points where a step can fail. At all others only a kill can interrupt. */
 const FAILING: readonly RunPoint[] = [
   "run.after-begin",
   "run.before-batch",
@@ -80,7 +80,10 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     expect(code, text).toBe(0);
   });
 
-  /** Queued runs continue and the one that was running is interrupted, so none keeps its state. */
+  /**
+   * Waits until no run is queued or running: queued runs continue, and the interrupted one is marked as
+   * failed.
+   */
   async function settled(source: Source): Promise<void> {
     await eventually(async () => {
       const runs = await runsOf(world.server!, source);
@@ -90,7 +93,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     for (const run of interrupted) expect(run.error_code).toBe("SK-DS-503");
   }
 
-  /** Documents in the feed are old or new; those no longer in it may be gone. */
+  /** Documents in the feed must be old or new; documents no longer in it may have been deleted. */
   function expectBetween(found: Documents): void {
     const [old, fresh] = [byId(OLD), byId(NEW)];
     for (const [id, document] of Object.entries(found)) expect([old[id], fresh[id]]).toContainEqual(document);

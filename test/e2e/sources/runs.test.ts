@@ -1,5 +1,5 @@
-// Runs of data sources over HTTP: what they write, count and delete, and how they fail, end early and follow
-// each other.
+// Runs of data sources over HTTP: what they write, count and delete, how they fail or end early, and in which
+// order they run.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => feeds.close());
 
-/** Fills a read block, because feeds are read in blocks. */
+/** Fills a whole read block, because feeds are read in blocks. */
 const PADDING = " ".repeat(200_000);
 
 interface Item {

@@ -1,5 +1,5 @@
-// Runs started by the schedules of data sources, with a clock that the test sets: on time, after downtime,
-// after the clock was wrong, and those that are skipped.
+// Scheduled runs of data sources, with a clock that the test sets: runs on time, after downtime and after the
+// clock was wrong, and skipped runs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -39,7 +39,7 @@ async function shop(server: TestServer, index: string, body: object = {}): Promi
   });
 }
 
-/** The clock of a describe block, created before its server and removed after it. */
+/** Creates the clock of a describe block, before its server starts, and removes it at the end. */
 function clockAt(time: string): ServerClock {
   const clock = new ServerClock();
   beforeAll(() => clock.set(time));
@@ -52,7 +52,10 @@ const shown = async (server: TestServer, { path }: Source) => (await server.get(
 const nextRunAt = async (server: TestServer, source: Source) =>
   (await shown(server, source)).next_run_at as string;
 
-/** Trigger and outcome of each run, newest first, once this number of runs exists and none is running. */
+/**
+ * Waits until `count` runs exist and none is running. Returns the trigger and outcome of each run, newest
+ * first.
+ */
 async function over(server: TestServer, source: Source, count: number): Promise<string[]> {
   let runs: Run[] = [];
   await eventually(async () => {
@@ -62,8 +65,8 @@ async function over(server: TestServer, source: Source, count: number): Promise<
   return runs.map(({ trigger, status }) => `${trigger} ${status}`);
 }
 
-// Concurrent with the next describe block, which has its own server and clock: both wait for schedules, which
-// are checked every second.
+// Runs concurrently with the next describe block, which has its own server and clock. Both wait for
+// schedules, which are checked every second.
 describe.concurrent("a schedule", () => {
   const clock = clockAt("2026-03-10T07:30:00Z");
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK, env: clock.env, quiet: true });
@@ -88,7 +91,7 @@ describe.concurrent("a schedule", () => {
     const manual = await shop(server, "manual", { schedule: "manual" });
     const suspended = await shop(server, "suspended", { basic_auth });
     feeds.route("/suspended", { ...FEED, basicAuth: { username: "shop", password: "right" } });
-    // It is in the last index, so it is checked last.
+    // The last index, so its schedule is checked last.
     const working = await shop(server, "working");
 
     clock.set("2026-03-10T08:59:59Z");
@@ -158,7 +161,7 @@ describe.concurrent("a schedule", () => {
       const found = [...text.matchAll(/^skein_data_source_overdue\{index="(.*?)".*\} 1$/gm)];
       return found.map(([, index]) => index).filter((index) => index !== "working");
     };
-    // /metrics may be a second old.
+    // Polls, because /metrics may be a second old.
     const becomesOverdue = (...indexes: string[]): Promise<void> =>
       eventually(async () => String(await overdue()) === String(indexes), `overdue: ${indexes}`);
     for (const [i, hour] of ["15", "16"].entries()) {
@@ -228,7 +231,7 @@ describe.concurrent("while the server is down", () => {
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     await restartedAt("2026-06-01T09:20:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T11:00:00.000Z");
-    // It is in a later index, so it is checked after the other.
+    // This source belongs to a later index, so it is checked after the other one.
     const witness = await shop(server, "back-witness");
     clock.set("2026-06-01T10:00:00Z");
     expect(await over(server, witness, 1)).toEqual(["schedule completed"]);

@@ -1,4 +1,4 @@
-// A clock for servers that the test can set, even while they run. It continues from the time that was set.
+// A clock for servers that the test can set even while they run. It continues from the time set.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,12 +11,15 @@ export class ServerClock {
   readonly #place = join(tmpdir(), `skein-test-clock-${randomUUID()}`);
   readonly #file = join(this.#place, "shift-ms");
 
-  /** Environment of the servers that use the clock. */
+  /** Environment variables for servers that use the clock. */
   get env(): Record<string, string> {
     return { NODE_OPTIONS: `--import ${MODULE}`, SKEIN_TEST_CLOCK: this.#file };
   }
 
-  /** Must be called before the first server starts. A server reads either the old or the new time. */
+  /**
+   * Must be called once before the first server starts. A server that reads the clock during a call gets
+   * either the old or the new time.
+   */
   set(time: string): void {
     mkdirSync(this.#place, { recursive: true });
     const written = join(this.#place, "written");

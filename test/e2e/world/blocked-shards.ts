@@ -1,5 +1,5 @@
-// Blocks shards while a test does something: a request to such a shard waits as long as the test wants.
-// faults/shard-blocker.mjs, which the server loads first, stops the thread.
+// Blocks shards during part of a test: a request to a blocked shard waits as long as the test wants.
+// faults/shard-blocker.mjs, which is preloaded into the server, blocks the thread.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { eventually, type StartOptions } from "./harness.js";
 export class BlockedShards {
   readonly #folder = mkdtempSync(join(tmpdir(), "skein-block-"));
 
-  /** Environment to start the server with. */
+  /** Environment variables for the server. */
   get env(): NonNullable<StartOptions["env"]> {
     return {
       NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,

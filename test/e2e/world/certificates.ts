@@ -1,5 +1,5 @@
-// Certificates of HTTPS servers in tests. They are self-signed, so only clients that are given them trust
-// them, and their keys are not secret.
+// Certificates of HTTPS servers in tests. They are self-signed, so clients trust them only if given them, and
+// their keys are not secret.
 
 /** Key of both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----
@@ -63,7 +63,7 @@ z6V+bNrdxJGil4Apc4iLIFuYHBm7AEI4xUMMI3MQXVyxnTs41GBjdNIb
 `,
 };
 
-/** The same with another key and the name `second`. */
+/** Like `FIRST_PAIR`, with another key and the name `second`. */
 export const SECOND_PAIR: TestPair = {
   name: "second",
   certificate: `-----BEGIN CERTIFICATE-----

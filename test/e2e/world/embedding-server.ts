@@ -1,34 +1,34 @@
-// An OpenAI-compatible embeddings server on loopback with every fault that such a server can have. Its
-// vectors hash words and pieces of words, so texts that share some are similar, and the same text always has
-// the same vector. Knows nothing of its callers.
+// An OpenAI-compatible embeddings server on loopback that can simulate every fault of such a server. Its
+// vectors hash words and pieces of words, so texts that share pieces are similar, and equal texts have equal
+// vectors. Independent of its callers.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
 const NUMBERS = 512;
-/** Number of dimensions that one piece of a word changes. */
+/** Number of dimensions that one piece of a word affects. */
 const TOUCHED = 8;
 
-/** The answer to one request, if not a proper one. */
+/** The answer to one request, where it differs from a proper one. */
 export interface EmbeddingAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The literal body. */
+  /** The body, sent as it is. */
   readonly body?: string;
   /** Replaces the proper items under `data`. */
   readonly items?: (items: readonly EmbeddingItem[]) => unknown;
-  /** Waits for this promise before it answers. */
+  /** The answer is delayed until this promise settles. */
   readonly after?: Promise<unknown>;
-  /** Stops sending: before the answer, or in the middle of its body. */
+  /** The server stops sending before the answer or in the middle of its body. */
   readonly silent?: "before" | "within";
-  /** Sends spaces endlessly instead of a body. */
+  /** Sends spaces without end instead of a body. */
   readonly endless?: boolean;
   /** Closes the connection without an answer. */
   readonly reset?: boolean;
 }
 
-/** Null for a proper answer. */
+/** Chooses the answer to a request by its texts; null for a proper answer. */
 type AnswerToTexts = (texts: readonly string[]) => EmbeddingAnswer | null;
 
 export interface EmbeddingItem {
@@ -41,7 +41,7 @@ interface EmbeddingRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingMessage["headers"];
-  /** Number of the connection it arrived on: 1, 2 ... */
+  /** Number of the connection that the request arrived on: 1, 2 ... */
   readonly connection: number;
   readonly body: {
     readonly model: string;
@@ -55,28 +55,28 @@ export interface EmbeddingServer {
   readonly port: number;
   /** The address to configure in a client, such as `http://127.0.0.1:PORT/v1`. */
   url(host?: string): string;
-  /** Answers to the next requests, one each; all later ones get proper answers. */
+  /** Sets the answers to the next requests, one each; later requests get proper answers. */
   script(...answers: EmbeddingAnswer[]): void;
   /**
-   * The answer to every unscripted request from now on, which may depend on its texts; null for a proper
-   * answer.
+   * Sets the answer to every unscripted request from now on, which may depend on its texts; null for proper
+   * answers.
    */
   always(answer: EmbeddingAnswer | AnswerToTexts | null): void;
   readonly requests: EmbeddingRequest[];
-  /** All texts in requests so far. */
+  /** The texts of all requests so far. */
   texts(): string[];
   /** Maximum number of concurrent requests so far. */
   readonly atOnceMax: number;
   openConnections(): number;
-  /** Closes connections without a request. */
+  /** Closes connections that have no request in progress. */
   closeIdle(): void;
   close(): Promise<void>;
 }
 
 export interface EmbeddingServerOptions {
-  /** Any other key gets 401. */
+  /** The accepted key; requests with any other key get 401. */
   readonly apiKey?: string;
-  /** Groups of synonyms: each word has the vector of its group's first word. */
+  /** Groups of synonyms: every word has the vector of the first word in its group. */
   readonly meanings?: readonly (readonly string[])[];
   /** Serves HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -162,13 +162,13 @@ async function give(
   response.end(body);
 }
 
-/** Sends some spaces every millisecond, until the other side gives up. */
+/** Sends some spaces every millisecond until the client gives up. */
 function endless(response: ServerResponse): void {
   const timer = setInterval(() => response.write(" "), 1);
   response.once("close", () => clearInterval(timer));
 }
 
-/** Of length 1, or zeros for a text without words. */
+/** A vector of length 1, or all zeros for a text without words. */
 export function hashedVector(text: string, meanings: readonly (readonly string[])[] = []): Float64Array {
   const vector = new Float64Array(NUMBERS);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {

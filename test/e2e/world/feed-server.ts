@@ -1,5 +1,5 @@
-// A feed server on loopback that can show every fault of such a server. Each path has a script of answers for
-// the first request, the second, and so on; the last answer repeats. Knows nothing of the code that fetches
+// A feed server on loopback that can simulate every fault of such a server. Each path has a script of answers
+// for the first request, the second, and so on; the last answer repeats. Independent of the code that fetches
 // from it.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
@@ -11,21 +11,24 @@ import { gzipSync } from "node:zlib";
 export interface FeedAnswer {
   /** Default: 200. */
   readonly status?: number;
-  /** In lower case. An `etag` or `last-modified` is honoured: a conditional request that matches gets 304. */
+  /**
+   * Names in lower case. An `etag` or `last-modified` is honoured: a conditional request that matches gets
+   * 304.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent with their length, everything else in chunks. */
+  /** A string or byte array is sent with its length, anything else in chunks. */
   readonly body?: string | Uint8Array | (() => Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
-  /** Compresses the body and declares it in a header. */
+  /** Compresses the body and sets Content-Encoding. */
   readonly gzip?: boolean;
   /** Answers with 401 to a request without these credentials. */
   readonly basicAuth?: { readonly username: string; readonly password: string };
   /** Honours Range and If-Range. */
   readonly ranges?: boolean;
-  /** Closes the connection after this number of body bytes; "head": before the head is sent. */
+  /** Closes the connection after this number of body bytes, or before the head if "head". */
   readonly cutAfter?: number | "head";
-  /** Stops sending after this number of body bytes; "head": before the head is sent. */
+  /** Stops sending after this number of body bytes, or before the head if "head". */
   readonly stallAfter?: number | "head";
-  /** The literal bytes of the whole response; then the connection is closed. */
+  /** The bytes of the whole response, sent as they are before the connection is closed. */
   readonly raw?: string | Uint8Array;
 }
 
@@ -36,11 +39,11 @@ export interface FeedRequest {
 
 export interface FeedServer {
   readonly port: number;
-  /** `http://127.0.0.1:PORT` and the path, or with another host name if one is given. */
+  /** `http://127.0.0.1:PORT` plus the path; `host` replaces 127.0.0.1. */
   url(path: string, host?: string): string;
-  /** Sets the script of a path and starts it from the beginning. */
+  /** Sets the script of a path; its next request gets the first answer. */
   route(path: string, ...script: FeedAnswer[]): void;
-  /** Every request since the start, including paths without a script (404). */
+  /** All requests since the start, including those for paths without a script (404). */
   readonly requests: FeedRequest[];
   /** Number of open connections. */
   openConnections(): number;
@@ -119,7 +122,8 @@ async function give(answer: FeedAnswer, asked: IncomingHttpHeaders, response: Se
   if (stop === undefined) return void response.end(body);
   response.flushHeaders();
   await new Promise((written) => response.write(body.subarray(0, stop), written));
-  // A reset may overtake bytes in transit, so the connection is closed normally: the reader gets all of them.
+  // A reset may overtake bytes in transit, so the connection is closed normally and the reader gets all of
+  // them.
   if (answer.cutAfter !== undefined) socket.end();
 }
 
@@ -137,7 +141,10 @@ function isUnchanged(headers: Readonly<Record<string, string>>, asked: IncomingH
     : etag === headers.etag;
 }
 
-/** The first byte requested; 0 if all are, or if the range refers to another version of the body. */
+/**
+ * Offset of the first byte requested; 0 if the whole body is requested or the range refers to another version
+ * of it.
+ */
 function rangeStart(headers: Readonly<Record<string, string>>, asked: IncomingHttpHeaders): number {
   const start = /^bytes=(\d+)-$/.exec(asked.range ?? "")?.[1];
   const validator = asked["if-range"];

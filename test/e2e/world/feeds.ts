@@ -1,4 +1,4 @@
-// Operations on data sources for tests: create one, read its feed, wait for a run.
+// Data source operations for tests: create a source, read its feed, wait for a run.
 import { eventually, expectStatus, type TestServer } from "./harness.js";
 
 export interface Run {
@@ -22,7 +22,7 @@ export interface Run {
 export const FROM_LOOPBACK = { feeds: { allow_hosts: ["127.0.0.1"] } };
 
 export interface Source {
-  /** `/v1/indexes/shop/data-sources/7` */
+  /** For example `/v1/indexes/shop/data-sources/7`. */
   readonly path: string;
   readonly id: number;
 }
@@ -50,7 +50,7 @@ export async function runsOf(server: TestServer, { path }: Source): Promise<Run[
   return (await server.get(`${path}/runs`)).json.data as unknown as Run[];
 }
 
-/** The run, once it has ended. */
+/** Waits until the run has ended and returns it. */
 export async function ended(server: TestServer, source: Source, id: number): Promise<Run> {
   let run = await runOf(server, source, id);
   await eventually(async () => {

@@ -1,5 +1,6 @@
 // Starts the built server as a real process, talks HTTP to it and checks every JSON exchange against the
-// server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its internals.
+// server's own /openapi.json. Shared by all tests that need a running server; independent of the server's
+// internals.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
@@ -19,8 +20,8 @@ export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /**
- * Maximum idle time of a connection that is reused: after longer pauses the server may be closing it,
- * unnoticed by a busy test.
+ * Maximum time a connection may be idle and still be reused. After a longer pause the server may be closing
+ * it without a busy test having noticed.
  */
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
@@ -28,15 +29,15 @@ export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 /** Default number of front-ends. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
 /**
- * By default, indexes with at most this number of documents live in one shard; with 0, all shards take part
- * in all tests.
+ * Indexes with at most this number of documents live in one shard. With 0, every shard takes part in every
+ * test.
  */
 export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
 export interface StartOptions {
   shards?: number;
   frontEnds?: number;
-  /** Kept by `stop`, removed by `close`. Default: a new temporary directory. */
+  /** Kept by `stop`, deleted by `close`. Default: a new temporary directory. */
   dataDir?: string;
   /** The HTTP transport. Default: the best that loads here. */
   http?: Transport | "auto";
@@ -44,7 +45,7 @@ export interface StartOptions {
   /** Contents of the configuration file. Default: no file. */
   config?: object;
   flags?: string[];
-  /** Certificates that calls trust, for an https server. */
+  /** Certificates to trust when calling an HTTPS server. */
   ca?: string[];
   env?: Record<string, string>;
 }
@@ -53,16 +54,16 @@ export interface CallOptions {
   /** Text and bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** null sends no Authorization header. */
+  /** The API key; null sends no Authorization header. */
   key?: string | null;
 }
 
 /** Minimum pause between two checks of a condition. */
 const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 200;
-/** A client's pause between two calls. */
+/** Pause in milliseconds between two calls of a client. */
 const CLIENT_PAUSE_MS = effort(5, 0);
-/** Servers that must not outlive the tests, however they end. */
+/** Running servers, which must not outlive the test process however it ends. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -89,10 +90,10 @@ export class TestServer {
   private usedMs = 0;
   private configDir = "";
 
-  /** The server does not run before `launch`. */
+  /** Does not start the server; `launch` does. */
   constructor(private readonly options: StartOptions) {}
 
-  /** A running server that answers; throws with its log if it fails to start. */
+  /** Starts a server and waits until it answers. Throws with its log if it fails to start. */
   static async start(options: StartOptions = {}): Promise<TestServer> {
     const server = new TestServer(options);
     await server.launch();
@@ -111,7 +112,7 @@ export class TestServer {
     return this.process !== undefined && this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** Starts the process, always on the same data directory. Requires that it is not running. */
+  /** Starts the process, always on the same data directory. It must not be running already. */
   async launch(): Promise<void> {
     noteForFailure(this.lastLines);
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
@@ -149,8 +150,9 @@ export class TestServer {
   }
 
   /**
-   * Makes the server reload its files, with another configuration file if one is given; text is written
-   * unchanged. Returns the server's log messages about it, up to the one that matches `last`.
+   * Makes the server reload its files, after writing the new configuration file if one is given (text is
+   * written unchanged). Returns the server's log messages about the reload, up to the one that matches
+   * `last`.
    */
   async reload(config?: unknown, last = /^the configuration/): Promise<string[]> {
     if (config !== undefined) this.writeConfig(config);
@@ -184,7 +186,7 @@ export class TestServer {
     });
   }
 
-  /** One HTTP exchange, checked against the OpenAPI document. */
+  /** Performs one HTTP exchange and checks it against the OpenAPI document. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const reply = await this.raw(method, path, options);
     this.contract!.checkRequest(method, path, options.body, reply);
@@ -207,7 +209,10 @@ export class TestServer {
     return this.call("DELETE", path, options);
   }
 
-  /** One HTTP exchange with only the reply checked, because the request may violate the API description. */
+  /**
+   * Performs one HTTP exchange and checks only the reply, because the request may violate the API
+   * description.
+   */
   async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     noteForFailure(this.lastLines);
     const { body, headers = {}, key = ADMIN_KEY } = options;
@@ -254,7 +259,7 @@ export class TestServer {
     return new SecureAgent({ ...options, ca: this.options.ca });
   }
 
-  /** A plain TCP connection to the server, for requests that no HTTP client sends. */
+  /** Opens a plain TCP connection to the server, for requests that no HTTP client would send. */
   socket(): Promise<Socket> {
     noteForFailure(this.lastLines);
     return new Promise((resolve, reject) => {
@@ -277,9 +282,9 @@ export class TestServer {
     return this.post(`/v1/indexes/${index}/query`, body);
   }
 
-  /** Waits until the server has this number of unanswered requests. */
+  /** Waits until the server has `requests` unanswered requests. */
   holds(requests: number): Promise<void> {
-    const line = `skein_http_requests_in_flight ${requests + 1}`; // includes the scrape
+    const line = `skein_http_requests_in_flight ${requests + 1}`; // plus one for the scrape itself
     const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
     return eventually(held, `${requests} requests are inside`);
   }
@@ -300,7 +305,7 @@ export class TestServer {
     return (Number(user) + Number(system)) / 100;
   }
 
-  /** Sends the signal and waits until the process is gone; the data directory stays. */
+  /** Sends the signal and waits until the process has exited; the data directory is kept. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     const child = this.process;
     this.process = undefined;
@@ -323,15 +328,15 @@ export class TestServer {
   }
 }
 
-/** Throws with the whole reply if its status differs. */
+/** Throws with the whole reply if its status is not `status`. */
 export function expectStatus(reply: Reply, status: number): void {
   if (reply.status !== status)
     throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
 }
 
 /**
- * Polls until `check` is true: every few milliseconds at first, later with pauses of a tenth of the time
- * waited so far. The timeout allows for busy machines.
+ * Polls until `check` returns true: every few milliseconds at first, later at intervals of a tenth of the
+ * time waited so far. The timeout allows for busy machines.
  */
 export async function eventually(
   check: () => Promise<boolean>,
@@ -347,8 +352,8 @@ export async function eventually(
 }
 
 /**
- * Calls each client again and again during `work`; in the usual run with short pauses, to leave the
- * processors to the work. Once all have ended, throws the first error of any.
+ * Calls each client repeatedly during `work`, with short pauses in a normal test run so that the work gets
+ * processor time. Once all have ended, throws the first error, if any.
  */
 export async function meanwhile(
   clients: readonly (() => Promise<unknown>)[],
@@ -372,7 +377,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The environment without settings of this machine. */
+/** The environment without the settings of this machine. */
 function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
   return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };

@@ -1,10 +1,10 @@
-// The last lines of a server's output, shown by a failed test.
+// The last lines of a server's output, shown when a test fails.
 import { SourcePositions } from "../../../server/ground/source-positions.js";
 import type { FailureNote } from "../../failure-notes.js";
 
 const LAST_LINES = 40;
 
-/** Lines of both output streams of a server. */
+/** The last lines of a server's two output streams. */
 export class LastLines implements FailureNote {
   readonly #lines: string[] = [];
 

@@ -1,4 +1,4 @@
-// The OpenAPI check, which all end-to-end tests rely on, detects each kind of mismatch that it exists to
+// The OpenAPI check that all end-to-end tests rely on: it detects each kind of mismatch that it is meant to
 // find.
 import { describe, expect, test } from "vitest";
 import { OpenApiContract } from "./openapi-contract.js";

@@ -1,6 +1,6 @@
-// Checks HTTP exchanges against an OpenAPI 3.1 document: path, status and content type must be described, a
-// JSON reply must match its schema without members that the schema does not list, and a JSON request that the
-// server accepted must match the request schema.
+// Checks HTTP exchanges against an OpenAPI 3.1 document. The path, status and content type must be described.
+// A JSON reply must match its schema and have no members that the schema does not list. A JSON request that
+// the server accepted must match the request schema.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Reply } from "./reply.js";
@@ -19,15 +19,15 @@ interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** The document as written, or a copy in which objects are closed. */
+/** The document as written, or a copy whose objects allow no additional members. */
 type Schemas = "described" | "closed";
 
 const JSON_TYPE = "application/json";
 const ERROR = "/components/schemas/Error";
 
 /**
- * By the text of the document: servers of one build share a contract, because its checks are compiled on
- * first use.
+ * Contracts keyed by the text of the document. Servers of one build share a contract, because its checks are
+ * compiled on first use.
  */
 const known = new Map<string, OpenApiContract>();
 
@@ -52,8 +52,8 @@ export class OpenApiContract {
   }
 
   /**
-   * Throws if the server accepted a JSON request that the document does not describe. Refused slots of a
-   * multi-search may be anything.
+   * Throws if the server accepted a JSON request that the document does not describe. Slots of a multi-search
+   * that were refused are not checked.
    */
   checkRequest(method: string, path: string, body: unknown, reply: Reply): void {
     const { at, operation } = this.operation(method, path);
@@ -70,8 +70,8 @@ export class OpenApiContract {
   }
 
   /**
-   * Throws if the reply differs from the document's promise. A request for an undocumented path must be
-   * refused with an error body. OPTIONS is answered for every path and described for none.
+   * Throws if the reply differs from what the document promises. A request for an undocumented path must be
+   * refused with an error body. OPTIONS is not checked: it is answered for every path and described for none.
    */
   checkReply(method: string, path: string, reply: Reply): void {
     if (method === "OPTIONS") return;
@@ -99,7 +99,7 @@ export class OpenApiContract {
     return { at: `/paths/${escapePointer(template)}/${verb}`, operation: paths[template]?.[verb] };
   }
 
-  /** `value` is undefined if there is no body; bodies of other types than JSON are not checked. */
+  /** `value` is undefined if there is no body. Bodies of types other than JSON are not checked. */
   private checkContent(
     where: string,
     schemas: Schemas,
@@ -134,8 +134,8 @@ export class OpenApiContract {
 }
 
 /**
- * A copy of the document in which an object may only have the members that its schema lists. Objects stay
- * open if their schema lists none or describes other members: maps and documents of users.
+ * A copy of the document in which an object may have only the members listed in its schema. Objects whose
+ * schema lists none or describes additional members stay open: maps and users' documents.
  */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);

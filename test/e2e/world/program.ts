@@ -1,5 +1,5 @@
-// Runs a compiled program of the project in its own process, as people and scripts do, without the SKEIN_
-// variables of the test run.
+// Runs a compiled program of the project in its own process, as people and scripts do, without the test run's
+// SKEIN_ variables.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ export interface ProgramSurroundings {
   readonly input?: Uint8Array | undefined;
 }
 
-/** `file` is a path within dist. Resolves when the process has exited. */
+/** `file` is a path within dist. Resolves once the process has exited. */
 export function runProgram(
   file: string,
   args: readonly string[],

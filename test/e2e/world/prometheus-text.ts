@@ -1,6 +1,6 @@
-// A strict reader of Prometheus text (format 0.0.4). Errors: a line that is neither HELP nor TYPE nor a
-// sample, a sample of an undeclared metric, a series that appears twice, a bucket that shrinks. Written from
-// the format's description, not from the library that writes it.
+// A strict parser for the Prometheus text format (0.0.4). It rejects a line that is not HELP, TYPE or a
+// sample, a sample of an undeclared metric, a duplicate series, and a bucket smaller than the previous one.
+// Written from the format's description, not from the library that writes it.
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';
@@ -9,17 +9,17 @@ const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram|summary|unty
 const HELP = new RegExp(`^# HELP (${NAME}) \\S.*$`);
 
 export interface Scraped {
-  /** Metric names with their types. */
+  /** Maps metric names to their types. */
   readonly types: ReadonlyMap<string, string>;
-  /** All series, as written: `name{label="value",...}`. */
+  /** All series, keyed as written: `name{label="value",...}`. */
   readonly series: ReadonlyMap<string, number>;
-  /** The value of the series; undefined if it does not exist. Labels in any order. */
+  /** The value of the series, or undefined if it does not exist. Labels may be in any order. */
   value(name: string, labels?: Readonly<Record<string, string | number>>): number | undefined;
   /** The distinct values of a label over all series of a metric. */
   labelValues(name: string, label: string): Set<string>;
 }
 
-/** Throws an Error that shows the offending line. */
+/** Throws an Error with the offending line if the text is invalid. */
 export function readPrometheusText(text: string): Scraped {
   if (!text.endsWith("\n")) throw new Error("the text does not end with a line feed");
   const types = new Map<string, string>();
@@ -64,7 +64,7 @@ export function readPrometheusText(text: string): Scraped {
   };
 }
 
-/** NaN is valid, in any letter case; null means not a number. */
+/** Parses a value; NaN is valid in any letter case. Returns null if the text is not a number. */
 function numberOf(text: string): number | null {
   if (/^nan$/i.test(text)) return Number.NaN;
   const value = Number(text.replace(/^([+-]?)Inf$/, "$1Infinity"));
@@ -76,7 +76,7 @@ function labelsOf(text: string): Map<string, string> {
   return new Map(Array.from(found, ([, name, value]) => [name!, value!.replace(/\\(["\\])/g, "$1")]));
 }
 
-/** Buckets of one series are adjacent and never shrink. */
+/** The buckets of a series must be adjacent and must never decrease. */
 function checkBuckets(
   samples: readonly { name: string; labels: Map<string, string>; value: number }[],
 ): void {

@@ -1,4 +1,4 @@
-// Requests written directly to a socket, for clients that break the rules.
+// HTTP requests written directly to a socket, for clients that violate the protocol.
 import { once } from "node:events";
 import { ADMIN_KEY, type TestServer } from "./harness.js";
 
@@ -7,7 +7,7 @@ export function requestHead(method: string, path: string, length: number): strin
   return `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 }
 
-/** Status of the response to a request head without a body; 0 if the connection closes without one. */
+/** Status of the response to a request head without a body; 0 if the connection closes without a response. */
 export async function statusOf(server: TestServer, head: string): Promise<number> {
   const socket = await server.socket();
   socket.on("error", () => undefined);

@@ -1,5 +1,5 @@
-// The parts of a reply that tests read. One flat type for all routes: a test only touches the members of its
-// route; the harness checks their presence against /openapi.json.
+// The parts of a reply that tests read. A single flat type serves all routes: a test uses only the members of
+// its route, and the harness checks that they are present according to /openapi.json.
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface Hit {
@@ -12,7 +12,7 @@ export interface Hit {
 
 export type FacetCounts = Record<string, Record<string, number>>;
 
-/** An index, a batch result, a document, a deletion: the contents of `data`. */
+/** The contents of `data`: an index, a batch result, a document or a deletion. */
 export interface ReplyData {
   id: string | number;
   name: string;

@@ -1,15 +1,15 @@
-// Servers shared by all tests of a file: started before its first test and closed after its last. This lets a
-// file have one describe block per topic without starting a server for each.
+// Servers shared by all tests of a file: started before the first test and closed after the last. This allows
+// one describe block per topic without a server for each.
 import { afterAll, beforeAll, expect } from "vitest";
 import { type StartOptions, TestServer } from "./harness.js";
 import { TRANSPORTS, type Transport } from "./transports.js";
 
 interface SharedOptions extends StartOptions {
-  /** Fails the file if the server has logged an error by its end. */
+  /** Fails the test file if the server has logged an error by the end. */
   quiet?: boolean;
 }
 
-/** The server answers when the first test starts. `prepare` fills it before that. */
+/** Starts a server before the first test. `prepare` fills it before the tests run. */
 export function sharedServer(
   { quiet = false, ...options }: SharedOptions,
   prepare: (server: TestServer) => Promise<unknown> = async () => undefined,

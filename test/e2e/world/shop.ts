@@ -1,4 +1,4 @@
-// A shop of eight products: small enough to know every answer by heart.
+// A shop of eight products: small enough that every answer can be worked out by hand.
 
 export const SCHEMA = {
   fields: [

@@ -1,4 +1,4 @@
-// Indexes that can be told apart in every way, for tests of copying and swapping: by documents, a field, a
+// Indexes that differ in every observable way, for tests of copying and swapping: documents, a field, a
 // setting, a rule and a synonym group. An answer that shows two sides is a mixture.
 import { expect } from "vitest";
 import { expectStatus, type TestServer } from "./harness.js";
@@ -30,7 +30,7 @@ export function documents(side: Side): object[] {
   }));
 }
 
-/** Creates an index that shows its side everywhere. */
+/** Creates an index whose every part identifies its side. */
 export async function makeSide(server: TestServer, index: string, side: Side): Promise<void> {
   await server.createIndex(index, schema(side), documents(side));
   const highlight = { start_tag: `<${side.name}>` };
@@ -59,7 +59,7 @@ export function sideOf(reply: Reply): string {
   return side!;
 }
 
-/** The side of an index according to everything except queries; throws if it shows more than one. */
+/** The side of an index according to everything other than queries; throws if it shows more than one. */
 export async function sideOfRecords(server: TestServer, index: string): Promise<string> {
   const of = async (path: string) => (await server.get(`/v1/indexes/${index}${path}`)).json.data;
   const { schema: shown, records_count, name } = await of("");

@@ -1,5 +1,5 @@
-// The HTTP transports available on this machine, best first: determined by loading them here, not by asking
-// the product.
+// The HTTP transports available on this machine, best first. Found by loading them here, not by asking the
+// product.
 import { createRequire } from "node:module";
 
 export type Transport = "uwsjs" | "uws-pack" | "node";
@@ -31,7 +31,7 @@ export const MISSING: readonly Transport[] = (["uwsjs", "uws-pack"] as const).fi
 );
 
 const nodeShares = major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
-/** Those that let several threads listen on one address here. */
+/** Transports with which several threads can listen on one address here. */
 export const SHARING: readonly Transport[] = TRANSPORTS.filter(
   (transport) => transport !== "node" || nodeShares,
 );
