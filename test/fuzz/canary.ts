@@ -21,7 +21,7 @@ const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
 /** A kernel's answer: its negative status, or the bytes of its result. */
 export type Answer = number | Uint8Array;
 type Call = (kernels: Kernels, p: number, bytes: number) => number;
-/** Places regions in a new instance and returns their addresses. */
+/** Places regions in a new instance and returns what the kernel calls need to find them. */
 type Furnish<T> = (place: (bytes: Uint8Array, room?: number) => number, instance: EngineInstance) => T;
 
 export class Guarded<T> {
@@ -58,7 +58,7 @@ export class Guarded<T> {
     this.#kept = Buffer.from(this.instance.view().subarray(this.#start, this.#end));
   }
 
-  /** Overwrites a placed region and the unused rest of its room. */
+  /** Overwrites a placed region, and fills the unused rest of its room. */
   overwrite(address: number, bytes: Uint8Array, room: number): void {
     this.instance
       .view()
@@ -74,7 +74,7 @@ export class Guarded<T> {
     return p;
   }
 
-  /** One kernel call. */
+  /** Calls a kernel once. */
   ask(call: Call, input: Uint8Array): Answer {
     const p = this.input(input);
     const answer = this.instance.run((kernels) => call(kernels, p, input.length));
@@ -129,7 +129,7 @@ export class Canary<T> {
     }
   }
 
-  /** One kernel call in both instances. */
+  /** Calls a kernel once in both instances. */
   ask(
     what: string,
     call: (kernels: Kernels, p: number, bytes: number, held: T) => number,

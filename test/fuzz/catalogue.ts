@@ -17,7 +17,7 @@ export const SCHEMA = { fields: BUILD_FIELDS, analysis: PLAIN_ANALYSIS };
 const FIRST_SEQ = 1000;
 const SEQ_STEP = 7;
 
-/** A segment of `count` documents, numbered after the first `before` ones. */
+/** A segment of `count` documents whose numbers start after the first `before` documents. */
 export function catalogueSegment(bench: Workbench, count: number, before: number, seed: number): Uint8Array {
   const random = new Random(seed);
   const documents = Array.from({ length: count }, (_, i) =>

@@ -1,6 +1,6 @@
 // Feeds as servers may send them: every format, encoding and compression, damaged anywhere. A feed yields
-// items or is refused, regardless of how its bytes are split, and each item becomes a document with the
-// schema's types or the reasons why it cannot.
+// items or is refused, regardless of how its bytes are split. Each item becomes a document with the schema's
+// types, or the mapping gives the reasons why it cannot.
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
 import { readNewIndex } from "../../server/catalog/indexes.js";
@@ -312,9 +312,9 @@ function checkSuggestion(items: readonly FeedItem[]): void {
 }
 
 /**
- * If a feed is refused, the number of items before the refusal may vary. So may the reason that comes first:
- * an item is too long where a piece ends, and zlib does not always agree on whether data is damaged or ends
- * early.
+ * If a feed is refused, the number of items before the refusal may vary. The reason reported first may vary
+ * too: whether an item is too long is checked at the end of a piece, and zlib does not always report the same
+ * of damaged data and data that ends early.
  */
 function checkSame(one: Outcome, other: Outcome, how: string): void {
   const isRefused = one.refusal !== null;
@@ -332,15 +332,15 @@ function checkSame(one: Outcome, other: Outcome, how: string): void {
   if (!isSame) finding(`${how} ${print(other)}, as a whole ${print(one)}`);
 }
 
-/** The same feed after enough white space to make a block of its text end inside it. */
+/** Returns the same feed after enough white space to end a block of text `at` bytes into it. */
 function shifted(input: Uint8Array, at: number): Uint8Array {
   const feed = input.subarray(HEAD_BYTES);
   return Buffer.concat([input.subarray(0, HEAD_BYTES), Buffer.alloc(BLOCK_BYTES - at, 0x20), feed]);
 }
 
 /**
- * Whether white space before the feed changes nothing: it is uncompressed, its encoding is given, it is not a
- * table, and no item is too long for format detection.
+ * Whether white space before the feed has no effect: the feed is uncompressed, its encoding is given, it is
+ * not a table, and no item is too long for format detection.
  */
 function isShiftable(input: Uint8Array): boolean {
   const { options, contentEncoding } = settingsOf(input);

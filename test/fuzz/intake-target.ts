@@ -1,5 +1,5 @@
-// Batch bodies and NDJSON streams as clients may send them: they are read like JSON.parse reads them, or
-// refused, and accepted documents become a segment that passes its check.
+// Batch bodies and NDJSON streams as clients may send them: they are parsed as JSON.parse would parse them,
+// or refused, and accepted documents become a segment that passes its check.
 import { isUtf8 } from "node:buffer";
 import type { Random } from "../../bench/random.js";
 import { DOC_ID_ONLY } from "../../engine-wasm/assembly/layout.js";
@@ -81,7 +81,7 @@ function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: Prepare
   if (status !== 0) finding("a segment that was built does not pass its check");
 }
 
-/** Whether the work was refused. Rethrows errors that are not a refusal a client may get. */
+/** Whether `work` was refused. Rethrows every error that is not a refusal a client may receive. */
 function refused(work: () => void): boolean {
   try {
     work();

@@ -90,7 +90,7 @@ function randomEvent(random: Random): unknown {
   return random.below(12) === 0 ? random.pick([null, 1, "x", []]) : event;
 }
 
-/** Undefined if the server refuses it as invalid JSON. */
+/** Returns undefined if the server refuses the input as invalid JSON. */
 function parsed(input: Uint8Array): unknown {
   try {
     const body = JSON.parse(Buffer.from(input).toString()) as unknown;
@@ -102,7 +102,7 @@ function parsed(input: Uint8Array): unknown {
   }
 }
 
-/** Writes the events as a chunk into a log and checks that its reports count them. */
+/** Writes the events to a log as one chunk and checks that the log's reports count them. */
 async function checkCounted(events: readonly JournalEvent[]): Promise<void> {
   const chunk = new Chunk(CHUNK_BYTES);
   for (const event of events) if (!chunk.addEvent(event)) finding("an event did not fit into a chunk");
@@ -173,7 +173,7 @@ const ROLLUP = ((): Rollup => {
   return rollup;
 })();
 
-/** By the first byte of an input: stored bytes and their decoder. */
+/** Stored bytes and their decoder, selected by the first byte of an input. */
 const KINDS: readonly { readonly bytes: Uint8Array; read(bytes: Uint8Array): unknown }[] = [
   { bytes: inflateRawSync(SEARCHES), read: (bytes) => decodeSearchBlock(deflateRawSync(bytes)) },
   { bytes: inflateRawSync(EVENTS), read: (bytes) => decodeEventBlock(deflateRawSync(bytes)) },

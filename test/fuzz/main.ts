@@ -1,5 +1,5 @@
-// `npm run fuzz -- TARGET --seed S --minutes M`: one target in its own thread, so that an endless kernel is
-// detected too. Each finding becomes a file in regressions/, which `npm test` replays. `--cases N` stops
+// `npm run fuzz -- TARGET --seed S --minutes M`: runs one target in its own thread, so that an endless kernel
+// is detected too. Each finding becomes a file in regressions/, which `npm test` replays. `--cases N` stops
 // after N cases; `--replay FILE` runs one such file.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ function inputOf(file: string): Uint8Array {
   return Buffer.from((JSON.parse(readFileSync(file, "utf8")) as { input: string }).input, "base64");
 }
 
-/** Writes a finding next to the others, with the next number. Returns its path. */
+/** Saves a finding in regressions/ under the next free number. Returns its path. */
 function keep(target: string, { input, why, caseSeed }: Failure): string {
   const folder = join(process.cwd(), "test/fuzz/regressions");
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true });

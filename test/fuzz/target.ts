@@ -1,4 +1,4 @@
-// The interface of fuzzing targets, and the mutations they share. Knows no target.
+// The interface of fuzzing targets, and the mutations that they share. Independent of any particular target.
 import type { Random } from "../../bench/random.js";
 
 export interface Target {
@@ -7,7 +7,7 @@ export interface Target {
   generate(random: Random): Uint8Array;
   /** Throws if the product does something wrong with this input. */
   check(input: Uint8Array): void | Promise<void>;
-  /** Number of cases in `npm test`, if not the usual one. */
+  /** Number of cases in `npm test`, if it differs from the default. */
   readonly casesInTests?: number;
   /** The report at the end of a long run. Throws if something is wrong by then. */
   report?(): Promise<string>;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { RuleBody, SynonymBody } from "../oracle/curation.js";
 import type { Settings } from "../oracle/settings.js";
 
-/** `which`: an existing rule or group, modulo their number. */
+/** `which` picks an existing rule or group, modulo the number of them. */
 type Wish<Kind extends string, Body> =
   | { kind: Kind; action: "create"; body: Body }
   | { kind: Kind; action: "change"; which: number; body: Body }
@@ -18,7 +18,7 @@ export type Change =
 const mostly = fc.constantFrom(true, true, true, false);
 const priority = fc.integer({ min: -2, max: 3 });
 
-/** A word or two. A symbol alone is not a word under most settings. */
+/** One or two words. A symbol alone is not a word under most settings. */
 function entryOf(words: string[]): fc.Arbitrary<string> {
   const word = fc.constantFrom("red", ...words.filter((one) => /[\p{L}\p{N}]/u.test(one)));
   const pair = fc.tuple(word, word).map((two) => two.join(" "));
@@ -86,7 +86,7 @@ function synonymsChange(entry: fc.Arbitrary<string>): fc.Arbitrary<SynonymBody> 
   return fc.oneof(fc.record({ enabled: fc.boolean() }), fc.record({ synonyms }));
 }
 
-/** Half of them change how documents are indexed. */
+/** Half of these settings change how documents are indexed. */
 const settings: fc.Arbitrary<Partial<Settings>> = fc.oneof(
   fc.record({ language: fc.constantFrom(null, "en", "de") }),
   fc.record({ sku_fields: fc.subarray(["t", "s", "ss"]) }),
@@ -96,7 +96,7 @@ const settings: fc.Arbitrary<Partial<Settings>> = fc.oneof(
   fc.record({ typo_policy: fc.constantFrom("auto" as const, "always" as const, "missing" as const) }),
 );
 
-/** `words`: those of the documents and queries; `filter`: expressions that fit the schema. */
+/** `words`: the words of the documents and queries; `filter`: expressions that fit the schema. */
 export function changesOf(
   words: string[],
   filter: fc.Arbitrary<string>,

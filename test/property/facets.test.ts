@@ -1,6 +1,6 @@
-// The server's facet counts against the oracle where shards do not send all of their values: fields with
-// hundreds of values, evenly and unevenly distributed, ties for the last place, values that only one shard
-// has; one to eight shards. SKEIN_PROPERTY_SEED repeats a run.
+// The server's facet counts against the oracle when shards do not send all their values: fields with hundreds
+// of values, evenly and unevenly distributed, ties for the last place, values that only one shard has; one to
+// eight shards. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";
@@ -23,7 +23,7 @@ const SCHEMA: Schema = {
   ],
 };
 
-/** Of 500 numbers, the small ones are frequent and the large ones occur once or never. */
+/** Draws one of 500 numbers. Small ones are frequent; large ones occur once or never. */
 const steep = fc.integer({ min: 0, max: 999_999 }).map((n) => Math.floor(500 ** (n / 1e6)));
 const even = fc.integer({ min: 0, max: 90 });
 

@@ -1,7 +1,7 @@
-// Runs of two data sources of one index, with pushes and deletions between the pieces of their feeds, against
-// the naive model of runs; with one to eight shards, over which an index is spread at once or once it has
-// some documents. After each step the index has the model's documents, and each run ends as the model says.
-// SKEIN_PROPERTY_SEED repeats a run.
+// Runs of two data sources of one index against the naive model of runs, with pushes and deletions between
+// the pieces of their feeds. There are one to eight shards, and an index is spread over them either from the
+// start or once it has some documents. After each step the index has the model's documents, and each run ends
+// as the model predicts. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
@@ -21,7 +21,7 @@ import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "
 import { SEED } from "./seed.js";
 
 const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
-/** Stories played concurrently: they mostly wait for feed data to be forwarded. */
+/** Number of stories played concurrently. Most of their time they wait for feed data to be forwarded. */
 const TELLERS = 3;
 const STORIES = effort(3, 60);
 const SCHEMA = {
@@ -30,7 +30,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** Fills a read block, because feeds are read in blocks. */
+/** Fills up a read block, so that the server processes what was sent before it. */
 const PADDING = " ".repeat(100_000);
 
 const FORMATS = {
@@ -71,7 +71,7 @@ interface Setup {
   readonly max_delete_ratio: number;
 }
 
-/** `source` is 0 or 1. An impossible step, such as a piece of a feed that is not being read, is skipped. */
+/** `source` is 0 or 1. An impossible step is skipped, such as a piece of a feed that is not being read. */
 type Step =
   | { readonly does: "push"; readonly documents: readonly FeedDocument[] }
   | { readonly does: "delete"; readonly id: string }
@@ -81,7 +81,7 @@ type Step =
 
 interface Story {
   readonly setups: readonly Setup[];
-  /** Already in the index at the start. */
+  /** The documents that are in the index at the start. */
   readonly documents: readonly FeedDocument[];
   readonly steps: readonly Step[];
 }

@@ -1,6 +1,6 @@
-// Servers with 1, 2 or 3, and 8 shards side by side (the long run has all of them) that receive the same
-// writes and queries; each is compared with the oracle. On some of them an index starts in one shard and is
-// spread over all of them in the middle of its story. Knows nothing of where stories come from.
+// Servers with 1, 2 or 3, and 8 shards side by side (the long run has all four) that receive the same writes
+// and queries; each is compared with the oracle. On some servers an index starts in one shard and is spread
+// over all shards in the middle of its story. Independent of the source of the stories.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
@@ -21,26 +21,26 @@ interface Shape {
   /** Default: as in all other tests. */
   readonly frontEnds?: number;
   /**
-   * Up to this number of documents an index lives in one shard. Default: it is in all of them from the
+   * An index with at most this many documents is in one shard. Default: it is in all shards from the
    * beginning.
    */
   readonly homeDocumentsMax?: number;
 }
 
 /**
- * The largest home index of any server has up to this many documents. Stories have up to 29 documents, except
- * those about larger indexes.
+ * Maximum of `homeDocumentsMax` over all servers. Stories have up to 29 documents, except those about larger
+ * indexes.
  */
 const HOME_DOCUMENTS_MAX = 24;
-/** Never reached, so the index stays in its home shard. */
+/** A limit that is never reached, so the index stays in its home shard. */
 const ALWAYS_HOME = 1_000_000;
 
-/** From 2 to `most`; small numbers are more likely. */
+/** Draws a number from 2 to `most`; small numbers are more likely. */
 export function someHomeDocuments(random: Random, most = HOME_DOCUMENTS_MAX): number {
   return 2 + Math.floor((most - 1) * random.next() ** 2);
 }
 
-/** Determined by the seed, like the stories. For `homeDocumentsMost` see someHomeDocuments. */
+/** Depends on the seed, like the stories. See someHomeDocuments for `homeDocumentsMost`. */
 function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   const random = new Random(SEED);
   const homely = (shards: number): Shape => ({
@@ -99,7 +99,7 @@ export class Fleet implements FailureNote {
     return new Fleet(servers, shapes);
   }
 
-  /** The usual servers for stories of this many documents. */
+  /** Starts the usual servers for stories with `documents` documents. */
   static forDocuments(documents: number): Promise<Fleet> {
     return Fleet.start(usualShapes(documents));
   }
@@ -110,7 +110,7 @@ export class Fleet implements FailureNote {
     return `${shards} shards ${JSON.stringify(others)}`;
   }
 
-  /** Waits until the index has moved to the shards that its size calls for. */
+  /** Waits until the index is in the number of shards that its size requires. */
   async placed(index: string): Promise<void> {
     await this.everywhere(async (server, i) => {
       const { shards, homeDocumentsMax = 0 } = this.shapes[i]!;
@@ -121,13 +121,15 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Fails if an assertion of the engine was broken, even in work that no answer depends on. */
+  /**
+   * Stops the servers. Fails if an assertion of an engine was broken, even in work that affects no response.
+   */
   async close(): Promise<void> {
     await this.everywhere((server) => server.close());
     expect(this.servers.flatMap((server) => server.brokenAssertions)).toEqual([]);
   }
 
-  /** kill -9 for all, then a start from the data on disk. */
+  /** Kills all servers with kill -9, then starts them from the data on disk. */
   async killAndRestart(): Promise<void> {
     await this.everywhere((server) => server.stop("SIGKILL"));
     await this.everywhere((server) => server.launch());
@@ -241,8 +243,8 @@ export class Fleet implements FailureNote {
   }
 
   /**
-   * Checks that every server has answered some searches from its cache, so that not only answers of shards
-   * were compared.
+   * Checks that every server has answered some searches from its cache, so that cached responses were
+   * compared too.
    */
   async compareWasRemembered(): Promise<void> {
     const hits = 'skein_cache_requests_total{cache="answer",result="hit"}';
@@ -259,7 +261,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** For an index in which no two documents are equally popular. */
+  /** Requires an index in which no two documents are equally popular. */
   async compareSuggestions(index: string, oracle: Oracle, inputs: SuggestInput[]): Promise<void> {
     const popularity = oracle.schema.default_sorting_field!;
     for (const input of inputs) {
@@ -353,7 +355,7 @@ export class Fleet implements FailureNote {
 }
 
 async function ask(server: TestServer, index: string, query: Query): Promise<Answer> {
-  // The oracle matches only words, and interpreting queries is tested elsewhere. Queries are not logged,
+  // The oracle only matches words; other tests cover the interpretation of queries. Queries are not logged,
   // because frequent searches would become suggestions whenever the log is next read.
   const reply = await server.query(index, { ...query, ai: false, analytics: false });
   expectStatus(reply, 200);

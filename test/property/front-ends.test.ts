@@ -29,7 +29,10 @@ const SHAPES = effort(
     }),
   ),
 );
-/** An answer is cached when it is asked for the second time; the cached one must be the same. */
+/**
+ * A response is cached when the query is sent for the second time. The third response comes from the cache
+ * and must be the same.
+ */
 const TIMES_ASKED = 3;
 
 let fleet: Fleet;

@@ -18,7 +18,7 @@ export interface Story {
   schema: Schema;
   settings: Partial<Settings>;
   writes: Write[];
-  /** Actions of the index's owner between the queries. */
+  /** Changes by the index's owner between the queries. */
   changes: Change[];
   queries: Query[];
 }
@@ -30,7 +30,7 @@ const FLOATS = [-1e300, -2.5, -0.1, 0, 0.1, 0.25, 1, 1.5, 3, 1e21];
 
 type Values = Record<FieldType, fc.Arbitrary<Json>>;
 
-/** Values of the types without text. */
+/** Values of all types except text. */
 export const NUMBERS: Omit<Values, "string" | "string[]"> = {
   int32: fc.constantFrom<Json>(...INT32),
   int64: fc.constantFrom<Json>(...INT64),

@@ -38,7 +38,7 @@ function syllables(number: number): string {
   return SYLLABLES[number % SYLLABLES.length]! + (rest === 0 ? "" : syllables(rest));
 }
 
-/** A few words are everywhere; most are rare. */
+/** A few words occur everywhere; most are rare. */
 const word = fc
   .integer({ min: 0, max: 999_999 })
   .map((n) => VOCABULARY[Math.floor(VOCABULARY.length ** (n / 1e6)) - 1]!);
@@ -119,7 +119,7 @@ describe("a few thousand documents", () => {
   test(`are searched like the oracle does (seed ${SEED})`, async () => {
     const documents = fc.sample(document, { numRuns: DOCUMENTS, seed: SEED });
     const queries = fc.sample(query(SCHEMA, word), { numRuns: QUERIES, seed: SEED });
-    // An index of this size would train its own model; semantic.test covers vectors.
+    // An index of this size would train its own model; semantic.test.ts covers vectors.
     const index = await fleet.createIndex(SCHEMA, { embedder: { source: "none" } });
     const oracle = new Oracle(SCHEMA);
     const cuts = [0, 900, 901, 1000, 1500, DOCUMENTS];

@@ -28,8 +28,8 @@ const WORDS_A_THEME = 12;
 const BATCH = 17;
 const DOCUMENTS_MAX = 120;
 /**
- * Larger than any number of documents, so that its multiples modulo that number visit all of them in another
- * order.
+ * A prime larger than any number of documents, so that its multiples modulo that number visit all documents
+ * in another order.
  */
 const PRIME = 7919;
 
@@ -43,7 +43,10 @@ afterAll(() => fleet.close());
 
 const wordOf = (theme: number, i: number): string => `${"bdfgk"[theme]}a${"lmnprstvxzcj"[i]}o${"uei"[i % 3]}`;
 
-/** Each is mostly about one of a few themes; `n` differs for all, so that the order is fully determined. */
+/**
+ * Each document is mostly about one of a few themes. `n` differs in every document, so that the order is
+ * fully determined.
+ */
 function documentsOf(seed: number, count: number): Document[] {
   const random = new Random(seed);
   const words = (theme: number, many: number): string =>
@@ -74,7 +77,7 @@ function queriesOf(seed: number): Query[] {
   });
 }
 
-/** An index of these documents in this order. */
+/** Creates an index and adds the documents in the given order. */
 async function indexOf(documents: Document[], batch: number): Promise<string> {
   const oracle = new Oracle(SCHEMA);
   const index = await fleet.createIndex(SCHEMA, { embedder: { source: "none" } });
@@ -82,7 +85,7 @@ async function indexOf(documents: Document[], batch: number): Promise<string> {
     const some = documents.slice(at, at + batch);
     await fleet.applyWrite(index, oracle, { kind: "batch", action: "upsert", documents: some });
   }
-  // Only now, so that all servers train on the same documents.
+  // The model is enabled only now, so that all servers train on the same documents.
   await fleet.applyChange(index, oracle, {
     kind: "settings",
     settings: { embedder: { source: "documents" } },

@@ -1,5 +1,5 @@
 // Random stories for an index to which clients push vectors: stories of words, with vectors for documents and
-// queries from a small pool, so that many are equal, some are close and some are opposite.
+// queries. The vectors come from a small pool, so that many are equal, some are close and some are opposite.
 import fc from "fast-check";
 import { Random } from "../../bench/random.js";
 import type { Query } from "../oracle/query.js";
@@ -45,7 +45,7 @@ const WRONG: Json[] = [
   POOL[1]!.map(String),
 ];
 
-/** A position in the pool; -1 for none, -2 for null, lower for an invalid one. */
+/** A position in the pool; -1 for no vector, -2 for null, lower for an invalid vector. */
 const pick = fc.oneof(
   { weight: 12, arbitrary: fc.nat(POOL.length - 1) },
   { weight: 3, arbitrary: fc.constant(-1) },
@@ -60,12 +60,12 @@ function embeddingOf(number: number): { embedding?: Json } {
 const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   auto_max_full_matches: fc.constantFrom(0, 1, 3, 10, 1000),
   min_similarity: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
-  // If there are few, codes decide which documents are compared, and the query's vector gets feedback from
-  // more documents than that.
+  // With few candidates, codes decide which documents are compared, and more documents than that give
+  // feedback to the query's vector.
   candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });
 
-/** Positions of vectors are kept apart from the vectors, to keep failures readable. */
+/** Refers to vectors by their position in the pool, to keep failures readable. */
 export interface VectorStory extends Story {
   semantic: Settings["semantic"];
   picks: number[];

@@ -18,7 +18,7 @@ const START_MS = Date.parse("2026-03-01T21:30:00Z");
 const CHUNK_BYTES = 1024 * 1024;
 const FRONT_ENDS = [7, 2 ** 48 - 1];
 
-/** Prefixes of one another, other spellings of the same text, and unrelated ones. */
+/** Texts that are prefixes of one another, other spellings of the same text, and unrelated ones. */
 const TEXTS = [
   "h",
   "He",
@@ -222,7 +222,7 @@ class Story {
   }
 }
 
-/** From the first day of the story to the current one. */
+/** Returns the window from the first day of the story to the current day. */
 function wholeDays(nowMs: number): TwinWindow {
   const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
   return { fromMs: dayOf(START_MS), toMs: dayOf(nowMs) + DAY_MS };

@@ -32,8 +32,8 @@ function parameters(numRuns: number): fc.Parameters<[Story]> {
 }
 
 /**
- * Skips stories that would begin too late and lets running ones finish: fast-check's own time limit would
- * leave one running next to the following test.
+ * Skips stories that would begin too late, and lets running ones finish. fast-check's own time limit would
+ * leave one running during the next test.
  */
 function inTime(tell: (story: Story) => Promise<void>): (story: Story) => Promise<void> {
   const end = performance.now() + STORIES_MS_MAX;

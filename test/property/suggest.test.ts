@@ -25,7 +25,7 @@ const SCHEMA: Schema = {
 const SETTINGS = { num_typos: 0 };
 const DOCUMENTS_MAX = 60;
 
-/** No word is a compound of two others, so only the plain reading exists. */
+/** No word is a compound of two others, so each text can be read in only one way. */
 const WORDS = ["red", "Redish", "RÉD", "robust", "blue", "Bluet", "bird", "green", "gréy", "ß", "x1", "3"];
 const word = fc.constantFrom(...WORDS);
 const value = fc

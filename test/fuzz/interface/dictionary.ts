@@ -1,10 +1,10 @@
-// Plausible values by member or parameter name, so that requests pass the first checks. The document gives
-// the types; this file gives the words. Names that are not listed here get any text.
+// Plausible values by member or parameter name, so that requests pass the first checks. The OpenAPI document
+// gives the types; this file gives the words. Names that are not listed here get any text.
 import { FIELD_NAMES } from "./tenants.js";
 
 /** The tenant or index that a request is generated for. */
 export interface Voice {
-  /** The word its texts may contain: that of the tenant, or of the index that the request is about. */
+  /** The word that its texts may contain: the tenant's, or that of the index that the request is about. */
   readonly word: string;
   /** The tenant's own indexes. */
   readonly indexes: readonly string[];
@@ -58,7 +58,7 @@ const QUERIES = [
   "\u{1f45f}",
 ];
 const IDS = ["0", "3", "11", "feed1", "missing", "export", "a/b", ".", "..", "é"];
-/** None leaves loopback: all other addresses are reserved for documentation or cannot exist. */
+/** No URL leads out of loopback: all other addresses are reserved for documentation or cannot exist. */
 const URLS = [
   "http://127.0.0.1:{feeds}/WORD.json",
   "http://127.0.0.1:{feeds}/WORD.csv",
@@ -91,7 +91,7 @@ const TIMES = [
   "20",
 ];
 
-/** The first words of each list, up to this number, are valid for the indexes of the world. */
+/** Number of words at the start of each list that are valid for the indexes of the world. */
 export const GOOD_WORDS = 3;
 
 type Words = (voice: Voice) => readonly unknown[];
@@ -126,7 +126,7 @@ const WORDS: readonly (readonly [name: RegExp, words: Words])[] = [
   ],
 ];
 
-/** Null if any text will do. */
+/** Returns null if any text will do. */
 export function wordsFor(name: string, voice: Voice): readonly unknown[] | null {
   return WORDS.find(([pattern]) => pattern.test(name))?.[1](voice) ?? null;
 }

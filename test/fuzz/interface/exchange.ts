@@ -1,4 +1,4 @@
-// One exchange with the server: the request is sent as written, with its path unchanged.
+// One exchange with the server: sends the request as written, with its path unchanged.
 import {
   type Agent,
   request as httpRequest,
@@ -9,7 +9,7 @@ import type { Reply, ReplyBody } from "../../e2e/world/reply.js";
 import { finding } from "../target.js";
 import { type FuzzRequest, isForTheLibrary, sentBody } from "./request.js";
 
-/** No answer takes this long, even on a busy machine. */
+/** Maximum time for a response, even on a busy machine. */
 const ANSWER_MS_MAX = 50_000;
 
 export interface Way {
@@ -21,8 +21,8 @@ export interface Way {
 }
 
 /**
- * Null if Node's client refuses to send the request, or the HTTP library to accept it. The reply's `json` is
- * an empty object if it is not JSON.
+ * Returns null if Node's client refuses to send the request, or the HTTP library refuses to accept it. The
+ * reply's `json` is an empty object if the body is not JSON.
  */
 export async function exchange(request: FuzzRequest, way: Way): Promise<Reply | null> {
   const inUrl = request.path.includes("{key}");

@@ -1,5 +1,5 @@
-// Generates whole requests: an operation of the document, a caller, a body that fits its schema, and then
-// faults in each of them.
+// Generates whole requests: an operation of the OpenAPI document, a caller, a body that fits the schema, and
+// then faults in each of them.
 import type { Random } from "../../../bench/random.js";
 import type { Voice } from "./dictionary.js";
 import { mutateJson, mutatePath, mutateValue, oddSegment } from "./mutations.js";
@@ -25,7 +25,9 @@ const MEDIA = [
   "application/json, text/plain",
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
-/** An operation is chosen once more often for every such number of members in its body. */
+/**
+ * For every `MEMBERS_PER_SHARE` members in its body, an operation gets one more share in the random choice.
+ */
 const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
 
@@ -73,7 +75,7 @@ export class Generator {
     };
   }
 
-  /** Usually a key with full permission, or with full permission for all but one index. */
+  /** Usually returns a key with full permission, or with full permission for all but one index. */
   #asker(random: Random): string {
     const kind = random.below(10);
     if (kind < 3) return `${random.pick(TENANTS)}-admin`;
@@ -82,7 +84,7 @@ export class Generator {
     return random.pick(this.world.principals).name;
   }
 
-  /** `isLast`: the request deletes the index, which would leave little for later requests. */
+  /** `isLast`: the request deletes the index, which would leave later requests little to work on. */
   #index(random: Random, tenant: string, isLast: boolean): string {
     const kind = isLast && !chance(random, 4) ? 11 : random.below(12);
     if (kind < 9) return indexName(tenant, random.pick(INDEXES));
@@ -90,7 +92,7 @@ export class Generator {
     return `${tenant}-missing`;
   }
 
-  /** Includes one of another tenant, which only reads and refusals may acknowledge. */
+  /** Includes one index of another tenant, whose existence only reads and refusals may acknowledge. */
   #ownIndexes(random: Random, tenant: string): string[] {
     const own = INDEXES.map((index) => indexName(tenant, index));
     return chance(random, 6) ? [...own, random.pick(ALL_INDEXES)] : own;
@@ -183,7 +185,7 @@ function lines(random: Random, one: () => Uint8Array): Uint8Array {
   );
 }
 
-/** Only headers that an HTTP client can send. */
+/** Returns only headers that an HTTP client can send. */
 function oddHeader(random: Random, tenant: string): Header {
   const text = Buffer.from(oddText(random).slice(0, 2_000))
     .toString("latin1")

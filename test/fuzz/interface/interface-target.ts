@@ -1,5 +1,6 @@
-// The HTTP interface of a real server with real storage, used by several tenants: to any request, the reply
-// matches /openapi.json, reveals nothing of other tenants, and does nothing that the key does not allow.
+// The HTTP interface of a real server with real storage, used by several tenants. For any request, the reply
+// matches /openapi.json, reveals nothing about other tenants, and the server does nothing that the key does
+// not allow.
 import type { Reply } from "../../e2e/world/reply.js";
 import { finding, type Target } from "../target.js";
 import { exchange } from "./exchange.js";
@@ -59,7 +60,7 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
   };
 }
 
-/** Adds the request to any finding. */
+/** Adds the request to the message of any finding. */
 async function within<T>(request: FuzzRequest, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -113,7 +114,7 @@ class Tally {
     this.#mib.push(Math.round(this.world.server.residentMiB() ?? 0));
   }
 
-  /** Throws if the server no longer answers. */
+  /** Returns the report. Throws if the server no longer responds. */
   async report(): Promise<string> {
     const { status } = await this.world.server.raw("GET", "/health/ready");
     if (status !== 200) finding(`the server is not ready in the end: ${status}`);

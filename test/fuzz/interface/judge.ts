@@ -9,7 +9,7 @@ import { type FuzzRequest, isForTheLibrary, saidBy } from "./request.js";
 import { ALL_INDEXES, contentWord, TENANTS } from "./tenants.js";
 import type { Principal, Rights, World } from "./world.js";
 
-/** The families of error codes, besides SK-SYS, that an operation with this tag may return. */
+/** By tag of an operation: the families of error codes that it may return in addition to SK-SYS. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   indexes: ["IX"],
   documents: ["IX", "DOC"],
@@ -27,7 +27,9 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
 const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** A request, its caller and their rights at the time, and the operation that its path leads to, if any. */
+/**
+ * A request, its caller, the caller's rights at the time, and the operation that its path selects, if any.
+ */
 export interface Case {
   readonly request: FuzzRequest;
   readonly principal: Principal;
@@ -45,12 +47,12 @@ export class Judge {
 
   constructor(private readonly world: Pick<World, "contract" | "wordOf">) {}
 
-  /** Resets to the initial state. */
+  /** Returns to the initial state. */
   forget(): void {
     this.#mixed.clear();
   }
 
-  /** Throws if something is wrong. */
+  /** Throws if the reply breaks a rule. */
   check(one: Case, reply: Reply): void {
     const { request } = one;
     const isOfTheLibrary = reply.headers["x-request-id"] === undefined || reply.status === 431;
@@ -69,7 +71,8 @@ export class Judge {
   }
 
   /**
-   * JSON that the server accepts must match the document, because clients learn from it what they may send.
+   * JSON that the server accepts must match the OpenAPI document, because clients learn from it what they may
+   * send.
    */
   #checkRequest({ request, operation }: Case, reply: Reply): void {
     const { body, path, method } = request;
@@ -103,7 +106,7 @@ export class Judge {
       finding(`${principal.name} does not cover ${foreign} of the body and succeeds`);
   }
 
-  /** No reply reveals anything of another tenant, or of an index that the key does not cover. */
+  /** No reply reveals anything about another tenant, or about an index that the key does not cover. */
   #checkIsolation({ request, principal, rights, operation }: Case, reply: Reply): void {
     const route = operation === undefined ? undefined : this.#routes.get(operation.id);
     if (route?.access === "open" || (route?.access === "tenant" && route.scope === "bootstrap")) return;
@@ -129,15 +132,15 @@ export class Judge {
   }
 
   /**
-   * The word of the tenant the request acts for; empty for a caller without a valid key, who must learn
-   * nothing about anybody.
+   * The word of the tenant that the request acts for. Empty for a caller without a valid key, who must learn
+   * nothing about any tenant.
    */
   #tenantOf({ name, tenant }: Principal, rights: Rights | null, { headers }: FuzzRequest): string {
     if (name !== "bootstrap") return rights === null ? "" : (tenant ?? "");
     return this.world.wordOf(headers.find(([header]) => header === "x-skein-tenant")?.[1] ?? "");
   }
 
-  /** Must be called for every reply: notices when contents of indexes may have moved. */
+  /** Must be called for every reply, to track when the contents of indexes may have moved. */
   note({ request, operation }: Case, reply: Reply): void {
     if (reply.status >= 300 || request.body === null || operation?.template.includes("{name}") !== true)
       return;
@@ -146,13 +149,14 @@ export class Judge {
   }
 }
 
-/** Whether it is the bootstrap key without a tenant header. */
+/** Whether the request uses the bootstrap key without a tenant header. */
 function isForAll({ name }: Principal, { headers }: FuzzRequest): boolean {
   return name === "bootstrap" && !headers.some(([header]) => header === "x-skein-tenant");
 }
 
 /**
- * Words that contain a tenant's word, in full: a caller who knows an index's name does not know its contents.
+ * Returns, in full, the words that contain a tenant's word. Full words matter because a caller who may see an
+ * index's name may not see its contents.
  */
 function namesIn(text: string): string[] {
   return text.match(TENANT_NAME) ?? [];
@@ -190,7 +194,7 @@ function checkError({ request, operation }: Case, { status, json, headers }: Rep
     finding(`${json.code} of ${operation?.id}: ${json.error}`);
 }
 
-/** Every line of NDJSON is a JSON value. */
+/** Every line of NDJSON must be a JSON value. */
 function checkLines({ text, headers }: Reply): void {
   if (headers["content-type"]?.startsWith("application/x-ndjson") !== true) return;
   for (const line of text.split("\n")) {
@@ -207,7 +211,7 @@ function covers({ indexes }: Rights, name: string): boolean {
   return indexes.some((pattern) => new RegExp(`^${pattern.replace(/\*+/g, ".*")}$`).test(name));
 }
 
-/** The part of the path where the route has {name}. */
+/** Returns the part of the path where the template has {name}. */
 function pathIndex({ path }: FuzzRequest, template: string): string {
   const at = template.split("/").indexOf("{name}");
   return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);

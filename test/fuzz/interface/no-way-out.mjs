@@ -1,6 +1,6 @@
-// Preloaded into the servers of the interface fuzzer (node --import): none of their threads can open a
-// connection that leaves loopback or resolve a name, whatever a request makes the server do. The product
-// knows nothing of it.
+// Preloaded into the servers of the interface fuzzer (node --import). Whatever a request makes the server do,
+// none of its threads can resolve a name or open a connection that leaves loopback. The product itself is
+// unaware of it.
 import dns from "node:dns";
 import promises from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";

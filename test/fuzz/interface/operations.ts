@@ -1,4 +1,4 @@
-// The operations of the server, read from its own /openapi.json.
+// The server's operations, read from its own /openapi.json.
 
 /** A JSON schema of the document. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -13,11 +13,11 @@ export interface Parameter {
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** With parameters in braces. */
+  /** The path, with parameters in braces. */
   readonly template: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
-  /** The body's schema by content type; empty if there is none. */
+  /** The body's schema by content type; empty for an operation without a body. */
   readonly bodies: Readonly<Record<string, Schema>>;
 }
 

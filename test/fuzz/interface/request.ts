@@ -16,7 +16,7 @@ export interface FuzzRequest {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly transfer: readonly Transfer[];
-  /** Null: none is sent. */
+  /** Null: no body is sent. */
   readonly body: Uint8Array | null;
 }
 
@@ -43,7 +43,7 @@ export function encodeRequest({ as, method, path, headers, transfer, body }: Fuz
     : Buffer.concat([Buffer.from(`${head}\n\n`, "latin1"), body]);
 }
 
-/** Null if the text is not a request. */
+/** Returns null if the text is not a request. */
 export function decodeRequest(input: Uint8Array): FuzzRequest | null {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const end = bytes.indexOf("\n\n");
@@ -78,7 +78,9 @@ export function saidBy({ path, headers, body }: FuzzRequest): string {
   return plain.toLowerCase();
 }
 
-/** For a human reader: long bodies are shortened, and bytes that are not text are escaped. */
+/**
+ * Formats the request for a human reader: long bodies are shortened, and bytes that are not text are escaped.
+ */
 export function shownRequest(request: FuzzRequest): string {
   const text = Buffer.from(encodeRequest(request)).toString("latin1");
   const shown = JSON.stringify(text)
@@ -90,8 +92,8 @@ export function shownRequest(request: FuzzRequest): string {
 }
 
 /**
- * Whether the HTTP library, which does not know the reply format, may refuse the request: a long head, or a
- * path with non-ASCII bytes.
+ * Whether the HTTP library may refuse the request itself, without the server's reply format: a long head, or
+ * a path with non-ASCII bytes.
  */
 export function isForTheLibrary({ path, headers }: FuzzRequest): boolean {
   const bytes = path.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);

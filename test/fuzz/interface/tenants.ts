@@ -1,6 +1,6 @@
 // The tenants on the server of the interface fuzzer, as data. Everything that belongs to a tenant contains
 // the tenant's word, and the content of an index also contains the index's word, so a reply reveals whose
-// data it contains. Requests of others never contain these words.
+// data it contains. Other tenants' requests never contain these words.
 import { SCOPES } from "../../../server/catalog/records/key.js";
 
 export const TENANTS = ["qzacme", "qzbolt", "qzcrux"] as const;
@@ -10,7 +10,7 @@ export function indexName(tenant: string, index: string): string {
   return `${tenant}-${index}`;
 }
 
-/** The word contained in all content of this index. */
+/** The word that all content of the index contains. */
 export function contentWord(name: string): string {
   return name.replaceAll("-", "");
 }
@@ -20,7 +20,7 @@ export const ALL_INDEXES = TENANTS.flatMap((tenant) => INDEXES.map((index) => in
 export interface Role {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Patterns without the tenant's word. */
+  /** Patterns of index names, without the tenant's word. */
   readonly indexes: readonly string[];
   /** Why the key is no longer valid. */
   readonly fate?: "expired" | "deleted";
@@ -62,7 +62,7 @@ export const FIELD_NAMES = FIELDS.map(({ name }) => name);
 const DOCUMENTS = 12;
 const PEOPLE = ["ann", "bob", "cem", "dan", "eve"];
 
-/** The requests below /v1/indexes that create an index and everything in it. */
+/** Returns the requests, relative to /v1/indexes, that create an index and everything in it. */
 export function beginningOf(name: string): (readonly [path: string, body: object])[] {
   const word = contentWord(name);
   const documents = Array.from({ length: DOCUMENTS }, (_, i) => ({
@@ -104,7 +104,7 @@ export function beginningOf(name: string): (readonly [path: string, body: object
     ],
     // A feed that requires a password becomes an incident.
     [`/${name}/data-sources`, { url: `http://127.0.0.1:{feeds}/locked/${word}`, format: "json" }],
-    // Failed searches give the coach something to report about this index.
+    // Searches without results give the coach something to report about this index.
     ...PEOPLE.map(
       (person) => [`/${name}/query`, { q: `umbrella${word}`, user_id: `${word} ${person}` }] as const,
     ),

@@ -1,4 +1,4 @@
-// Values that fit a schema of the document, or nearly: the server may still refuse their contents.
+// Values that fit a schema of the OpenAPI document, or nearly. The server may still refuse their contents.
 import fc, { type Arbitrary } from "fast-check";
 import type { Random } from "../../../bench/random.js";
 import { documentWords, GOOD_WORDS, type Voice, wordsFor } from "./dictionary.js";
@@ -66,7 +66,7 @@ const anyJson = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 const anyDouble = fc.double();
 const anyInteger = fc.maxSafeInteger();
 
-/** A value from fast-check, determined by `random`. */
+/** Draws a value from a fast-check arbitrary, determined by `random`. */
 export function sampled<T>(random: Random, arbitrary: Arbitrary<T>): T {
   return fc.sample(arbitrary, { seed: random.below(2 ** 31), numRuns: 1 })[0]!;
 }
@@ -82,7 +82,7 @@ export function oddText(random: Random): string {
   return sampled(random, kind < 9 ? anyText : anyName);
 }
 
-/** For use in a path or query; an unpaired surrogate becomes U+FFFD. */
+/** Encodes a value for a path or query; an unpaired surrogate becomes U+FFFD. */
 export function percentEncoded(value: unknown): string {
   return encodeURIComponent(Buffer.from(String(value)).toString("utf8"));
 }
@@ -101,7 +101,7 @@ export function anyValue(random: Random): unknown {
   return sampled(random, anyJson);
 }
 
-/** Generates the values of one request. If it is careful, numbers are in range and texts are ordinary. */
+/** Generates the values of one request. In careful mode, numbers are in range and texts are ordinary. */
 export class Values {
   constructor(
     private readonly random: Random,
@@ -110,7 +110,7 @@ export class Values {
     private readonly careful: boolean,
   ) {}
 
-  /** A value of the schema's type. `name` is the member that it is for. */
+  /** Returns a value of the schema's type. `name` is the name of the member that gets it. */
   of(given: Schema, name: string, depth = 0): unknown {
     const { random } = this;
     const schema = resolved(given, this.document);
@@ -154,7 +154,7 @@ export class Values {
     );
   }
 
-  /** An object with members that the document does not name: filters, documents, maps of fields. */
+  /** An object whose members are not listed in the OpenAPI document: filters, documents, maps of fields. */
   #map(values: unknown, name: string, depth: number): unknown {
     const { random } = this;
     if (typeof values !== "object" && name !== "filters") {
@@ -201,7 +201,9 @@ export class Values {
     return whole ? Math.round(number) : number;
   }
 
-  /** For members without a type in the document: documents of a batch, searches of a multi-search. */
+  /**
+   * For members whose type is not in the OpenAPI document: documents of a batch, searches of a multi-search.
+   */
   #untyped(name: string): unknown {
     const { random } = this;
     if (!this.careful && chance(random, 12)) return anyValue(random);

@@ -23,7 +23,7 @@ import { beginningOf, INDEXES, indexName, ROLES, TENANTS, TOKEN_ROLE } from "./t
 
 export interface Principal {
   readonly name: string;
-  /** Null: none is sent. */
+  /** Null: no key is sent. */
   readonly key: string | null;
   /** The word of the tenant; null for an unknown key and for the bootstrap key. */
   readonly tenant: string | null;
@@ -52,7 +52,7 @@ const NOBODY: readonly Principal[] = [
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
 /** Lifetime of the expiring key. Until then it is an ordinary key. */
 const EXPIRY_MS = 150;
-/** Maximum ids remembered per kind of record. */
+/** Maximum number of ids remembered per kind of record. */
 const IDS_MAX = 40;
 
 const TOKEN_SCOPES = ["search", "events"];
@@ -61,7 +61,7 @@ function tokenOf(key: string): string {
   return makeToken(key, shownPrefix(key), { user_id: "holder" });
 }
 
-/** Limits that requests can reach without being large, and feeds that nobody waits for. */
+/** Limits that even small requests can reach, and feeds that no request waits for. */
 const CONFIG = {
   cors: "*",
   plans: [{ name: "small", searches_per_month: 20, documents: 15, coach_per_month: 1 }],
@@ -85,9 +85,9 @@ export class World {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   #principals = new Map<string, Principal>();
   #rights = new Map<number, KeyRow>();
-  /** Words of tenants by number: a renamed tenant keeps its word. */
+  /** Tenants' words by tenant number. A renamed tenant keeps its word. */
   readonly #words = new Map<number, string>();
-  /** Numbers of tenants by current name. */
+  /** Tenants' numbers by current name. */
   #named = new Map<string, number>();
 
   private constructor(
@@ -125,7 +125,7 @@ export class World {
     return { port: this.server.port, agent: this.agent, feedsPort: portOf(this.feeds), key };
   }
 
-  /** Null if the server must not accept the key. The bootstrap key has no rights of this kind. */
+  /** Returns null if the server must not accept the key. The bootstrap key has no rights of this kind. */
   rightsOf({ keyId, isToken }: Principal): Rights | null {
     const row = keyId === null ? undefined : this.#rights.get(keyId);
     if (row === undefined || (row.expires_at !== null && Date.parse(row.expires_at) <= Date.now()))
@@ -147,7 +147,7 @@ export class World {
     return this.#words.get(this.#named.get(name) ?? -1) ?? "";
   }
 
-  /** Must be called if a request may have changed keys or tenants. */
+  /** Must be called after a request that may have changed keys or tenants. */
   async readRights(): Promise<void> {
     this.#rights = new Map();
     this.#named = new Map();
@@ -206,7 +206,8 @@ export class World {
   }
 
   /**
-   * On a busy machine the time may be in the past when the request arrives, so it is tried with later ones.
+   * On a busy machine the expiry time may have passed when the request arrives, so this retries with later
+   * times.
    */
   #letExpire(tenant: string, id: number): Promise<void> {
     let ms = EXPIRY_MS;
@@ -240,7 +241,7 @@ export class World {
       await this.#removeAll("/v1/keys", as(name));
       if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
     }
-    // Data in use is dropped in the background shortly afterwards.
+    // Data that is in use is dropped in the background a little later.
     await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
   }
 
@@ -252,7 +253,7 @@ export class World {
     return (await this.#expect("GET", path, options)).json.data as unknown as { id: number; name: string }[];
   }
 
-  /** Retries until it is gone, because a change of it may be in progress. */
+  /** Retries until the record is gone, because a change of it may be in progress. */
   #remove(path: string, options?: CallOptions): Promise<void> {
     return eventually(async () => {
       const { status } = await this.server.raw("DELETE", path, options);

@@ -1,4 +1,4 @@
-// Bodies of queries, suggestions and multi-searches, through a whole server in this process: the answer is
+// Bodies of queries, suggestions and multi-searches, sent to a whole server in this process: the response is
 // consistent or a 4xx, never a 5xx, and never slow.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { FILTER_PIECES, filterText } from "./filter-target.js";
 
 const KEY = "fuzzing-admin-key-0123456789abcdef";
 const DOCUMENTS = 400;
-/** Processor time, which other programs on the machine do not affect. */
+/** CPU time, which other programs on the machine do not affect. */
 const ANSWER_CPU_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 60_000;
 const PATHS = ["/v1/indexes/fuzz/query", "/v1/indexes/fuzz/suggest", "/v1/multi-search"] as const;
@@ -94,7 +94,7 @@ async function startCatalogue(dataDir: string): ReturnType<typeof startServer> {
     admin_key: KEY,
     log_level: "silent",
     durability: "os",
-    // the other transport cannot be stopped together with a thread
+    // The other transport cannot be stopped together with a thread.
     http: "node",
   };
   const server = await startServer(loadConfig(flags, {}));

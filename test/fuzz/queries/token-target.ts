@@ -81,7 +81,7 @@ export function tokenTarget(module: EngineModule): Target {
   function checkBytes(bytes: Uint8Array): void {
     canary.ask("fold", (kernels, p, length) => kernels.fold(p, length), bytes);
     canary.ask("hash", (kernels, p, length) => (Number(kernels.hash(p, length) & 1n) === 0 ? -1 : -2), bytes);
-    // the tokens have meaningless padding bytes, so only those of the plain bench are compared
+    // The tokens contain meaningless padding bytes, so only the tokens of the plain bench are compared.
     for (const guarded of canary.pair())
       guarded.ask((kernels, p, length) => kernels.analyse(p, length), bytes);
     bench.analyse(bytes);

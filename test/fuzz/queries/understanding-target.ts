@@ -1,5 +1,5 @@
-// Texts that a visitor may type, interpreted with the facts of a shop: no text makes interpretation fail or
-// take long, and each filter found can be parsed.
+// Texts that a visitor may type, interpreted with a shop's facts: no text makes interpretation fail or take
+// long, and each resulting filter can be parsed.
 
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
 import { parseFilter } from "../../../server/question/filter/filter-parser.js";
@@ -23,7 +23,7 @@ const PIECES_MAX = 30;
 const CPU_MS_MAX = 1_000;
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 
-/** Input: UTF-16. */
+/** Input: the text in UTF-16. */
 export function understandingTarget(): Target {
   const facts = factsOf();
   return {

@@ -36,7 +36,7 @@ function bytesOf(numbers: Float32Array | Float64Array): Uint8Array {
 }
 
 /**
- * Input: a byte that selects the kernel, one that says which segments have codes, then the kernel's input.
+ * Input: a byte that selects the kernel, a byte that says which segments have codes, then the kernel's input.
  */
 export function vectorTarget(module: EngineModule): Target {
   const bench = module.workbench();
@@ -49,7 +49,7 @@ export function vectorTarget(module: EngineModule): Target {
         plainCodes(Array.from({ length: rows }, (_, row) => (row % 9 === 0 ? null : numbersOf(row % 5)))),
       ),
     );
-    // With codes for the segments whose bit is set in the number.
+    // Each bit of the number says whether a segment has codes.
     const snapshots = [0, 1, 2, 3].map((which) =>
       place(
         snapshotBytes([
@@ -82,7 +82,7 @@ export function vectorTarget(module: EngineModule): Target {
     generate(random) {
       const kernel = random.pick([0, 0, 0, 0, 1, 2, 3]);
       const input = whole(random, KERNELS[kernel]!);
-      // mutates only the program after the query
+      // Mutates only the program after the query.
       const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0;
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);
       return Buffer.concat([Uint8Array.of(kernel, random.pick([3, 3, 3, 1, 2, 0])), changed]);

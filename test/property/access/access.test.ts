@@ -1,4 +1,4 @@
-// Who may do what and who sees what, over random stories of tenants, keys, search tokens, plans, restarts and
+// Access rights and visibility, over random stories of tenants, keys, search tokens, plans, restarts and
 // kills: the server must answer like a model written from the documentation (test/oracle/access.ts).
 // SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";

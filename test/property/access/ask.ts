@@ -1,4 +1,4 @@
-// Requests with the credentials of the model, and tokens created as docs/api.md describes.
+// Sends requests with the model's credentials, and creates tokens as docs/api.md describes.
 import { createHash, createHmac } from "node:crypto";
 import { type CallOptions, expectStatus, type TestServer } from "../../e2e/world/harness.js";
 import type { Reply } from "../../e2e/world/reply.js";
@@ -12,7 +12,7 @@ interface Asked {
   readonly status: number;
 }
 
-/** Sends a request with the credential, and names the tenant in it. */
+/** Sends a request with the credential and with the name of its tenant. */
 export async function askAs(
   server: TestServer,
   by: Credential,
@@ -55,7 +55,7 @@ function keyOf(by: Credential): CallOptions {
   }
 }
 
-/** As described in docs/api.md. */
+/** Signs a search token as docs/api.md describes. */
 export function signedToken(key: string, members: object, secretOf: string): string {
   const json = Buffer.from(JSON.stringify(members)).toString("base64url");
   const text = `skt_${key.slice(0, 10)}.${json}`;

@@ -2,7 +2,7 @@
 import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
-/** The next event. A number picks one of the items that exist at that moment. */
+/** One event of a story. A number in it picks one of the items that exist at that moment. */
 export interface Step {
   readonly kind: keyof typeof STEPS;
   readonly who: number;
@@ -11,7 +11,7 @@ export interface Step {
   readonly scopes: readonly string[];
   readonly patterns: readonly string[];
   readonly groups: readonly Group[];
-  /** Hours from now; null: never. */
+  /** Hours until expiry; null: never expires. */
   readonly hours: number | null;
   readonly flag: boolean;
 }
@@ -20,14 +20,17 @@ const oneOf = <T>(list: readonly T[], pick: number): T => list[pick % list.lengt
 const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
-/** Rarely nobody, and half of the time one of the latest, so that keys create further keys. */
+/**
+ * Picks a credential: in rare cases none, and half of the time one of the latest, so that keys create further
+ * keys.
+ */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);
   if (pick % 20 === 0) return oneOf(NOBODY, rest);
   return oneOf(pick % 2 === 0 ? credentials : credentials.slice(-LATEST), rest);
 }
 
-/** Usually one that belongs to the credential's tenant. */
+/** Picks a key, usually one that belongs to the credential's tenant. */
 function keyFor({ keys }: Story, by: Credential, pick: number): KeyModel {
   const tenant = "key" in by ? by.key.tenant : "tenant" in by ? by.tenant : null;
   const near = pick % 4 === 0 ? [] : keys.filter((key) => key.tenant === tenant && !key.deleted);

@@ -48,7 +48,7 @@ export class Story {
   readonly credentials: Credential[] = [];
   #now: number;
 
-  /** `names` is the prefix of its tenants' names. */
+  /** `names` is the prefix of all tenant names in this story. */
   constructor(server: TestServer, clock: ServerClock, names: string, startMs: number) {
     this.#server = server;
     this.#clock = clock;
@@ -75,7 +75,7 @@ export class Story {
     this.#clock.set(new Date(this.#now).toISOString());
   }
 
-  /** An expiry time this many hours and a half from now. */
+  /** Returns an expiry time `hours` + 0.5 hours from now; null if `hours` is null. */
   endAfter(hours: number | null): number | null {
     return hours === null ? null : this.#now + (hours + 0.5) * HOUR_MS;
   }
@@ -175,7 +175,10 @@ export class Story {
     if (status === 200) key.deleted = true;
   }
 
-  /** For one of the key's values. A token that is not genuine is signed without knowledge of the key. */
+  /**
+   * Creates a token for one of the key's values. A token that is not genuine is signed without knowledge of
+   * the key.
+   */
   makeToken(key: KeyModel, pick: number, members: Omit<TokenModel, "text">): void {
     const value = key.values[pick % key.values.length]!;
     const { genuine, groups, indexes, expiresAt } = members;
@@ -188,7 +191,7 @@ export class Story {
     this.credentials.push({ kind: "token", key, value, token: { text, ...members } });
   }
 
-  /** If killed, the server may lose the counts of the last moment, but nothing else. */
+  /** Restarts the server. If killed, it may lose the counts of the last moment, but nothing else. */
   async restart(killed: boolean): Promise<void> {
     await this.#server.stop(killed ? "SIGKILL" : "SIGTERM");
     await this.#server.launch();
@@ -236,7 +239,7 @@ export class Story {
         usedUp++;
       }
     }
-    // They run concurrently, so either may be too late.
+    // The requests run concurrently, so either may be too late.
     expect(left).toBeGreaterThanOrEqual(0);
     if (usedUp > 0) expect(left).toBe(0);
   }
@@ -297,7 +300,7 @@ export class Story {
     if (status === 200) (this.identify(by) as Rights).tenant.indexes.delete(index);
   }
 
-  /** Every request except the bootstrap key's names some tenant, which must be ignored. */
+  /** Every request names some tenant. The server must ignore it unless the bootstrap key is used. */
   #ask(by: Credential, method: string, path: string, status: number, body?: unknown): Promise<Reply> {
     const named = by.kind === "bootstrap" ? by.tenant : this.tenants[path.length % this.tenants.length]!;
     return askAs(this.#server, by, named, { method, path, status, body });
@@ -328,7 +331,7 @@ export class Story {
     });
   }
 
-  /** `there`: whether the wanted item is among these documents; if not, the status is 404. */
+  /** `there`: whether the requested item is among the given documents; if not, the expected status is 404. */
   #onIndex(by: Credential, scope: string, index: string, there?: (ids: string[]) => boolean): number {
     return this.#allowed(by, (may) => {
       const use = useOfIndex(may, scope, index);
@@ -348,7 +351,9 @@ export class Story {
     return seen.map((group) => documentId(tenant, index, group)).sort();
   }
 
-  /** A successful search: it counts, and returns all visible documents and nothing from others. */
+  /**
+   * Checks a successful search: it counts towards the plan, and returns all visible documents and no others.
+   */
   #checkAnswer(by: Credential, index: string, wanted: readonly Group[], answer: unknown): void {
     const { tenant, groups } = this.identify(by) as Rights;
     tenant.used.set(this.month, usedIn(tenant, this.month) + 1);

@@ -311,8 +311,7 @@ describe("a text that the server refuses", () => {
 
   test("by a server that begins to refuse everything is not refused", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
-    // The server rejects the batch and its second half. It rejects the harmless text only as part of the
-    // batch.
+    // The server rejects the batch and its second half. It accepts the harmless text only the first time.
     server.script(REFUSED, {}, {}, REFUSED, REFUSED);
     expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 400 });
     expect(inputs()).toEqual([["a", "b"], ["test"], ["a"], ["b"], ["test"]]);
