@@ -1,5 +1,5 @@
-// Who may do what and who sees which documents, written from docs/api.md and nothing else. Slow and plain:
-// keys, tokens and tenants are never forgotten, and every question is answered from the complete history.
+// Models who may do what and who sees which documents, written only from docs/api.md. Slow and plain: keys,
+// tokens and tenants are never forgotten, and every question is answered from the complete history.
 
 export const GROUPS = ["red", "green", "blue"] as const;
 export type Group = (typeof GROUPS)[number];
@@ -15,7 +15,7 @@ export interface TenantModel {
   searchesPerMonth: number | null;
   /** Number of searches by month. */
   readonly used: Map<string, number>;
-  /** Each contains one document of every group. */
+  /** Names of the tenant's indexes. Each contains one document of every group. */
   readonly indexes: Set<string>;
 }
 
@@ -27,7 +27,7 @@ export interface KeyModel {
   /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
   deleted: boolean;
-  /** All values it ever had, the current one last. */
+  /** All values the key has ever had, the current one last. */
   readonly values: KeyValue[];
 }
 
@@ -39,7 +39,7 @@ export interface KeyValue {
 
 export interface TokenModel {
   readonly text: string;
-  /** Signed with its own key. */
+  /** True if the token is signed with its own key. */
   readonly genuine: boolean;
   readonly groups: readonly Group[] | null;
   readonly indexes: readonly string[] | null;
@@ -66,7 +66,7 @@ export interface Rights {
 export const documentId = ({ name }: TenantModel, index: string, group: Group): string =>
   `${name}-${index}-${group}`;
 
-/** The rights, or the status that refuses the request. */
+/** Returns the credential's rights, or the status with which the request is refused. */
 export function identify(credential: Credential, now: number): Rights | 401 | 404 {
   const all = { scopes: null, patterns: [], groups: GROUPS, expiresAt: null };
   switch (credential.kind) {
@@ -95,7 +95,7 @@ function rightsOfKey(key: KeyModel, value: KeyValue, now: number): Rights | 401 
   const { tenant, expiresAt } = key;
   if (key.deleted || tenant.deleted || isOver(expiresAt, now) || isOver(value.until, now)) return 401;
   const scopes = key.scopes.includes("admin") ? null : key.scopes;
-  // Nothing created with a replaced value may outlive that value.
+  // Anything created with a replaced value expires no later than that value.
   const ends = [expiresAt, value.until].filter((end) => end !== null);
   const end = ends.length === 0 ? null : Math.min(...ends);
   return { tenant, scopes, patterns: [key.indexes], groups: GROUPS, expiresAt: end };
@@ -124,8 +124,8 @@ export function useOfIndex(rights: Rights, scope: string, index: string): 200 | 
 }
 
 /**
- * Whether the key stays within these rights: it has no further scope, and its patterns cannot match any
- * further index.
+ * True if the key stays within these rights: it has no additional scope, and its patterns match no additional
+ * index.
  */
 export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "scopes" | "indexes">): boolean {
   if (scopes.some((scope) => (scope === "admin" ? rights.scopes !== null : !has(rights, scope))))
@@ -134,7 +134,7 @@ export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "sco
   return indexes.every((pattern) => meant(pattern).every((name) => covers(rights, name)));
 }
 
-/** Whether a key that expires at this time does not outlive the rights. */
+/** True if a key that expires at `expiresAt` does not outlive the rights. */
 export function mayLive(rights: Rights, expiresAt: number | null): boolean {
   return rights.expiresAt === null || (expiresAt !== null && expiresAt <= rights.expiresAt);
 }

@@ -1,4 +1,4 @@
-// Ranking rules and synonym groups as clients send them, and the effects of the matching rules on a document.
+// Ranking rules and synonym groups as clients send them, and how matching rules affect a document.
 
 import { type Predicate, parseFilter } from "./filter.js";
 import type { Analysis, Document, Field } from "./segments/values.js";
@@ -28,11 +28,11 @@ export interface Wishes {
   isBuried: Predicate;
   /** Sum of the boost weights. */
   boostOf(document: Document): number;
-  /** Ids, best first. */
+  /** Ids of the pinned documents, best first. */
   pins: string[];
 }
 
-/** Precedence at equal priority. */
+/** Precedence of the kinds of rule at equal priority. */
 const ORDER = ["hide", "pin", "bury", "boost"];
 const FIRED_MAX = 256;
 const PINS_MAX = 250;
@@ -66,7 +66,7 @@ export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody)
   return { ...changed, root, synonyms: isEntry ? changed.synonyms : [root, ...changed.synonyms] };
 }
 
-/** `rules` in order of creation; `terms` of the query, empty when browsing. */
+/** `rules` in order of creation; `terms` of the query, empty if it has no text. */
 export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
   const fired = rules
     .filter((rule) => rule.enabled)
@@ -75,7 +75,7 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
     .slice(0, FIRED_MAX)
     .map((rule) => ({ ...rule, touches: touching(rule, fields, analysis) }));
   const ofType = (type: RankingRule["type"]) => fired.filter((rule) => rule.type === type);
-  /** The first rule that hides, pins or buries the document decides. */
+  /** The first rule that hides, pins or buries the document decides its fate. */
   const fate = (document: Document) =>
     fired.find(({ type, touches }) => type !== "boost" && touches(document))?.type;
   const pins = ofType("pin").flatMap(({ effect }) => effect.documents ?? []);
@@ -90,7 +90,7 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
   };
 }
 
-/** The documents that a rule lists, and those that pass its filter. */
+/** True for the documents that a rule lists and those that match its filter. */
 function touching({ effect }: RankingRule, fields: Field[], analysis: Analysis): Predicate {
   const { filter_by, documents = [] } = effect;
   const passes = filter_by === undefined ? () => false : parseFilter(filter_by, fields, analysis);

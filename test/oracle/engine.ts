@@ -1,5 +1,5 @@
-// The oracle: documents in a list, and queries that look at every one of them. Its answers are what the
-// server must return, for any number of shards.
+// The oracle: a list of documents, and queries that examine every one of them. The server must return the
+// same answers, with any number of shards.
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import {
@@ -45,7 +45,7 @@ import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
-/** With more words than this, having all of them earns nothing extra in a relaxed query. */
+/** In a relaxed query with more words than this, a document with all of them gets no extra points. */
 const FULL_FIRST_WORDS = 2;
 
 export class Oracle {
@@ -55,7 +55,7 @@ export class Oracle {
   protected settings = DEFAULTS;
   private readonly rules = new Map<number, RankingRule>();
   private readonly groups = new Map<number, SynonymGroup>();
-  /** By queried fields; cleared when a document changes. */
+  /** Keyed by the queried fields; cleared when a document changes. */
   private readonly dictionaries = new Map<string, Dictionary>();
 
   constructor(
@@ -73,13 +73,13 @@ export class Oracle {
     this.rows = new Map(rows.map(({ document, seq }) => [document.id, this.makeRow(document, seq)]));
   }
 
-  /** Creates a rule, or changes the one with this number; returns its number. */
+  /** Creates a rule, or changes the rule with this number; returns the number. */
   putRule(body: RuleBody, number = this.nextNumber++): number {
     this.rules.set(number, changedRule(this.rules.get(number), body));
     return number;
   }
 
-  /** Creates a group, or changes the one with this number; returns its number. */
+  /** Creates a group, or changes the group with this number; returns the number. */
   putSynonyms(body: SynonymBody, number = this.nextNumber++): number {
     this.groups.set(number, changedGroup(this.groups.get(number), body));
     return number;
@@ -170,7 +170,7 @@ export class Oracle {
     };
   }
 
-  /** This class has no vectors. */
+  /** Uses words only; this class has no vectors. */
   protected find(query: Query): Found {
     const search = this.match(query);
     return { ...search, mode: "keyword", near: new Set(), related: relatedTo(search, search.matched) };
@@ -188,7 +188,8 @@ export class Oracle {
   }
 
   /**
-   * All words as written; if that finds too little, also with more likely spellings; then any of the words.
+   * Requires all words as written. If that finds too little, also tries more likely spellings, then any of
+   * the words.
    */
   protected match(query: Query): Search {
     const { settings, analysis } = this;
@@ -259,7 +260,7 @@ export class Oracle {
     };
   }
 
-  /** Rates the documents that pass the filter by the program and the rules. */
+  /** Scores the documents that pass the filter, applying the program and the rules. */
   private rate(candidates: Row[], program: Program, text: QueryText, wishes: Wishes): Matched {
     const fields = { skus: this.settings.sku_fields, brand: this.settings.brand_field };
     let curated = false;
@@ -301,8 +302,8 @@ export class Oracle {
   }
 
   /**
-   * Order: pinned, others, buried; then the named sort keys; then the final key, the default sorting field,
-   * newest first.
+   * Sort order: pinned, then others, then buried documents; within these by the requested sort keys, then the
+   * final key, then the default sorting field, then newest first.
    */
   private compare(a: Match, b: Match, sortBy: string | undefined): number {
     const keys = (sortBy?.split(",") ?? []).map((key) => key.split(":") as [string, string]);

@@ -1,7 +1,7 @@
 // A naive model of data source runs: documents in a map, each with the time of its last write. A run receives
-// the items of its feed as they arrive. Three rules decide what it deletes at its end: documents it has seen
-// stay, documents written by anybody since it began stay, and an item that cannot be identified prevents all
-// deletions.
+// the items of its feed as they arrive. Three rules decide what it deletes at the end: documents seen in the
+// feed stay, documents that anyone has written since the run began stay, and an item that cannot be
+// identified prevents all deletions.
 
 export interface FeedDocument {
   readonly id: string;
@@ -9,7 +9,7 @@ export interface FeedDocument {
   readonly price: number;
 }
 
-/** One item of a feed: a document, or an item that fails, with or without an id. */
+/** One item of a feed: a document, or an item that failed, with its id if it has one. */
 export type FeedEntry = FeedDocument | { readonly broken: string | null };
 
 export interface ExpectedRun {
@@ -59,13 +59,13 @@ export class RunTwin {
   readonly #deletes: { readonly ratio: number } | null;
   readonly #began: number;
   readonly #documentsBefore: number;
-  /** Times of the documents in the feed. */
+  /** Write times of the documents seen in the feed. */
   readonly #seen = new Set<number>();
   #items = 0;
   #imported = 0;
   #unchanged = 0;
   #failed = 0;
-  /** Failed items without an id, so it is unknown which documents they stand for. */
+  /** Number of failed items without an id. It is unknown which documents they correspond to. */
   #unknown = 0;
 
   constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {
@@ -108,7 +108,7 @@ export class RunTwin {
     if (moment !== undefined) this.#seen.add(moment);
   }
 
-  /** Called when the feed has been read to its end. */
+  /** Must be called when the whole feed has been read. */
   end(): ExpectedRun {
     if (this.#deletes === null) return this.#outcome("completed", null);
     if (this.#items === 0) return this.fail("SK-DS-409");

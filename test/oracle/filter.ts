@@ -1,6 +1,6 @@
-// The filter language, parsed and evaluated document by document: an expression becomes a predicate. It has
-// its own parser, written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree
-// with the product's. Accepts only well-formed expressions over known fields.
+// The filter language, evaluated document by document: an expression becomes a predicate. The parser is
+// separate and written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree with
+// the product's. It accepts only well-formed expressions over known fields.
 
 import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./segments/values.js";
 import { foldValue, hasInOrder, words } from "./words/analyse.js";
@@ -119,7 +119,7 @@ function valueTest(field: Field, operator: string, entry: Item, analysis: Analys
   return (value) => value == low;
 }
 
-/** `:` requires the words in order inside one element; a value without any word is compared as a whole. */
+/** `:` requires the words to occur in order in one element; a value without words is compared as a whole. */
 function textTest(operator: string, wanted: string, analysis: Analysis): Test {
   const terms = words(wanted, analysis).map((token) => token.term);
   if (operator === ":" && terms.length > 0) {

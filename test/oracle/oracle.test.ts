@@ -1,5 +1,5 @@
-// The oracle is only useful if it is right: a few answers worked out by hand, and a canary that must be
-// detected.
+// The oracle is useful only if it is correct: a few answers worked out by hand, and a deliberate error that
+// must be detected.
 import { describe, expect, test } from "vitest";
 import { Oracle } from "./engine.js";
 import { parseFilter } from "./filter.js";

@@ -1,5 +1,5 @@
-// The decisions about a query described in docs/ranking.md: which of its words look misspelt, and how each
-// may match at what weight. All counts are over all live documents.
+// Planning a query as described in docs/ranking.md: which words look misspelt, how each word may match, and
+// with what weight. All counts are over all live documents.
 
 import type { Alternative, Word } from "./score.js";
 import { compareBytes } from "./segments/rows.js";
@@ -20,25 +20,25 @@ import { looseSplits, type Variant } from "./words/variants.js";
 
 export type TypoPolicy = "auto" | "always" | "missing";
 
-/** One state of the index, seen through one choice of fields. */
+/** Counts in one state of the index, over the queried fields. */
 export interface Counts {
   dictionary: Dictionary;
   fieldCount: number;
   /** Numbers of the fields with `infix`. */
   infixFields: number[];
   documents: number;
-  /** Sequence numbers of the documents with any of the terms in any of the fields. */
+  /** Sequence numbers of the documents that have any of the terms in any of the fields. */
   documentsWith: (terms: string[]) => Set<number>;
 }
 
-/** Words with all their alternatives, and the best spellings of the words taken for misspelt. */
+/** Words with all their alternatives, and the best spellings of those considered misspelt. */
 export interface Weighed {
   words: Word[];
   corrections: (string | undefined)[];
 }
 
 interface Found extends Variant {
-  /** Upper bound on the number of documents that have it. */
+  /** Upper bound on the number of documents that contain it. */
   frequency: number;
 }
 
@@ -57,10 +57,10 @@ export class Weigher {
   private readonly expansions: Expansion[];
   private readonly literal: number[];
   private readonly infixes: Infix[][];
-  /** Number of documents with each word in a form that makes it known. */
+  /** For each word, the number of documents that contain it in a form that makes it known. */
   private readonly known: number[];
   private readonly variants: Found[];
-  /** Near terms that asWritten chose for each word. */
+  /** The near terms that asWritten chose for each word. */
   private written: LikelyTypo[][] = [];
 
   constructor(
@@ -86,7 +86,7 @@ export class Weigher {
     this.variants = bestSplits([...found, ...this.present(loose)]);
   }
 
-  /** With near terms for the words that no document has; under the policy "always", for every word. */
+  /** Adds near terms for words that occur in no document; under the policy "always", for every word. */
   asWritten(): Weighed {
     const typos = this.text.words.map((word, i) => {
       const isAlone = this.policy === "auto" && this.text.words.length === 1;
@@ -99,7 +99,7 @@ export class Weigher {
     return this.weighed(this.written);
   }
 
-  /** Also with near terms of known words that were more likely meant; null if there are none. */
+  /** Also adds near terms of known words if those terms were more likely meant; null if there are none. */
   withDoubts(): Weighed | null {
     const typos = this.text.words.map((word, i) =>
       this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
@@ -109,7 +109,7 @@ export class Weigher {
     return this.weighed(doubts.map((likely, i) => likely ?? this.written[i]!));
   }
 
-  /** The word is rare, but some documents have it as typed. */
+  /** True if the word is rare, but some documents contain it as typed. */
   private isDoubtful(i: number): boolean {
     const { prefixListed } = this.expansions[i]!;
     const isListed = !this.text.words[i]!.prefix || prefixListed;
@@ -168,8 +168,8 @@ export class Weigher {
   }
 
   /**
-   * The largest count in one field: of the rarest term if they must be consecutive, otherwise of all terms
-   * together.
+   * The largest number of documents in any one field: for terms that must be consecutive, the count of the
+   * rarest term; otherwise the sum over all terms.
    */
   private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
     const { dictionary, fieldCount } = this.counts;
@@ -187,7 +187,10 @@ export class Weigher {
     return typosOf(this.counts.dictionary, word.terms[0]!, distanceMax, word.prefix);
   }
 
-  /** A word that no document has in any form, not even with its usual typos, is allowed more typos. */
+  /**
+   * Allows more typos for a word that no document contains in any form, not even with the usual number of
+   * typos.
+   */
   private atLast(word: QueryWord, i: number, typos: Typo[]): Typo[] {
     const isLost = this.known[i] === 0 && typos.length === 0 && word.typosMax > 0;
     return isLost ? this.typos(word, word.typosAtLast) : typos;
@@ -315,7 +318,10 @@ export class Weigher {
   }
 }
 
-/** Of the cuts of the same words, those whose rarer part is most frequent; on a tie, the first. */
+/**
+ * Of several ways to split the same words, keeps the SPLITS_MAX ways whose rarer part is most frequent
+ * (NUMBER_SPLITS_MAX if they contain digits); on a tie, the first.
+ */
 function bestSplits(variants: Found[]): Found[] {
   return variants.filter((one) => {
     if (one.kind !== "split") return true;
@@ -357,8 +363,8 @@ function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
 }
 
 /**
- * For each number of typos, the cheapest terms, the second and third cheapest, and the others, as separate
- * groups.
+ * For each number of typos, up to four groups: the cheapest terms, the second cheapest, the third cheapest,
+ * and the rest.
  */
 function groupsOf(typos: LikelyTypo[]): { factor: number; members: LikelyTypo[] }[] {
   return [1, 2, 3, 4].flatMap((count) => {

@@ -1,4 +1,4 @@
-// A naive model of the query log: keeps all searches and events in lists, and scans them for each report.
+// A naive model of the query log: keeps all searches and events in lists and scans them for each report.
 import type { Answered, JournalEvent, JournalSearch } from "../../server/query-log/rows/journal.js";
 import { stepMs } from "../../server/query-log/rows/took.js";
 
@@ -30,7 +30,7 @@ const isBefore = (a: TwinSearch, b: TwinSearch): boolean => {
 
 export class QueryLogTwin {
   readonly #searches: TwinSearch[] = [];
-  /** Events with the search they belong to, which must have been answered before the event arrived. */
+  /** Each event with the search it belongs to, which must have been answered before the event arrived. */
   readonly #events: (JournalEvent & { readonly owner: TwinSearch | undefined })[] = [];
 
   addSearch(search: TwinSearch): void {
@@ -148,7 +148,7 @@ export class QueryLogTwin {
   }
 
   /**
-   * The next search of the same user (or of the same session if there is no user) that continues the typing
+   * The next search by the same user (or in the same session if there is no user) that continues the typing
    * within five seconds.
    */
   #successor(search: TwinSearch): TwinSearch | undefined {
@@ -161,7 +161,7 @@ export class QueryLogTwin {
     return longer !== shorter && longer.startsWith(shorter) ? next : undefined;
   }
 
-  /** Whether an event of the type belongs to the search or to one that it supersedes. */
+  /** True if an event of this type belongs to the search or to one that the search supersedes. */
   #has(search: TwinSearch, type: string): boolean {
     return this.#events.some((event) => {
       if (event.type !== type || event.log !== search.log) return false;

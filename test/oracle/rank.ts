@@ -1,5 +1,5 @@
-// The order of documents beyond their text match: bonuses, and the key combined from text match, bonus and
-// boosts. As specified in docs/ranking.md, with the engine's order of float operations.
+// Ranking beyond the text match: bonuses, and the key that combines text match, bonus and boosts. Follows
+// docs/ranking.md and the engine's order of floating-point operations.
 
 import { FIRST, type Program, positionsOf } from "./score.js";
 import type { Row } from "./segments/rows.js";
@@ -55,7 +55,7 @@ function brandBonus(row: Row, text: QueryText, field: string | null): number {
   return stretches.some((stretch) => terms.includes(brandTerm(stretch))) ? POINT : 0;
 }
 
-/** For a field that begins with the words or consists of them. */
+/** Bonus for a field that begins with the query's words or consists of them. */
 function fieldBonus(row: Row, program: Program, score: number | null): number {
   if (score === null || score < FULL) return 0;
   const started = program.fields.filter((field) =>
@@ -67,7 +67,7 @@ function fieldBonus(row: Row, program: Program, score: number | null): number {
   return isExact && isWhole ? POINT : POINT / 16;
 }
 
-/** Larger is better. `boosts`: the sum of the weights of the row's boosts. */
+/** The final sort key; larger is better. `boosts`: sum of the weights of the row's boosts. */
 export function finalKey(score: number, bonus: number, boosts: number, program: Program): bigint {
   if (program.neighbours?.place !== "first") return keyOf(score, bonus, boosts, program);
   if (score >= FIRST) return 2n ** 63n + boostedOf(score - FIRST, boosts);

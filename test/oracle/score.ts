@@ -1,12 +1,12 @@
-// The scoring rule, document by document, with the same order of float operations as the engine;
-// docs/ranking.md has the formula. Knows nothing of how alternatives and boosts were chosen.
+// The scoring rule, document by document, with the same order of floating-point operations as the engine. The
+// formula is in docs/ranking.md. Independent of how alternatives and boosts were chosen.
 import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {
   typos: number;
-  /** Counts as the word as written if it has no typos. */
+  /** True if it counts as the word as written when it has no typos. */
   exact: boolean;
-  /** The terms must be consecutive; otherwise any of them matches. */
+  /** True if the terms must be consecutive; otherwise any of them matches. */
   sequence: boolean;
   useForProximity: boolean;
   /** Matches only in fields with `infix`. */
@@ -16,7 +16,7 @@ export interface Alternative {
 }
 
 export interface Word {
-  /** Its inverse document frequency, used for proximity. */
+  /** Inverse document frequency of the word, used for proximity. */
   weight: number;
   alternatives: Alternative[];
 }
@@ -30,7 +30,7 @@ export interface QueriedField {
 }
 
 export interface Program {
-  /** `byScore`: any word suffices, and having all of them earns nothing extra. */
+  /** `byScore`: any word suffices, and a document with all words gets no extra points. */
   mode: "all" | "any" | "byScore";
   fields: QueriedField[];
   /** Average document length: the lengths of the queried fields times their weights. */
@@ -47,23 +47,23 @@ export interface Neighbours {
   rows: readonly { seq: number; points: number; matches: boolean }[];
 }
 
-/** Why a row matches, and how well. */
+/** How well a row matches, and why. */
 export interface RowMatch {
   text: number;
-  /** Matches by its words, as the mode requires. */
+  /** True if the row matches by its words, as the mode requires. */
   matched: boolean;
-  /** Is a neighbour with `matches`. */
+  /** True if the row is one of the neighbours with `matches`. */
   neighbour: boolean;
-  /** Is such a neighbour and has one of the words. */
+  /** True if the row is such a neighbour and also contains one of the words. */
   hasWord: boolean;
 }
 
 export const K1 = 1.2;
-/** How strongly the lengths of fields and documents count. */
+/** Strength of the normalisation by field and document length. */
 export const B = 0.4;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
-/** Text matches of neighbours that come first start here, above all others. */
+/** Lowest text match of a neighbour that ranks before all other documents. */
 export const FIRST = 2 ** 52;
 
 /** The row's text match, or null if it does not match. */
@@ -114,8 +114,8 @@ interface WordMatch {
 }
 
 /**
- * The longer a document (the weighted sum of its field lengths), the more occurrences are needed for the same
- * score.
+ * The longer a document (weighted sum of its field lengths, up to twice the average), the more occurrences it
+ * needs for the same score.
  */
 export function saturationOf(
   row: Row,
@@ -143,7 +143,10 @@ function matchWord(row: Row, program: Program, word: Word, saturation: number): 
   return best;
 }
 
-/** Sum over the alternative's terms in the document, then over the fields; null if none occurs. */
+/**
+ * Weighted frequency of the alternative in the document: the sum over its terms and over the fields; null if
+ * no term occurs.
+ */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;
   const add = (field: QueriedField, places: number[] | undefined): void => {
@@ -166,7 +169,7 @@ function weightedFrequency(row: Row, program: Program, alternative: Alternative)
   return sum;
 }
 
-/** Value of one occurrence in a field of `length` tokens: lower in longer fields. */
+/** Value of one occurrence in a field of `length` tokens; lower for longer fields. */
 export function occurrenceIn(length: number, { weight, averageLength }: QueriedField): number {
   const ratio = averageLength === 0 ? B : (B * length) / averageLength;
   return weight / (1 - B + ratio);
@@ -192,7 +195,7 @@ function termsWithPrefix(row: Row, program: Program, prefix: string): string[] {
   return [...terms].sort(compareBytes);
 }
 
-/** Adjacent words of the query that occur close to each other earn extra points. */
+/** Extra points if adjacent words of the query occur close to each other. */
 function proximity(row: Row, program: Program): number {
   let sum = 0;
   for (let i = 0; i + 1 < program.words.length; i++) {

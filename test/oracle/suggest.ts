@@ -1,5 +1,5 @@
-// The expected answer of the suggest route if typo tolerance is off and no two documents are equally popular:
-// looks at every document in order of popularity.
+// The expected answer of the suggest route if typo tolerance is off and all popularities differ. Examines
+// every document in order of popularity.
 
 import { compareBytes } from "./segments/rows.js";
 import { type Document, type Json, valuesOf } from "./segments/values.js";
@@ -47,7 +47,7 @@ interface Candidate {
   starts: boolean;
 }
 
-/** The distinct words; the last one typed also matches as a prefix. */
+/** The distinct words typed; the last one also matches as a prefix. */
 function words(typed: string[]): { term: string; prefix: boolean }[] {
   return [...new Set(typed)].map((term) => ({ term, prefix: term === typed.at(-1) }));
 }
@@ -68,8 +68,8 @@ function textsOf(document: Document, fields: string[]): string[] {
 }
 
 /**
- * The values with all the words, or otherwise the first of those with most words, preferably one with the
- * last word.
+ * The values that contain all the words. If there are none, the first of those with most words, preferring
+ * one with the last word.
  */
 function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
   const fitting: Fitting[] = fields.flatMap((field) =>
@@ -100,7 +100,7 @@ function withoutDuplicates(candidates: Candidate[]): Candidate[] {
   });
 }
 
-/** By number of documents, then by value. */
+/** Groups ordered by number of documents, then by value. */
 function groups(found: Document[], field: string, typed: string[]): Candidate[] {
   const counts = new Map<string, number>();
   for (const document of found)

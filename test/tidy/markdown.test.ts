@@ -1,5 +1,5 @@
-// Rules about Markdown: line width, links to existing headings, and a map that contains every wing of the
-// server. Reads text only.
+// Rules for Markdown: line width, links to existing headings, and an architecture map that lists every wing
+// of the server. Reads text only.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { expectNone } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const COLUMNS_MAX = 110;
-/** Folders with pages that people write. Pages that benchmarks write are as wide as their tables. */
+/** Folders of pages written by hand. Generated benchmark pages may be as wide as their tables. */
 const FOLDERS = ["docs", "bench/peers"];
 const SKIPPED = /(^|\/)(?:node_modules|target)\//;
 
@@ -24,7 +24,7 @@ const PAGES = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Lines of a page with their numbers, without code blocks. */
+/** Lines of a page outside code blocks, with their numbers. */
 function proseOf(text: string): { line: string; number: number }[] {
   let inCode = false;
   return text.split("\n").flatMap((line, i) => {
@@ -35,7 +35,8 @@ function proseOf(text: string): { line: string; number: number }[] {
 }
 
 /**
- * Tables, indented code blocks, and lines that cannot be broken: one word, such as a link or a quoted name.
+ * True for tables, indented code blocks and lines that cannot be broken because they are one word, such as a
+ * link or a quoted name.
  */
 function mayBeWide(line: string): boolean {
   if (/^\s*\|/.test(line) || /^ {4,}/.test(line)) return true;

@@ -1,17 +1,20 @@
-// Finds module-level variables that are state: changed after the module was loaded, or able to change without
-// an assignment.
+// Finds module-level variables that are state: variables changed after the module was loaded, or objects that
+// can change without an assignment.
 import ts from "typescript";
 import { importedNames, parse } from "./names.js";
 import type { Source } from "./tree.js";
 
-/** Methods that change their object. */
+/** Methods that modify their object. */
 const CHANGING =
   /^(push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|set|add|delete|clear|append|setPrototypeOf|assign)$/;
-/** Classes that a module may instantiate: values, and collections, which are checked for changes instead. */
+/**
+ * Classes that a module may instantiate: value classes, and collections, whose changes are detected
+ * separately.
+ */
 const STATELESS =
   /^(RegExp|TextEncoder|URL|Intl\.\w+|(Weak)?(Map|Set)|Array|ArrayBuffer|DataView|\w+(8|16|32|64)(Clamped)?Array)$/;
 
-/** "path name" for every module-level variable that is, or may be, changed after loading. */
+/** "path name" for every module-level variable that is or may be changed after loading. */
 export function moduleState(sources: readonly Source[]): string[] {
   const state = new Set<string>();
   const names = new Map(sources.map((source) => [source.path, moduleConstants(source, state)]));

@@ -1,4 +1,4 @@
-// The names a file exports and imports.
+// The names that a file exports and imports.
 import ts from "typescript";
 import { resolveImport, type Source } from "./tree.js";
 
@@ -34,9 +34,8 @@ export function importedNames(source: Source): string[] {
 }
 
 /**
- * Names exported by a file. Omitted: default exports (workers started by URL), the numbers of layout.ts (the
- * whole set is the format), and types that the same file also uses elsewhere, because they are part of a
- * signature.
+ * Names exported by a file. Excludes default exports (workers started by URL), the numbers in layout.ts (the
+ * format as a whole), and types that the same file also uses elsewhere, because they are part of a signature.
  */
 export function exportedNames(source: Source): string[] {
   if (source.path === "engine-wasm/assembly/layout.ts") return [];

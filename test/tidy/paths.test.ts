@@ -1,7 +1,7 @@
-// The rule that documents and comments name only existing files and folders. Reads text only. A name counts
-// as a path of the repository if it begins with one of its folders (`server/http`) or ends like a source file
-// or document (`search.ts`, `ranking.md`). It may be the end of a longer path. A name with a <placeholder>, a
-// star or braces is a pattern and is not checked.
+// Checks that documents and comments name only existing files and folders. Reads text only. A name counts as
+// a path in the repository if it begins with one of the repository's folders (`server/http`) or ends like a
+// source file or document (`search.ts`, `ranking.md`). It may be the end of a longer path. A name with a
+// <placeholder>, a star or braces is a pattern and is not checked.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { describe, test } from "vitest";
@@ -11,7 +11,7 @@ import { expectNone } from "./violations.js";
 const FOLDERS = ["server", "shards", "engine-wasm", "test", "bench", "docs", "scripts"];
 const DOCUMENTS = filesUnder("docs").filter((path) => path.endsWith(".md"));
 
-/** Runs of characters that occur in paths, patterns and package names. */
+/** Runs of characters that can occur in paths, patterns and package names. */
 const WORD = /[\w./@*<>{},-]+/g;
 const PATH = /^\w[\w./-]*$/;
 const LOOKS_LIKE_OURS = new RegExp(`^(?:${FOLDERS.join("|")})/|\\.(?:ts|mjs|md)$`);
@@ -25,7 +25,7 @@ function filesUnder(folder: string): string[] {
     .filter((path) => !path.includes("node_modules/"));
 }
 
-/** Every file and folder, as its path from the root and every suffix of that path. */
+/** Every file and folder: its path from the root and every suffix of that path. */
 function everyName(): Set<string> {
   const names = new Set<string>();
   for (const path of [...ROOT_FILES, ...FOLDERS.flatMap(filesUnder)]) {

@@ -1,4 +1,4 @@
-// One voice for errors that people read: `<what> must be <expected>, not <what came>`.
+// Checks that user-visible error messages share one style: `<what> must be <expected>, not <what came>`.
 import { expect, test } from "vitest";
 import { otherVoices } from "./sentences.js";
 import { product, type Source } from "./tree.js";

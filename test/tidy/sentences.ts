@@ -1,18 +1,21 @@
-// The sentences of errors that people read, and which of them break the style of CONTRIBUTING.md.
+// The user-visible error messages, and which of them violate the style of CONTRIBUTING.md.
 import ts from "typescript";
 import { parse } from "./names.js";
 import type { Source } from "./tree.js";
 
-/** Errors whose sentence reaches a client or a user of the command line. */
+/** Errors whose message reaches a client or a user of the command line. */
 const ERROR =
   /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion|Feed|Passing)Error$/;
-/** Functions that create or throw such an error without saying so in their return type. */
+/** Functions that create or throw such an error although their return type does not show it. */
 const REFUSING = /^(refuse|wrongType|answer)$/;
 /** A capital letter at the start of a plain word: `A record`, but not `JSON` or `X-Skein-Tenant`. */
 const CAPITAL = /^(?!Skein\b)[A-Z][a-z]*[ ,;]/;
 const SEVERAL = /[a-z)'"`]\. [A-Z]|[^.][.!]$/;
 
-/** "path:line sentence" for each that starts or ends like a sentence of prose, or consists of several. */
+/**
+ * "path:line message" for each message that starts or ends like a sentence of prose, or consists of several
+ * sentences.
+ */
 export function otherVoices(sources: readonly Source[]): string[] {
   const makers = new Set(sources.flatMap(errorMakers));
   return sources.flatMap((source) => {
@@ -43,7 +46,7 @@ function errorMakers(source: Source): string[] {
 }
 
 /**
- * The texts of more than one word that become the `error` of a body, or that a call passes to a function that
+ * Texts of more than one word that become the `error` member of a body or an argument of a function that
  * creates an error.
  */
 function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {
@@ -55,7 +58,7 @@ function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text:
   return makes || name === "super" ? (node.arguments ?? []).flatMap(textsIn) : [];
 }
 
-/** Literals in an argument; `x` replaces the interpolated parts of a template. */
+/** The literals in an argument; `x` replaces the interpolated parts of a template. */
 function textsIn(node: ts.Node): { at: number; text: string }[] {
   const at = node.getStart();
   if (ts.isStringLiteralLike(node)) return node.text.includes(" ") ? [{ at, text: node.text }] : [];

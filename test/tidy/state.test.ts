@@ -1,4 +1,4 @@
-// Where mutable state may live: in the server, in objects created by the makers of server/start, and
+// Where mutable state is allowed: in the server, in objects created by the makers of server/start, and
 // time-based work in jobs; in the engine, in structs of a run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
@@ -6,8 +6,8 @@ import { product, type Source } from "./tree.js";
 import { expectNone, linesMatching } from "./violations.js";
 
 /**
- * Module-level variables of the server that change, as found by `moduleState`. A comment at each explains why
- * it is harmless.
+ * Module-level variables of the server that may change, as found by `moduleState`. A comment at each explains
+ * why it is harmless.
  */
 const KEPT_STATE = [
   "server/catalog/schema/index-view.ts views",
@@ -39,7 +39,7 @@ const KEPT_ENGINE_STATE = [
 /** The watchdog of threads, and the part of a front-end thread that reports to it. */
 const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
-/** Each assembles parts of one thread, like the files of server/start. */
+/** The watchdog for threads, and the part of a front-end thread that reports to it. */
 const MAKERS = [
   "server/http/search-parts.ts",
   "server/http/thread-counts.ts",

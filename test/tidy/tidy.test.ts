@@ -1,5 +1,5 @@
-// Rules about the repository that neither compiler nor linter knows: which folder may import which, where a
-// foreign engine may be used, what a file must not contain. Every failure says why its rule exists. Reads
+// Rules for the repository that neither the compiler nor the linter checks: which folder may import which,
+// where a foreign engine may be used, what a file must not contain. Every failure explains its rule. Reads
 // source text only; imports and runs nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,15 +10,13 @@ import { expectNone, linesMatching } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const LINES_MAX = 400;
-/** Files that may be longer, with the reason for each. */
+/** Files that may exceed the length limit, with the reason for each. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
 const DESCRIBE_LINES_MAX = 150;
 
 const FOLDERS = new Set(product.map((source) => dirname(source.path)));
 
-/**
- * The room of a file: its folder, or the file itself if the folder only leads to rooms (main.ts, fleet.ts).
- */
+/** The room of a file: its folder, or the file itself if the folder has subfolders (main.ts, fleet.ts). */
 function room(path: string): string {
   const folder = dirname(path);
   const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));
@@ -98,7 +96,10 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
   },
 ];
 
-/** A thread pool has two ends: the file that owns the threads and the file that runs in them. */
+/**
+ * Files that may import each package. A thread pool has two ends: the file that owns the threads and the file
+ * that runs in them.
+ */
 const FOREIGN_ENGINES: Record<string, string[]> = {
   "uWebSockets.js": ["server/http/transport/load-uws.ts", "server/http/transport/uws-transport.ts"],
   piscina: [
@@ -243,7 +244,7 @@ describe("imports", () => {
   });
 });
 
-/** Every cycle of a graph once, as "a -> b -> a". */
+/** Every cycle of the graph, once, as "a -> b -> a". */
 function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const found: string[] = [];
   const finished = new Set<string>();

@@ -1,4 +1,4 @@
-// How a rule fails: with its reason and one line per violation.
+// Reports violations of a rule: its reason, and one line per violation.
 import { expect } from "vitest";
 import type { Source } from "./tree.js";
 

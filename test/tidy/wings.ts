@@ -1,5 +1,5 @@
-// The floor plan of server/: each wing with the wings it may import, lowest floor first. docs/ARCHITECTURE.md
-// has a chapter for each.
+// The layering of server/: each wing with the wings it may import, lowest layer first. docs/ARCHITECTURE.md
+// has a chapter for each wing.
 
 export const WINGS: Readonly<Record<string, readonly string[]>> = {
   ground: [],

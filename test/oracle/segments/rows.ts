@@ -1,16 +1,16 @@
-// A document as scoring sees it: for each text field the positions of every term, including joined words and
-// markers, and the field's length as the norm byte stores it.
+// A document as scoring sees it: for each text field, the positions of every term, including joined words and
+// markers, and the field's length as stored in the norm byte.
 import { analyse, decodeNorm, encodeNorm } from "../words/analyse.js";
 import { type Marking, markerTerms, UNMARKED } from "../words/markers.js";
 import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
 
-/** Positions between two elements of a string[]. */
+/** Gap in positions between two elements of a string[]. */
 const ELEMENT_GAP = 8;
 
 export interface FieldText {
   /** Term -> ascending positions. */
   positions: Map<string, number[]>;
-  /** Number of tokens, rounded to what one byte can store. */
+  /** Number of tokens, rounded to a value that the norm byte can represent. */
   length: number;
 }
 
@@ -56,7 +56,7 @@ function fieldText(elements: string[], analysis: Analysis, marking: Marking): Fi
   return { positions, length: decodeNorm(encodeNorm(tokens)) };
 }
 
-/** Dictionary order: by UTF-8 bytes. */
+/** Compares in dictionary order: by UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

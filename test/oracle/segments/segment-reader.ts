@@ -1,5 +1,5 @@
-// A naive decoder of segment bytes, written from docs/FORMATS.md and layout.ts: one value at a time, sharing
-// no code with the engine. It throws if the bytes break a rule of the format.
+// A naive decoder of segment bytes, written from docs/FORMATS.md and layout.ts. It reads one value at a time
+// and shares no code with the engine. Throws if the bytes violate the format.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 
 export interface ReadPosting {

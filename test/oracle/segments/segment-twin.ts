@@ -1,5 +1,5 @@
-// The expected contents of a segment, computed from the documents' own values: a naive model of the build
-// kernel. Documents are valid; byte order and packing are left to the reader.
+// The expected contents of a segment, computed directly from the documents: a naive model of the build
+// kernel. Requires valid documents; byte order and packing are handled by the reader.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "../words/analyse.js";
 import { markerTerms } from "../words/markers.js";
@@ -19,7 +19,7 @@ type Hash = (bytes: Uint8Array) => bigint;
 
 interface Cell {
   norm: number;
-  /** Values in order; empty if missing. */
+  /** Values in order; empty if the field is missing. */
   values: TwinScalar[];
   /** Term -> positions. */
   terms: Map<string, number[]>;
@@ -58,7 +58,7 @@ function readCell(document: TwinDocument, field: TwinField, analysis: OracleAnal
   return cell;
 }
 
-/** A value as a dictionary stores it. */
+/** The value in the form that a dictionary stores. */
 function dictionaryValue(value: TwinScalar, type: number): string | bigint | number {
   if (isText(type)) return value as string;
   if (isFloat(type)) return Number(value) + 0;

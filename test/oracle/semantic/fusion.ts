@@ -1,5 +1,5 @@
-// How similarity becomes points, as specified in docs/ranking.md: added to the points of words for a hybrid
-// query, on their own for a semantic one.
+// Turns similarity into points, as specified in docs/ranking.md: added to the points of the words for a
+// hybrid query, used alone for a semantic one.
 import type { Neighbours } from "../score.js";
 
 const COSINE_SHARE = 0.35;
@@ -7,7 +7,7 @@ const COSINE_SHARE = 0.35;
 export interface Near {
   /** Nearest first. */
   nearest: readonly { seq: number; cosine: number }[];
-  /** Documents with any of the words, best first. */
+  /** Documents that contain any of the words, best first. */
   worded: readonly number[];
   relevanceMax: number;
   /** Null for a document without a vector. */

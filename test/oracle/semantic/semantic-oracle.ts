@@ -1,7 +1,7 @@
-// The oracle of an index whose documents have vectors pushed by clients. It finds the nearest documents by
-// looking at every vector. Turning numbers into vectors is left to the engine, which test/unit/engine/vectors
-// compares with plain arithmetic. Results equal the product's to the last bit, because rounding alone may
-// decide which of two documents is nearer.
+// The oracle for an index whose documents have pushed vectors. It finds the nearest documents by examining
+// every vector. The engine converts numbers into vectors; test/unit/engine/vectors compares that conversion
+// with plain arithmetic. Results equal the product's to the last bit, because rounding alone may decide which
+// of two documents is nearer.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Wishes } from "../curation.js";
 import { Oracle } from "../engine.js";
@@ -24,23 +24,26 @@ import { scaleOf, singleCosine } from "../vectors/singles.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
-/** The neighbourhood of a query's vector, for any number of wanted documents. */
+/** The documents nearest to a query's vector, for any number of wanted documents. */
 interface Space extends Omit<Near, "nearest" | "cosineMin"> {
   nearest(wanted: number): Near["nearest"];
-  /** By the cosine estimated from their codes. */
+  /** Sorted by the cosine estimated from the codes. */
   nearestByCodes(wanted: number): Near["nearest"];
 }
 
 const NUMBERS = 512;
 const FEEDBACK_DOCUMENTS = 3;
-/** Number of exact comparisons per wanted document: those with the largest estimates from their codes. */
+/**
+ * Exact comparisons per wanted document. Compares the documents with the largest cosines estimated from their
+ * codes.
+ */
 const COMPARED_FACTOR = 2;
-/** Steps of the best relevance in a text match, and their upper end. */
+/** A text match stores a relevance as a number of steps of 1 / STEPS, below STEPS_END. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
 
 export class SemanticOracle extends Oracle {
-  /** By the text of the member `embedding`: the integers of the stored vector. */
+  /** The integers of each stored vector, keyed by the text of the member `embedding`. */
   private readonly stored = new Map<string, number[]>();
   private readonly turned = new Map<string, Float32Array>();
 
@@ -84,7 +87,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * Documents with some of the words, then the nearest ones; `nearest` receives what has been found already.
+   * Documents that contain some of the words, then the nearest ones; `nearest` receives the documents found
+   * already.
    */
   private related(
     search: Search,
@@ -105,7 +109,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * The neighbourhood of the vector and of the first documents of `found`, or else of the best word matches.
+   * The documents nearest to the vector and to the first documents of `found` or, if that is null, to the
+   * best word matches.
    */
   private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search, found: Row[] | null): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
@@ -150,7 +155,10 @@ export class SemanticOracle extends Oracle {
     return known;
   }
 
-  /** Half of the direction comes from those documents that have vectors. */
+  /**
+   * Draws the query towards the mean of the rows' vectors: half of the resulting direction comes from the
+   * rows that have vectors.
+   */
   private drawn(query: Float32Array, rows: Row[]): Float32Array {
     const vectors = rows.flatMap((row) => {
       const numbers = this.vectorOf(row);

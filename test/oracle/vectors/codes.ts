@@ -1,4 +1,4 @@
-// Vector records, codes and nearest neighbours, spelled out: one number, one bit, one row at a time.
+// Vector records, codes and nearest neighbours, computed one number, one bit and one row at a time.
 import { scaleOf, singleEstimate } from "./singles.js";
 
 const SIZE = 512;
@@ -47,7 +47,8 @@ export interface PlainNearest {
 }
 
 /**
- * Rows with a vector, by the number of signs that differ from the query's, fewest first, then newest first.
+ * Rows with a vector, ordered by the number of signs that differ from the query's, fewest first, then newest
+ * first.
  */
 export function plainNearest(
   rows: readonly { seq: number; vector: PlainVector }[],

@@ -20,7 +20,7 @@ interface VocabularyTerm {
 const compareTerms = (a: { term: string }, b: { term: string }): number =>
   Buffer.compare(Buffer.from(a.term), Buffer.from(b.term));
 
-/** The terms of at least two documents, at most `most` of them, in ascending order. */
+/** The terms that occur in at least two documents, at most `most` of them, in ascending order. */
 export function vocabulary(rows: Map<string, number>[], most: number): VocabularyTerm[] {
   const frequencies = new Map<string, number[]>();
   for (const row of rows)
@@ -71,7 +71,7 @@ export function jacobi(matrix: readonly number[][]): { values: number[]; vectors
   return { values: a.map((row, i) => row[i]!), vectors };
 }
 
-/** The heaviest terms of each document, as a vector of length 1. */
+/** The heaviest terms of each document, as a vector scaled to length 1. */
 function documentTerms(rows: Map<string, number>[], terms: VocabularyTerm[]): number[][] {
   return rows.map((row) => {
     const weights = terms.map(({ term, weight }) => Math.log(1 + (row.get(term) ?? 0)) * weight);
@@ -83,7 +83,10 @@ function documentTerms(rows: Map<string, number>[], terms: VocabularyTerm[]): nu
   });
 }
 
-/** Rows of V sqrt(s) for the matrix with these rows: from the eigenvectors U of XX', V = X'U / s. */
+/**
+ * The rows of V sqrt(s) for the matrix X with rows `matrix`, computed from the eigenvectors U of XX' as V =
+ * X'U / s.
+ */
 function latent(matrix: number[][], width: number): number[][] {
   const inner = matrix.map((a) => matrix.map((b) => dot(a, b)));
   const { values, vectors } = jacobi(inner);
@@ -100,7 +103,7 @@ function latent(matrix: number[][], width: number): number[][] {
   );
 }
 
-/** The direction that vectors of length 1 share most. */
+/** The direction that vectors of length 1 have most in common. */
 function commonDirection(rows: number[][]): number[] {
   const sum = (weights: number[]): number[] =>
     rows[0]!.map((_, i) => rows.reduce((total, row, j) => total + weights[j]! * row[i]!, 0));

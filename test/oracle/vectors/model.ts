@@ -1,4 +1,4 @@
-// An embedded model as plain values, its bytes, and the vectors it gives rows and queries in plain
+// An embedded model as plain values, its bytes, and the vectors it assigns to rows and queries, in plain
 // floating-point arithmetic.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import type { ReadSegment } from "../segments/segment-reader.js";
@@ -100,7 +100,7 @@ export function decodeModel(bytes: Uint8Array): PlainModel {
   };
 }
 
-/** Whether occurrences of a term in a field count. */
+/** True if a term's occurrences in the field count. */
 function counts(term: string, slot: PlainSlot): boolean {
   if (term === "") return false;
   const isStem = term.charCodeAt(0) === L.TERM_STEM;
@@ -129,7 +129,7 @@ export function normalised(vector: number[]): number[] | null {
   return length === 0 ? null : vector.map((x) => x / length);
 }
 
-/** The normalised weighted sum of the term vectors, over the 64 heaviest terms only. */
+/** The normalised weighted sum of the vectors of the 64 heaviest terms. */
 export function plainVector(model: PlainModel, weights: ReadonlyMap<string, number>): number[] | null {
   const parts = model.terms
     .map(({ term, factor, numbers }) => ({ coefficient: (weights.get(term) ?? 0) * factor, numbers }))

@@ -1,6 +1,6 @@
-// Cosines and estimates as the product computes them, to the last bit: single-precision floats, added in the
-// same order. This makes documents that are equally near except for rounding come out in the same order in
-// the oracle. codes.ts has the definitions of these numbers.
+// Cosines and estimates that equal the product's to the last bit: single-precision floats, added in the same
+// order. Documents that are equally near except for rounding therefore come out in the same order as in the
+// product. The definitions are in codes.ts.
 
 const SIZE = 512;
 const CODE_BYTES = 64;
@@ -23,8 +23,7 @@ export function singleCosine(query: Float32Array, numbers: readonly number[]): n
 }
 
 /**
- * Estimates the cosine from the signs of a vector alone: one partial sum per byte of its code, then the sum
- * of those.
+ * Estimates the cosine from only the signs of a vector: one partial sum per byte of its code, then their sum.
  */
 export function singleEstimate(query: Float32Array, numbers: readonly number[]): number {
   const scale = Math.sqrt(Math.PI / (2 * SIZE));

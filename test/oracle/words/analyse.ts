@@ -1,5 +1,5 @@
-// A naive model of the analyser: plain string functions, one character at a time, written from the rules of
-// docs/ranking.md. It shares no table and no code with the engine.
+// A naive model of the analyser: plain string functions, one character at a time, written from the rules in
+// docs/ranking.md. Shares no tables or code with the engine.
 
 export interface OracleToken {
   term: string;
@@ -7,7 +7,7 @@ export interface OracleToken {
   /** UTF-8 byte offsets in the text. */
   start: number;
   end: number;
-  /** Number of words joined in it; 1 for a word of the text. */
+  /** Number of words joined in this token; 1 for a single word of the text. */
   parts: number;
 }
 
@@ -46,7 +46,7 @@ function inRange(character: string, ranges: [number, number][]): boolean {
 }
 
 function isAccent(character: string): boolean {
-  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation among the points
+  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation in the range of the points
   return inRange(character, [
     [0x300, 0x36f],
     [0x1ab0, 0x1aff],
@@ -59,7 +59,7 @@ function isAccent(character: string): boolean {
   ]);
 }
 
-/** Scripts without spaces between words, other than the East Asian ones. */
+/** Scripts without spaces between words, except the East Asian ones. */
 const SPACELESS = /\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u;
 
 function kindOf(character: string): Kind {
@@ -74,8 +74,8 @@ function kindOf(character: string): Kind {
 }
 
 /**
- * Lower-cases, converts to the compatibility form and removes accents, until nothing changes. Hangul
- * syllables stay whole.
+ * Converts to lower case and compatibility form and removes accents, repeatedly until nothing changes. Hangul
+ * syllables are not decomposed.
  */
 function simplify(text: string): string {
   let out = "";
@@ -88,7 +88,7 @@ function simplify(text: string): string {
   return out === text ? out : simplify(out);
 }
 
-/** The characters a character contributes to a word. Empty if it turns out not to belong to words. */
+/** The characters that `character` contributes to a word; empty if it does not belong to words. */
 function wordFolding(character: string): string {
   return [...simplify(character)]
     .filter((part) => !["separator", "apostrophe"].includes(kindOf(part)))
@@ -112,7 +112,7 @@ function pieceOf(character: string, analysis: OracleAnalysis): Piece {
   return folding === "" ? { kind: "separator", folding, bytes } : { kind, folding, bytes };
 }
 
-/** The longest prefix of whole code points that fits into a term. */
+/** The longest prefix, in whole code points, that fits into a term. */
 function cut(term: string): string {
   let kept = "";
   for (const character of term) {
@@ -122,7 +122,7 @@ function cut(term: string): string {
   return kept;
 }
 
-/** True if the first piece from i on that does not vanish is part of a word. */
+/** True if the first piece at or after `i` that does not fold to nothing is part of a word. */
 function wordFollows(pieces: Piece[], i: number): boolean {
   while (pieces[i]?.kind === "ignored" || pieces[i]?.kind === "voicing") i++;
   return pieces[i]?.kind === "word";
@@ -224,7 +224,7 @@ function findWords(text: string, analysis: OracleAnalysis): Word[] {
   return found;
 }
 
-/** The whole value, folded for equality and order. */
+/** The whole value, folded for comparison and sorting. */
 export function foldValue(text: string): string {
   let out = "";
   for (const character of text) {
@@ -241,14 +241,14 @@ export function foldValue(text: string): string {
   return out.replace(/ +/g, " ").replace(/^ | $/g, "");
 }
 
-/** Lucene's SmallFloat.intToByte4 by search: the largest byte whose length is at most `length`. */
+/** Lucene's SmallFloat.intToByte4, found by search: the largest byte whose length is at most `length`. */
 export function encodeNorm(length: number): number {
   let norm = 0;
   while (norm < 255 && decodeNorm(norm + 1) <= length) norm++;
   return norm;
 }
 
-/** Lucene's SmallFloat.byte4ToInt: 24 exact codes, then 3 mantissa bits with a growing exponent. */
+/** Lucene's SmallFloat.byte4ToInt: 24 exact values, then 3 mantissa bits with a growing exponent. */
 export function decodeNorm(norm: number): number {
   if (norm < 24) return norm;
   const mantissa = (norm - 24) % 8;

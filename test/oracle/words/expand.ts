@@ -1,32 +1,32 @@
-// Dictionary statistics of a word, counted document by document: the number of documents with it, its prefix
-// range, its typos. Distances by the full matrix of optimal string alignment.
+// Dictionary statistics of a word, counted document by document: documents that contain it, its prefix range,
+// its typos. Distances use the full matrix of optimal string alignment.
 
 import { compareBytes, type Row } from "../segments/rows.js";
 import { isMarker } from "./markers.js";
 
-/** Maximum number of prefix terms that are listed; beyond it they are only counted. */
+/** Maximum number of prefix terms listed; any further ones are only counted. */
 const PREFIX_TERMS_LISTED = 64;
-/** Maximum number of terms containing a word that are searched. */
+/** Maximum number of terms searched that contain a word. */
 const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {
   term: string;
   distance: number;
-  /** Only a prefix of the term is within the distance. */
+  /** True if only a prefix of the term is within the distance. */
   isPrefix: boolean;
-  /** Documents per field. */
+  /** Number of documents for each field. */
   frequencies: number[];
 }
 
 export interface Expansion {
   exact: number[];
-  /** Terms that start with the word, other than the word. */
+  /** Terms that start with the word, excluding the word itself. */
   prefixTerms: string[];
   prefixListed: boolean;
   prefixFrequencies: number[];
 }
 
-/** Number of documents per field for each term. */
+/** For each term, the number of documents for each field. */
 export type Dictionary = Map<string, number[]>;
 
 export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
@@ -43,7 +43,7 @@ export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
   return dictionary;
 }
 
-/** Average length over the documents that have the field; 0 if there are none. */
+/** Average length of each field over the documents that have it; 0 if there are none. */
 export function averageLengths(rows: Row[], fields: string[]): number[] {
   return fields.map((name) => {
     const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
@@ -51,7 +51,7 @@ export function averageLengths(rows: Row[], fields: string[]): number[] {
   });
 }
 
-/** Total number of tokens in each field, divided by the number of documents of the index. */
+/** Total number of tokens in each field, divided by the number of documents in the index. */
 export function tokensPerDocument(rows: Row[], fields: string[]): number[] {
   return fields.map((name) => {
     const tokens = rows.reduce((sum, row) => sum + (row.texts.get(name)?.length ?? 0), 0);
@@ -71,7 +71,10 @@ export function expandWord(dictionary: Dictionary, word: string, fieldCount: num
   return { exact: dictionary.get(word) ?? zeros, prefixTerms, prefixListed, prefixFrequencies };
 }
 
-/** Terms within 1..distanceMax of the word; with `prefixes` also terms with a prefix within that distance. */
+/**
+ * Terms at a distance of 1 to `distanceMax` from the word; with `prefixes`, also terms with a prefix at such
+ * a distance.
+ */
 export function typosOf(
   dictionary: Dictionary,
   word: string,
@@ -94,11 +97,11 @@ export function typosOf(
 /** A term that contains a word. */
 export interface Infix {
   term: string;
-  /** Documents per field. */
+  /** Number of documents for each field. */
   frequencies: number[];
 }
 
-/** The shortest longer terms that contain the word; `atStart`: including those that start with it. */
+/** The shortest longer terms that contain the word; with `atStart`, including those that start with it. */
 export function infixesOf(
   dictionary: Dictionary,
   word: string,

@@ -1,11 +1,11 @@
-// Terms of a value that do not correspond to a token: stems of its words, the whole value as a part number,
-// the whole value as a brand. They begin with a control character, which no word does.
+// Marker terms of a value, which do not correspond to a token: stems of its words, the whole value as a part
+// number, the whole value as a brand. They begin with a control character, unlike any word.
 import { stem } from "../../../engine-wasm/host/stemmer.js";
 import type { OracleToken } from "./analyse.js";
 
-/** Additional terms of a field requested by the settings. */
+/** The additional terms that the settings request for a field. */
 export interface Marking {
-  /** Number of its language; 0 for none. */
+  /** Number of the field's language; 0 if it has none. */
   language: number;
   sku: boolean;
   brand: boolean;
@@ -19,7 +19,7 @@ export function isMarker(term: string): boolean {
   return term.charCodeAt(0) < 0x20;
 }
 
-/** The term shared by all forms of a word; none for a word with a digit. */
+/** The stem shared by all forms of a word, one per language; none for a word with a digit. */
 export function stemTerms(term: string, languages: number[]): string[] {
   if (/\p{N}/u.test(term)) return [];
   return languages.map((language) => String.fromCharCode(1, 0x20 + language) + stem(language, term));

@@ -1,5 +1,5 @@
-// Chooses the near terms that were meant, as specified in docs/ranking.md: the cost of each in the company of
-// the query's other words.
+// Chooses the near terms that were probably meant, as specified in docs/ranking.md: the cost of each depends
+// on how often it occurs together with the query's other words.
 import type { Typo } from "./expand.js";
 
 export interface RankedTypo extends Typo {
@@ -13,7 +13,7 @@ export interface LikelyTypo extends RankedTypo {
   confidence: number;
 }
 
-/** A word of the query, judged or known, with its documents. */
+/** A word of the query with its documents. */
 export interface QueryWordDocuments {
   i: number;
   documents: Set<number>;
@@ -23,9 +23,9 @@ export interface Judged extends QueryWordDocuments {
   /** Upper bound on the number of documents with a known form of it. */
   frequency: number;
   typos: RankedTypo[];
-  /** Whether `documents` lists every document that has a known form of it. */
+  /** True if `documents` lists every document that contains a known form of it. */
   complete: boolean;
-  /** Maximum additional cost of a near term compared with the word. */
+  /** Maximum cost of a near term above the cost of the word itself. */
   doubt: number;
 }
 
@@ -83,7 +83,10 @@ export function judge(
   );
 }
 
-/** `others`: for each other word, its number of documents and the number that also have this one. */
+/**
+ * `others`: for each other word, the number of documents that contain it and the number that also contain
+ * this one.
+ */
 function costOf(
   documents: number,
   others: [documents: number, together: number][],

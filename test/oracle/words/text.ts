@@ -1,16 +1,16 @@
-// Reads a query's text as specified in docs/ranking.md: words, runs, compounds, phrases and exclusions.
+// Parses a query's text as specified in docs/ranking.md: words, runs, compounds, phrases and exclusions.
 
 import type { Analysis } from "../segments/values.js";
 import { analyse, type OracleToken, words as wordsOf } from "./analyse.js";
 
 export interface QueryWord {
-  /** One term, or the characters of a word in a script without spaces. */
+  /** A single term, or the characters of a word in a script without spaces. */
   terms: string[];
   prefix: boolean;
   typosMax: number;
-  /** Maximum typos if no document has the word in any form. */
+  /** Maximum number of typos if no document contains the word in any form. */
   typosAtLast: number;
-  /** Occurs only in quotes: matched exactly. */
+  /** True if the word occurs only in quotes and is therefore matched exactly. */
   quoted: boolean;
   /** Number of occurrences in the query. */
   count: number;
@@ -34,7 +34,7 @@ export interface Compound {
 
 export interface QueryText {
   words: QueryWord[];
-  /** Runs of plain words between quotes and exclusions. */
+  /** Runs of plain words, separated by quotes and exclusions. */
   runs: QueryToken[][];
   compounds: Compound[];
   phrases: string[][];
@@ -49,19 +49,19 @@ export interface TextRules {
   min_len_1typo: number;
   min_len_2typo: number;
   typo_on_numbers: boolean;
-  /** As written. */
+  /** Stop words as written in the settings. */
   stop_words: string[];
 }
 
 const WORDS_MAX = 64;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
-/** Reads `plain words "a phrase" -excluded -"excluded phrase"`; the last word may be unfinished. */
+/** Parses `plain words "a phrase" -excluded -"excluded phrase"`; the last word may be unfinished. */
 export function readText(q: string, rules: TextRules, analysis: Analysis): QueryText {
   const text: QueryText = { words: [], runs: [[]], compounds: [], phrases: [], excludes: [], terms: [] };
   const all = q.trim() === "*" ? [] : partsOf(q, analysis);
   const parts = all.filter(({ tokens }) => tokens.length > 0);
-  const occurrences: Occurrence[] = []; // `word` and `covers` hold positions in this list at first
+  const occurrences: Occurrence[] = []; // at first, `word` and `covers` contain positions in this list
   for (const [i, { minus, quoted, source, tokens }] of parts.entries()) {
     const plain = tokens.filter((token) => token.parts === 1);
     const terms = plain.map((token) => token.term);
@@ -103,7 +103,7 @@ export function readText(q: string, rules: TextRules, analysis: Analysis): Query
       });
     }
   }
-  // Symbols that are not terms, such as emoji, are searched for only if the query has nothing else, and never
+  // Symbols that are not terms, such as emoji, are used only if the query contains nothing else, and never
   // match.
   const symbols = all
     .filter(({ minus }) => !minus)
@@ -133,7 +133,7 @@ function partsOf(q: string, analysis: Analysis): Part[] {
   });
 }
 
-/** Adjacent tokens without a separator are cut by dictionary; every other token is a word. */
+/** Runs of tokens without separators are split into words by a dictionary; every other token is a word. */
 function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   const bytes = Buffer.from(source);
   const groups: OracleToken[][] = [];
@@ -154,10 +154,7 @@ function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   });
 }
 
-/**
- * Stop words are dropped unless nothing else remains. A repeated word counts once, with its most tolerant
- * reading.
- */
+/** Drops stop words unless nothing else remains. A repeated word counts once, in its most tolerant form. */
 function withWords(
   text: QueryText,
   occurrences: Occurrence[],
@@ -200,8 +197,8 @@ function typosAllowed(term: string, rules: TextRules): number {
 }
 
 /**
- * A word that is allowed one typo gets two if it has at least five letters and is at most three letters short
- * of the limit for two.
+ * A word that is allowed one typo gets two if it has at least five letters and is at most three letters
+ * shorter than the limit for two.
  */
 function typosAtLast(term: string, rules: TextRules): number {
   const allowed = typosAllowed(term, rules);

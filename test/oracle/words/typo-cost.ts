@@ -1,5 +1,5 @@
-// The cost of a typo by the table of docs/ranking.md: the cheapest optimal string alignment by the full
-// matrix, looking up every price each time.
+// The cost of a typo according to the table in docs/ranking.md: the cheapest optimal string alignment, with
+// the full matrix and a table lookup for every price.
 
 const VOWELS = "aeiouy";
 const SOUNDS = ["ck", "cs", "ks", "sz", "cz", "kq", "cq", "gj", "fv", "dt", "bp"];
@@ -7,7 +7,7 @@ const KEYS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 const SILENT_AFTER = ["h cgkprstwx", "u gq", "t s", "c s", "b m", "n m", "l a"];
 const SILENT_BEFORE = ["k n", "g n", "w r", "p st", "t c", "c kq", "b t", "d gj", "l fkm", "h o"];
 
-/** The cost of typing `word` for `term`; with `prefix`, also for a prefix of it. */
+/** The cost of typing `word` for `term` or, with `prefix`, for a prefix of it. */
 export function typoCost(word: string, term: string, prefix: boolean): number {
   const a = [...word];
   const b = [...term];
@@ -78,7 +78,7 @@ function replaced(x: string, term: string[], j: number): number {
   return areNeighbours(x, y) || areNeighbours(y, x) ? 95 : 105;
 }
 
-/** Whether `y` is right of `x` on the keyboard or in the row below. */
+/** True if `y` is to the right of `x` on the keyboard or in the row below. */
 function areNeighbours(x: string, y: string): boolean {
   const row = KEYS.findIndex((keys) => keys.includes(x));
   const at = KEYS[row]!.indexOf(x);

@@ -1,4 +1,4 @@
-// The ways to match words that docs/ranking.md lists in addition to the word, its prefix and its typos.
+// Ways to match words other than the word itself, its prefix and its typos, as listed in docs/ranking.md.
 // Independent of the dictionary.
 import { isDeepStrictEqual } from "node:util";
 import type { SynonymGroup } from "../curation.js";
@@ -9,10 +9,10 @@ import type { QueryText, QueryWord } from "./text.js";
 
 export interface Variant {
   kind: "stem" | "joined" | "synonym" | "split";
-  /** Numbers of the words that a document with this variant matches. */
+  /** Numbers of the words matched by a document that contains this variant. */
   covers: number[];
   terms: string[];
-  /** The terms must be consecutive; otherwise any of them matches. */
+  /** True if the terms must be consecutive; otherwise any of them matches. */
   sequence: boolean;
   prefix: boolean;
   exact: boolean;
@@ -58,7 +58,7 @@ function joined(term: string, covers: number[]): Variant {
   return { kind: "joined", covers, terms: [term], sequence: false, prefix: false, exact: true, factor: 0.95 };
 }
 
-/** Adds the words that start with it, if it may be unfinished. */
+/** Also matches longer words that start with the variant, if its last word may be unfinished. */
 function withBegun(whole: Variant, unfinished: boolean): Variant[] {
   const begun = { ...whole, prefix: true, exact: false, factor: whole.factor * 0.8 };
   return unfinished ? [whole, begun] : [whole];
@@ -99,7 +99,7 @@ function cutAnew({ terms, covers }: Variant): Variant[] {
   return hasDigit(terms[0]!) ? splits(terms[0]!).map((parts) => split(covers, parts)) : [];
 }
 
-/** The query's terms if the whole query may be a part number. */
+/** The query's terms if the whole query may be a part number, otherwise null. */
 export function partNumber(text: QueryText): string[] | null {
   const { terms, phrases, excludes } = text;
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX) return null;
@@ -117,7 +117,7 @@ function partNumbers(text: QueryText): Variant[] {
   return withBegun(whole, begun);
 }
 
-/** A run of query words that is an entry of a synonym group also matches the group's other entries. */
+/** A run of query words that equals an entry of a synonym group also matches the group's other entries. */
 function synonyms(
   text: QueryText,
   groups: SynonymGroup[],
@@ -167,8 +167,8 @@ function cutAt(letters: string[], places: number[]): string[] {
 }
 
 /**
- * Words of letters are cut in two. Words with digits are cut at every change between letters and digits, also
- * with one of the numbers cut in two.
+ * Splits words of letters in two. Splits words with digits at every change between letters and digits, and
+ * also with one of the numbers split in two.
  */
 function splits(term: string): string[][] {
   const letters = [...term];
@@ -198,7 +198,7 @@ function splits(term: string): string[][] {
   return [...(changes.length > 1 ? [cutAt(letters, changes)] : []), ...single, ...finer];
 }
 
-/** All ways to cut a word with digits into two or three parts. */
+/** All ways to split a word with digits into two or three parts. */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const letters = [...word.terms[0]!];
   const loose = word.terms.length === 1 && !word.quoted && hasDigit(word.terms[0]!) && letters.length <= 12;
