@@ -1,4 +1,4 @@
-// `npm run bench`: every measurement in turn, each in a process of its own so that none disturbs the next:
+// `npm run bench`: runs every benchmark in turn, each in its own process so that none disturbs the next:
 // kernels, the catalogue over HTTP with memory and restart, a file of documents if given, the cost of a query
 // outside the engine, shards and clients, feeds, analytics, semantic search.
 
@@ -42,7 +42,7 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   step("semantic/main.js", ["--seconds", seconds, "--shards", shards, ...common]);
 }
 
-/** Continues after a failure: the other figures are still worth having, and the exit code reports it. */
+/** Continues after a failure: the other figures are still useful, and the exit code reports the failure. */
 function step(program: string, args: readonly string[]): void {
   process.stdout.write(`\n$ node dist/bench/${program} ${args.join(" ")}\n`);
   const file = builtFile(`bench/${program}`);

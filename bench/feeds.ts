@@ -1,4 +1,4 @@
-// `npm run bench:feeds`: a real server reads feeds of each format, compared with an import of the same
+// `npm run bench:feeds`: a real server reads feeds in each format; the comparison is an import of the same
 // documents. Prints items per second, processor time, memory and the latency of concurrent searches, and
 // writes them to bench/results.
 

@@ -1,5 +1,5 @@
 // `node dist/bench/generate.js DOCUMENTS [SEED] > catalogue.jsonl` writes a generated catalogue, one document
-// a line.
+// per line.
 import { once } from "node:events";
 import { generateCatalogue } from "./catalogue/generate.js";
 

@@ -45,7 +45,7 @@ interface Options {
 }
 
 const INDEX = "bench";
-/** The first index of a data directory. */
+/** Uid of the first index of a data directory. */
 const INDEX_UID = 1;
 const QUERIES_DRAWN = 20_000;
 const ANSWERS_CHECKED = 300;
@@ -239,7 +239,7 @@ async function measureMemory(
   }
 }
 
-/** Samples the answers: a benchmark of empty answers would be worthless. */
+/** Samples the answers, because a benchmark of empty answers would be worthless. */
 async function checkAnswers(target: Target, queries: readonly DrawnQuery[]): Promise<HttpResult["answers"]> {
   const found = await foundCounts(target, queries.slice(-ANSWERS_CHECKED));
   const empty = found.filter((n) => n === 0).length;

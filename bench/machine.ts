@@ -1,4 +1,4 @@
-// The machine description attached to every result: without it a number means nothing.
+// The machine description attached to every result. Without it a figure means nothing.
 
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem, type } from "node:os";

@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** In [0, 1) (mulberry32). */
+  /** Returns a number in [0, 1) (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -15,12 +15,12 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to n - 1. */
+  /** Returns a whole number from 0 to n - 1. */
   below(n: number): number {
     return Math.floor(this.next() * n);
   }
 
-  /** A whole number from low to high. */
+  /** Returns a whole number from low to high, both included. */
   from(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -31,8 +31,8 @@ export class Random {
 }
 
 /**
- * Ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf; with a shift
- * Mandelbrot).
+ * Draws ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf's law; with a
+ * shift, the Zipf-Mandelbrot law).
  */
 export class Zipf {
   readonly #cumulative: Float64Array;

@@ -25,7 +25,10 @@ export interface HttpResult {
   };
   /** Seconds until background merges ended; null if unknown. */
   readonly settledSeconds: number | null;
-  /** For a few hundred queries of the mix: the number without results, and the median number of results. */
+  /**
+   * Figures for a few hundred queries of the mix: the number without results, and the median number of
+   * results.
+   */
   readonly answers: { readonly checked: number; readonly empty: number; readonly medianFound: number };
   readonly alone: readonly KindAlone[];
   readonly mixed: readonly MeasuredLoad[];
@@ -33,7 +36,7 @@ export interface HttpResult {
   readonly memory: { readonly afterImport: Memory; readonly afterQueries: Memory } | null;
   readonly diskBytes: number | null;
   readonly index: SectionBytes | null;
-  /** From starting the process to the first answered query. */
+  /** Milliseconds from starting the process to the first answered query. */
   readonly restartMs: number | null;
   readonly rounds: Rounds | null;
   readonly manyIndexes: ManyIndexes | null;

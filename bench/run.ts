@@ -35,7 +35,7 @@ for (const pair of [...microPairs(fixture), ...modelPairs(fixture), ...(await sc
 }
 report(rows);
 
-/** Median times. Throws if the two disagree on the answer. */
+/** Measures the median times. Throws if the kernel and its twin return different results. */
 async function measure(pair: Pair, milliseconds: number): Promise<Row> {
   const [fromKernel, fromNaive] = [pair.kernel(), pair.naive()];
   if (fromKernel !== fromNaive) {

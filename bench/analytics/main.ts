@@ -168,7 +168,7 @@ class AnalyticsBench {
           await client.json("POST", `/v1/indexes/${SHOP}/events`, body);
       };
       await Promise.all(Array.from({ length: CLIENTS }, send));
-      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // afterwards all events are stored
+      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // returns once all are stored
       const seconds = (performance.now() - started) / 1000;
       const events = EVENT_REQUESTS * EVENTS_PER_REQUEST;
       const micros = (((server.cpuSeconds() ?? 0) - cpu) * 1e6) / events;
@@ -178,7 +178,7 @@ class AnalyticsBench {
     });
   }
 
-  /** Alternates the same searches with and without logging. */
+  /** Runs the same searches alternately with and without logging. */
   searches(seconds: number): Promise<string[]> {
     return this.#served(async (client, server) => {
       const drawn = drawQueries(this.#workload, this.#file.schema, this.#file.sample, 4_000);

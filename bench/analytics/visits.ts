@@ -30,7 +30,9 @@ const GOES_ON = 0.3;
 const IS_CLICKED = 0.25;
 const IS_BOUGHT = 0.1;
 
-/** Resolves with the total number of rows, searches and events. Documents need an `id` and a `title`. */
+/**
+ * Resolves with the total number of rows (searches and events). Each document needs an `id` and a `title`.
+ */
 export async function writeVisits(
   location: string,
   { log, searches, days, texts, people, untilMs }: Visits,

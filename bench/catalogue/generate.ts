@@ -1,6 +1,6 @@
-// A generated catalogue of any size, about 412 bytes of JSON per product: plausible titles, brands,
-// categories and numbers; description words follow the Zipf-Mandelbrot law over a vocabulary with a long tail
-// like that of a language.
+// A generated catalogue of any size, about 412 bytes of JSON per product, with plausible titles, brands,
+// categories and numbers. Description words follow the Zipf-Mandelbrot law over a vocabulary with a long
+// tail, as in natural language.
 
 import { Random, Zipf } from "../random.js";
 import { COLOURS, DEPARTMENTS, FREQUENT_WORDS, MATERIALS, QUALITIES, SIZES, UNITS } from "./departments.js";
@@ -56,7 +56,7 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
     const title = [brand, capital(QUALITIES[qualityRanks.draw(random)]!)];
     if (random.next() < 0.5) title.push(capital(random.pick(MATERIALS)));
     title.push(capital(good));
-    // A model's name is a word of the long tail, which few other products share.
+    // A model name is a word from the long tail, which few other products share.
     if (random.next() < 0.35)
       title.push(capital(words[FREQUENT_WORDS.length + random.below(VOCABULARY >> 1)]!));
     title.push(variant(random, color));
@@ -81,7 +81,7 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
   }
 }
 
-/** The difference between a product and its siblings: colour, size, or an amount. */
+/** The difference between a product and its variants: colour, size, or an amount. */
 function variant(random: Random, color: string): string {
   const kind = random.next();
   if (kind < 0.4) return color;
@@ -89,7 +89,7 @@ function variant(random: Random, color: string): string {
   return `${random.from(1, 40) * 5} ${random.pick(UNITS)}`;
 }
 
-/** Distinct words by rank: the frequent ones are real, the others invented, and longer the rarer they are. */
+/** Distinct words by rank: the frequent ones are real, the others invented. Rarer words are longer. */
 function vocabulary(random: Random): string[] {
   const words = new Set<string>([...FREQUENT_WORDS, ...QUALITIES, ...MATERIALS]);
   while (words.size < VOCABULARY) {

@@ -27,7 +27,7 @@ export interface Baseline {
 
 export interface Side {
   readonly perSecond: number;
-  /** null where there is no /proc. */
+  /** Null on systems without /proc. */
   readonly perCpuSecond: number | null;
   /** Share of queries answered from the cache; null for the bare handler. */
   readonly remembered: number | null;

@@ -16,7 +16,7 @@ export interface ImportOptions {
 }
 
 export interface Acknowledged {
-  /** Since the start. */
+  /** Milliseconds since the start. */
   readonly ms: number;
   readonly documents: number;
 }
@@ -27,11 +27,13 @@ export interface ImportOutcome {
   readonly rejected: number;
   /** Requests answered with 429 or 503 and sent again. */
   readonly repeated: number;
-  /** Documents per second in each tenth of the import, by number of documents. */
+  /**
+   * Documents per second in each tenth of the import. A tenth is a tenth of the documents, not of the time.
+   */
   readonly tenths: readonly number[];
 }
 
-/** Resolves when everything is acknowledged. Throws for an answer that is neither success nor "busy". */
+/** Resolves when everything is acknowledged. Throws if an answer is neither success nor "busy". */
 export async function importFile(
   client: ApiClient,
   path: string,

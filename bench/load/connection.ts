@@ -1,5 +1,5 @@
-// One raw keep-alive HTTP connection: one request at a time, prepared as bytes; the answer is only measured.
-// Costs a few microseconds per query, so that the client does not use up the server's cores.
+// One raw keep-alive HTTP connection: one request at a time, prepared as bytes. The answer is only measured,
+// not parsed. Costs a few microseconds per query, so that the client leaves the cores to the server.
 
 import { connect, type Socket } from "node:net";
 
@@ -98,7 +98,7 @@ export class Connection {
   }
 }
 
-/** The bytes of one POST. */
+/** Builds the bytes of one POST request. */
 export function requestBytes(url: URL, path: string, key: string, body: unknown): Buffer {
   const payload = Buffer.from(JSON.stringify(body));
   const head =

@@ -25,12 +25,12 @@ export interface DocumentsFile {
   readonly path: string;
   readonly schema: InferredSchema;
   readonly documents: number;
-  /** Without line ends. */
+  /** Total bytes of JSON, without line ends. */
   readonly jsonBytes: number;
   readonly sample: readonly SampleDocument[];
 }
 
-/** Writes the documents to `path`, one a line. */
+/** Writes the documents to `path`, one per line. */
 export async function writeDocuments(
   data: Workload["data"],
   seed: number,

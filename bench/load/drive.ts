@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly failed: number;
   readonly bytesPerAnswer: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly latency: Latencies;
   readonly byKind: Readonly<Record<string, Latencies>>;
 }
@@ -46,7 +46,7 @@ export async function drive(
   }
 }
 
-/** Runs for `seconds`, cycling through the queries from number `from`. */
+/** Runs for `seconds`, cycling through the queries, starting at query number `from`. */
 export async function driveOver(
   connections: readonly Connection[],
   queries: readonly PreparedQuery[],
@@ -88,7 +88,7 @@ export async function driveOver(
   };
 }
 
-/** Nearest-rank percentiles. */
+/** Computes nearest-rank percentiles. */
 export function summarise(times: readonly number[]): Latencies {
   const sorted = Float64Array.from(times).sort();
   const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

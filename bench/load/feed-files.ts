@@ -71,7 +71,7 @@ export async function writeFeeds(path: string, kinds: readonly string[], folder:
     await new Promise<void>((resolve) => out.end(kind.tail, () => resolve()));
 }
 
-/** Sends the files of the folder. */
+/** Starts a server that sends the files in the folder. */
 export async function serveFeeds(folder: string): Promise<{ server: Server; origin: string }> {
   const server = createServer(({ url = "/" }, response) => {
     const path = join(folder, url.slice(1));

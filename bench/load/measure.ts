@@ -40,7 +40,7 @@ export function prepare(target: Target, queries: readonly DrawnQuery[]): Prepare
   }));
 }
 
-/** One client, one kind of query at a time. */
+/** Measures each kind of query alone, with one client. */
 export async function measureKinds(
   target: Target,
   queries: readonly DrawnQuery[],

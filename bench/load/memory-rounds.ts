@@ -32,11 +32,11 @@ export interface ManyIndexes {
   readonly after: Memory;
   /** Number of indexes loaded at the time of `after`. */
   readonly loaded: number;
-  /** Milliseconds of the first query on unloaded indexes, ascending. */
+  /** Duration (ms) of the first query on each unloaded index, ascending. */
   readonly firstQueryMs: readonly number[];
-  /** Indexes loaded for these queries. */
+  /** Number of indexes that had to be loaded for these queries. */
   readonly openings: number;
-  /** From starting another server on the same data to its first answer. */
+  /** Milliseconds from starting another server on the same data to its first answer. */
   readonly restartMs: number;
   /** The restarted server's memory and number of loaded indexes after it has checked all indexes. */
   readonly restarted: Memory & { readonly loaded: number };
@@ -127,7 +127,7 @@ async function query(client: ApiClient, i: number): Promise<void> {
   await client.json("POST", `/v1/indexes/${smallIndex(i)}/query`, { q: "the", per_page: 10 });
 }
 
-/** A metric without labels. */
+/** Reads a metric that has no labels. */
 async function metric(client: ApiClient, name: string): Promise<number> {
   const { body } = await client.exchange("GET", "/metrics");
   const value = new RegExp(`^${name} (\\S+)$`, "m").exec(body.toString())?.[1];

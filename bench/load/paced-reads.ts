@@ -1,5 +1,5 @@
 // Queries at a steady pace alongside other work, such as an import: one connection, one query every few
-// milliseconds. In addition to the latency, measures the time since the query was due, so that a server that
+// milliseconds. Measures the time since each query was due as well as its latency, so that a server that
 // falls behind cannot hide it.
 
 import { Connection } from "./connection.js";
@@ -11,7 +11,9 @@ export interface PacedReads {
   readonly perSecond: number;
   /** Milliseconds from sending to the answer. */
   readonly latency: Latencies;
-  /** Milliseconds since the query was due: more than the latency if the server falls behind. */
+  /**
+   * Milliseconds from when the query was due to the answer. More than the latency if the server falls behind.
+   */
   readonly sinceDue: Latencies;
   /** Number of 429 and 503 responses. */
   readonly refused: number;
@@ -39,7 +41,7 @@ export class PacedReader {
     return new PacedReader(perSecond, queries, await Connection.open(url.hostname, Number(url.port)));
   }
 
-  /** Ends after the query in flight. */
+  /** Stops after the query in flight. */
   async stop(): Promise<PacedReads> {
     this.#stopped = true;
     await this.#done;

@@ -18,14 +18,14 @@ const FREQUENT_WORDS = 10;
 const FREQUENT_LETTERS_MIN = 3;
 const MISSPELLINGS_TRIED = 20;
 
-/** The words of the sample. */
+/** The words in the sample. */
 interface Lexicon {
   readonly known: ReadonlySet<string>;
   /** The words that occur in the most documents. */
   readonly frequent: readonly string[];
 }
 
-/** `count` queries of the workload's mix. Requires at least one document with text. */
+/** Draws `count` queries according to the workload's mix. Requires at least one document with text. */
 export function drawQueries(
   workload: Workload,
   schema: InferredSchema,
@@ -120,7 +120,7 @@ function drawWords(
   return words.slice(start, start + count);
 }
 
-/** One edit in the longest word, not at its first letter, as in typical typing errors. */
+/** Makes one edit in the longest word, but not at its first letter, as in typical typing errors. */
 function misspell(words: string[], known: ReadonlySet<string>, random: Random): void {
   let longest = 0;
   for (let i = 1; i < words.length; i++) if (words[i]!.length > words[longest]!.length) longest = i;

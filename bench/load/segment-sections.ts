@@ -1,4 +1,4 @@
-// Breaks down the bytes of an index: reads the segments of a stopped server's shards and adds up dictionary,
+// Breaks down the bytes of an index: reads the segments in a stopped server's shards and adds up dictionary,
 // posting lists, positions and columns. docs/FORMATS.md has the layout.
 
 import { readdirSync } from "node:fs";
@@ -19,9 +19,9 @@ import { LevelStore } from "../../shards/storage/level-store.js";
 export interface SectionBytes {
   segments: number;
   rows: number;
-  /** A term in two segments counts twice. */
+  /** Number of terms. A term in two segments counts twice. */
   terms: number;
-  /** Pairs of a term and a document in a field. */
+  /** Number of postings: one per term, document and field. */
   postings: number;
   /** Total bytes. */
   bytes: number;
@@ -30,11 +30,11 @@ export interface SectionBytes {
   /** Rows and frequencies with their block directories and list heads. */
   lists: number;
   positions: number;
-  /** Norms, values, ordinals, dictionaries of columns; sequence numbers and ids. */
+  /** Norms, values, ordinals and dictionaries of columns; sequence numbers and ids. */
   columns: number;
 }
 
-/** Sums over all shards of a data directory that no server has open. */
+/** Sums over all shards of a data directory. No server may have it open. */
 export async function sectionsOf(dataDir: string, uid: number): Promise<SectionBytes> {
   const sum: SectionBytes = {
     segments: 0,

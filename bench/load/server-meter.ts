@@ -1,5 +1,5 @@
-// What a server used between two moments: CPU seconds from /proc, and counters from its /metrics page (query
-// phases, messages to shards, how busy its threads were).
+// Resources that a server used between two moments: CPU seconds from /proc, and counters from its /metrics
+// page (query phases, messages to shards, how busy its threads were).
 
 import type { ApiClient } from "../../server/cli/api.js";
 import type { ServerProcess } from "./server-process.js";
@@ -12,15 +12,15 @@ const answers = (result: string): string => `cache_requests_total{cache="answer"
 export interface Usage {
   readonly seconds: number;
   readonly queries: number;
-  /** User and system time of all threads; null where there is no /proc. */
+  /** User and system time of all threads; null on systems without /proc. */
   readonly cpuSeconds: number | null;
   /** Milliseconds per query, by phase. */
   readonly phases: Readonly<Record<string, number>>;
-  /** Share of the searches answered from the cache, without asking a shard. */
+  /** Share of searches answered from the cache, without a request to a shard. */
   readonly remembered: number;
   /** Messages to all shards per query. */
   readonly messagesPerQuery: number;
-  /** Share of the time in which the HTTP thread was busy. */
+  /** Share of the time during which the HTTP thread was busy. */
   readonly httpBusy: number;
   /** Share of the time in which each shard's thread was busy. */
   readonly shardsBusy: readonly number[];
@@ -28,10 +28,10 @@ export interface Usage {
   readonly httpGarbage: number;
 }
 
-/** Names with their labels, as printed, to values. */
+/** Maps metric names with their labels, as printed, to values. */
 export type MetricsPage = ReadonlyMap<string, number>;
 
-/** Values of a page in Prometheus text format; drops the prefix of Skein's own names. */
+/** Parses a page in Prometheus text format. Drops the prefix of Skein's own names. */
 export function parseMetrics(text: string): MetricsPage {
   const page = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -42,14 +42,14 @@ export function parseMetrics(text: string): MetricsPage {
   return page;
 }
 
-/** Sum over all series of a name. */
+/** Sums all series with a name. */
 export function total(page: MetricsPage, name: string): number {
   let sum = 0;
   for (const [key, value] of page) if (key === name || key.startsWith(`${name}{`)) sum += value;
   return sum;
 }
 
-/** Starts measuring; the returned function reports the use since. */
+/** Starts measuring. The returned function reports the use since then. */
 export async function meter(client: ApiClient, server: ServerProcess | null): Promise<() => Promise<Usage>> {
   const before = await read(client, server);
   return async () => difference(before, await read(client, server));

@@ -14,18 +14,18 @@ const LEAN_ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: "131072" };
 const LEAN_FLAGS = ["--max-semi-space-size=4"];
 
 export interface ServerOptions {
-  /** The compiled command line, for instance dist/server/cli/main.js. */
+  /** Path of the compiled command line, for instance dist/server/cli/main.js. */
   readonly main: string;
   readonly dataDir: string;
   readonly adminKey: string;
   readonly shards: number | null;
-  /** Null or absent: the server's default. */
+  /** If null or absent, the server's default applies. */
   readonly frontEnds?: number | null;
   readonly durability: string | null;
   readonly configFile?: string;
-  /** Where Node writes CPU profiles of all threads at the end. */
+  /** Folder in which Node writes CPU profiles of all threads when the server stops. */
   readonly profileDir?: string | null;
-  /** More flags for Node. */
+  /** Additional flags for Node. */
   readonly flags?: readonly string[];
   /** Called for each line that the server prints. */
   readonly onLine?: (line: string) => void;
@@ -43,7 +43,7 @@ export class ServerProcess {
     readonly url: URL,
   ) {}
 
-  /** Resolves when it listens. Throws with its output if it does not. */
+  /** Resolves when the server listens. If it does not, throws an error with the server's output. */
   static start(options: ServerOptions): Promise<ServerProcess> {
     const profile =
       (options.profileDir ?? null) === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
@@ -110,7 +110,7 @@ export class ServerProcess {
     });
   }
 
-  /** User and system time of all its threads; null where there is no /proc. */
+  /** User and system time of all its threads; null on systems without /proc. */
   cpuSeconds(): number | null {
     const stat = readProc(this.child.pid, "stat");
     if (stat === null) return null;
@@ -138,7 +138,7 @@ function readProc(pid: number | undefined, name: string): string | null {
   }
 }
 
-/** Bytes of all files below a folder. */
+/** Total bytes of all files below a folder. */
 export function diskBytes(folder: string): number {
   let sum = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -4,7 +4,7 @@ import type { ApiClient } from "../../server/cli/api.js";
 
 const SECONDS_MAX = 300;
 const PAUSE_MS = 100;
-/** Idle threads collect their garbage within this time. */
+/** Time within which idle threads collect their garbage. */
 const COLLECTED_MS = 5_000;
 
 interface Stats {
@@ -40,7 +40,7 @@ export async function merged(client: ApiClient, index: string): Promise<number |
   }
 }
 
-/** Waits until every document has its vector and nothing is merging; at most a few minutes. */
+/** Waits until every document has its vector and nothing is merging, for at most a few minutes. */
 export async function embedded(client: ApiClient, index: string): Promise<void> {
   for (const started = performance.now(); performance.now() - started < SECONDS_MAX * 1000; ) {
     const { embedder, merging, maintenance_due: due = false } = await statsOf(client, index);

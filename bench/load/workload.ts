@@ -7,11 +7,11 @@ export interface QueryKind {
   readonly name: string;
   /** Relative weight in the mix. */
   readonly share: number;
-  /** Words drawn from one document, from..to. [0, 0] browses. */
+  /** Number of words drawn from one document, from..to. [0, 0] browses. */
   readonly words: readonly [number, number];
-  /** Cut the last word short. */
+  /** Cuts the last word short. */
   readonly prefix?: boolean;
-  /** Misspell one word, so that no document of the sample contains it. */
+  /** Misspells one word, so that no document in the sample contains it. */
   readonly typo?: boolean;
   /** Use one of the words that occur in the most documents, not words of a drawn document. */
   readonly frequent?: boolean;
@@ -19,7 +19,7 @@ export interface QueryKind {
   readonly facets?: number;
   /** Filter by a value of the document that the words come from. */
   readonly filter?: boolean;
-  /** Sort by a numeric field. */
+  /** Sorts by a numeric field. */
   readonly sort?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Workload {
   readonly mix: readonly QueryKind[];
 }
 
-/** A file path, or the name of a file in bench/workloads without its extension. */
+/** `name`: a file path, or the name of a file in bench/workloads without its extension. */
 export function readWorkload(name: string): Workload {
   const path = name.endsWith(".json") ? name : join("bench/workloads", `${name}.json`);
   return JSON.parse(readFileSync(path, "utf8")) as Workload;

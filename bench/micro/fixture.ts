@@ -1,5 +1,5 @@
-// Input of every micro benchmark: a generated catalogue as one engine segment, and the same catalogue as
-// plain JavaScript structures for the naive twins.
+// Input of all micro benchmarks: a generated catalogue as one engine segment, and the same catalogue as plain
+// JavaScript structures for the naive twins.
 
 import {
   FLAG_FACET,
@@ -65,7 +65,7 @@ export interface Fixture {
   readonly frequent: readonly string[];
 }
 
-/** Requires a build: dist/engine holds the engine. */
+/** Requires a build: the engine is loaded from dist/engine. */
 export async function makeFixture(count: number): Promise<Fixture> {
   const module = await loadEngine("release");
   const raw = [...generateCatalogue(count, 1)].map((text, i) => ({ seq: i + 1, raw: Buffer.from(text) }));
@@ -95,7 +95,7 @@ export async function makeFixture(count: number): Promise<Fixture> {
   };
 }
 
-/** A straightforward inverted index. Fills `lengths` with tokens per text. */
+/** Builds a straightforward inverted index. Fills `lengths` with the number of tokens per text. */
 export function naivePostings(texts: readonly string[], lengths: Uint32Array): Map<string, NaivePosting[]> {
   const postings = new Map<string, NaivePosting[]>();
   texts.forEach((text, row) => {

@@ -1,10 +1,13 @@
 // Straightforward text processing in JavaScript: folding with normalize and a regular expression, edit
-// distance by table.
+// distance with a table.
 
 const TOKEN = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}+/gu;
 
-/** Folded words of a text. Agrees with the engine on generated catalogues, not on every script. */
+/**
+ * Returns the folded words of a text. Agrees with the engine on generated catalogues, but not on every
+ * script.
+ */
 export function naiveTokens(text: string): string[] {
   return text.toLowerCase().normalize("NFKD").replace(MARKS, "").match(TOKEN) ?? [];
 }

@@ -65,8 +65,8 @@ export function capacity(
 }
 
 /**
- * Seconds from arrival to answer for a number of queries with exponential weights; ignores the first tenth.
- * The arrival rate must be below the capacity.
+ * Simulates a number of queries with exponentially distributed weights. Returns the seconds from arrival to
+ * answer, without the first tenth of the queries. The arrival rate must be below the capacity.
  */
 export function simulate(
   machine: Machine,

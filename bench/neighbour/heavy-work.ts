@@ -27,13 +27,13 @@ export interface Place {
   readonly documents: number;
   /** The file with the index's documents, one per line. */
   readonly path: string;
-  /** Fields that can be counted, the index's schema, and frequent words. */
+  /** Facet fields, the index's schema, and frequent words. */
   readonly facets: readonly string[];
   readonly schema: unknown;
   readonly words: readonly string[];
 }
 
-/** Name of both tenants' indexes. */
+/** Name of the index; both tenants use it. */
 export const INDEX = "goods";
 
 const CLAUSES = 10_000;

@@ -37,7 +37,7 @@ interface Options {
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const QUERIES_DRAWN = 20_000;
 const WARMUP_SECONDS = 3;
-/** Words of the sample used by heavy filters and searches, most frequent first. */
+/** Number of words from the sample that heavy filters and searches use, most frequent first. */
 const WORDS = 2_000;
 
 const program = new Command("bench:neighbour")

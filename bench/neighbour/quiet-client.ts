@@ -1,5 +1,5 @@
-// The quiet tenant: one client with plain queries at a modest pace. To distinguish its own delays from the
-// server's, it also measures the delay of its event loop.
+// The quiet tenant: one client with plain queries at a modest pace. It also measures the delay of its own
+// event loop, to distinguish its own delays from the server's.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Connection } from "../load/connection.js";
@@ -17,7 +17,10 @@ export interface QuietRound {
 
 const RESOLUTION_MS = 1;
 
-/** Sends queries for `seconds`, starting with number `from`, one at a time and at most `perSecond`. */
+/**
+ * Sends queries for `seconds`, starting with query number `from`, one at a time and at most `perSecond` per
+ * second.
+ */
 export async function quietRound(
   connection: Connection,
   queries: readonly Buffer[],

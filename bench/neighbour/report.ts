@@ -44,7 +44,7 @@ export function writeNeighbours(folder: string, name: string, result: NeighbourR
   return markdown;
 }
 
-/** A round with its latencies summarised. */
+/** Returns a round with its latencies summarised. */
 function briefly({ times, ...round }: Round): object {
   return { latency: summarise(times), ...round };
 }

@@ -88,7 +88,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Seconds that all processors of the machine were busy; null where there is no /proc. */
+/** Seconds that the machine's processors were busy, in total; null on systems without /proc. */
 function busySeconds(): number | null {
   try {
     const line = /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8"))![1]!;

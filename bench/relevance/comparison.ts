@@ -28,7 +28,7 @@ export interface Comparison {
   readonly sets: readonly (TestedDifference & { readonly set: string })[];
   /** Weights every set equally. */
   readonly meanOfSets: Difference;
-  /** Weights every query equally, whatever its set. */
+  /** Weights every query equally, regardless of its set. */
   readonly allQueries: TestedDifference;
   /** The set with the lowest difference. */
   readonly worst: { readonly set: string; readonly difference: number };
@@ -78,9 +78,9 @@ export function compare(sets: readonly PairedSet[], seed: number): Comparison {
 /**
  * The two-sided p value of a paired randomisation test (Smucker, Allan, Carterette 2007, "A comparison of
  * statistical significance tests for information retrieval evaluation"). If the two rankings were equally
- * good, each query's difference could as well have the other sign. So the signs are flipped at random, and
- * the result is the share of rounds whose sum is at least as far from zero. The observed signs count as one
- * round, so p is never 0.
+ * good, each query's difference could just as well have the opposite sign. So the signs are flipped at
+ * random, and the result is the share of rounds whose sum is at least as far from zero as the observed sum.
+ * The observed signs count as one round, so p is never 0.
  */
 export function randomisationTest(differences: readonly number[], random: Random, rounds = ROUNDS): number {
   const changed = differences.filter((one) => one !== 0);

@@ -1,7 +1,9 @@
 // Edit distance as docs/ranking.md defines it: optimal string alignment over code points. Uses the plain
 // textbook matrix instead of the engine's automaton, so that the judge does not share the engine's mistakes.
 
-/** Insertions, deletions, substitutions and swaps of neighbours; nothing is edited twice. */
+/**
+ * Counts insertions, deletions, substitutions and swaps of neighbouring code points. Nothing is edited twice.
+ */
 export function editDistance(left: string, right: string): number {
   const a = [...left];
   const b = [...right];

@@ -9,12 +9,13 @@ import { type Asking, type Mode, RankedIndex } from "./ranked-index.js";
 import { ERROR_KINDS, hitsWordOf } from "./typing-error.js";
 
 /**
- * Rows requested when MAP is reported. MAP is computed over 1,000 rows, as in trec_eval and the baselines.
+ * Number of rows requested if MAP is reported. MAP is computed over 1,000 rows, as in trec_eval and the
+ * baselines.
  */
 const MAP_DEPTH = 1000;
-/** Rows requested when MAP is not reported. */
+/** Number of rows requested if MAP is not reported. */
 const PAGE_DEPTH = 100;
-/** Default of min_len_1typo: the engine tolerates no typo in a shorter word. */
+/** Default of min_len_1typo: the engine tolerates no typo in shorter words. */
 const FORGIVEN_LETTERS_MIN = 4;
 
 export const WITHOUT_UNDERSTANDING = "clean, without understanding";
@@ -23,7 +24,7 @@ export interface JudgedResult extends ModeResult {
   readonly set: string;
   readonly documents: number;
   readonly queries: number;
-  /** Results of the modes after the first. */
+  /** Results of all modes except the first. */
   readonly modes: readonly ModeResult[];
 }
 
@@ -36,12 +37,12 @@ export type FiguresByForm = Readonly<Record<string, number>>;
 export interface ModeResult {
   readonly mode: Mode;
   readonly clean: Measures;
-  /** Mean over the four kinds of typing errors. */
+  /** Mean over the four kinds of typing error. */
   readonly mistyped: Measures;
   readonly ndcg10: FiguresByForm;
   /** nDCG@10 over the queries whose misspelt word is long enough for typo tolerance. */
   readonly forgivable: { readonly queries: number; readonly clean: number; readonly mistyped: number };
-  /** For comparing two rankings query by query. */
+  /** Used to compare two rankings query by query. */
   readonly perQuery: readonly {
     readonly id: string;
     readonly text: string;

@@ -81,7 +81,7 @@ export interface JudgedQuery {
   readonly judgments: Judgments;
 }
 
-/** Queries with at least one relevant document, in file order. */
+/** Reads the queries with at least one relevant document, in file order. */
 export function readQueries(data: string, set: JudgedSet): JudgedQuery[] {
   const judgments = new Map<string, Map<string, number>>();
   for (const line of readFileSync(join(data, set.name, "qrels.tsv"), "utf8")
@@ -99,7 +99,7 @@ export function readQueries(data: string, set: JudgedSet): JudgedQuery[] {
     .filter((query) => [...query.judgments.values()].some((grade) => grade > 0));
 }
 
-/** Documents reduced to id and text fields. */
+/** Yields documents reduced to id and text fields. */
 export async function* readDocuments(data: string, set: JudgedSet): AsyncGenerator<Record<string, unknown>> {
   const path = join(data, set.name, "documents.jsonl.gz");
   if (!existsSync(path)) throw new Error(`no ${path}; --data names the folder with the judged sets`);
@@ -109,7 +109,7 @@ export async function* readDocuments(data: string, set: JudgedSet): AsyncGenerat
   }
 }
 
-/** The objects of a gzipped JSON lines file. */
+/** Yields the objects in a gzipped JSON lines file. */
 export async function* readJsonLines(path: string): AsyncGenerator<Record<string, unknown>> {
   const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
   for await (const line of lines) if (line !== "") yield JSON.parse(line) as Record<string, unknown>;

@@ -2,12 +2,15 @@
 // first; independent of servers and files. The gain is linear in the grade: grade 3 counts three times as
 // much as grade 1.
 
-/** Grade by document id; a document not in it was not judged and counts as grade 0. */
+/** Grade by document id. A document that is not in the map was not judged and counts as grade 0. */
 export type Judgments = ReadonlyMap<string, number>;
 
 export interface Measures {
   readonly ndcg10: number;
-  /** nDCG@10 of the ranking without its unjudged documents: fair to an engine that was not in the pool. */
+  /**
+   * nDCG@10 of the ranking without its unjudged documents. This is fair to an engine whose results were not
+   * pooled for judging.
+   */
   readonly ndcg10Judged: number;
   readonly averagePrecision: number;
   readonly recall100: number;
@@ -40,7 +43,9 @@ export function ndcg(ranking: readonly string[], judgments: Judgments, depth: nu
   return discounted(gains) / discounted(ideal);
 }
 
-/** Mean of the precision at each relevant document; one missing from the ranking counts as 0. */
+/**
+ * Mean of the precision at each relevant document. A relevant document missing from the ranking counts as 0.
+ */
 export function averagePrecision(ranking: readonly string[], judgments: Judgments): number {
   let found = 0;
   let sum = 0;
@@ -58,14 +63,14 @@ export function recall(ranking: readonly string[], judgments: Judgments, depth: 
   return found / relevantCount(judgments);
 }
 
-/** Documents with a grade above 0. */
+/** Number of documents with a grade above 0. */
 export function relevantCount(judgments: Judgments): number {
   let count = 0;
   for (const grade of judgments.values()) if (grade > 0) count++;
   return count;
 }
 
-/** The mean of every measure over queries. Needs at least one. */
+/** Mean of every measure over all queries. Needs at least one query. */
 export function meanOf(all: readonly Measures[]): Measures {
   return {
     ndcg10: mean(all.map((one) => one.ndcg10)),

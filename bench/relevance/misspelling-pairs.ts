@@ -10,7 +10,7 @@ export const PAIR_FILES = ["wikipedia.tsv", "aspell.tsv", "norvig-testset1.tsv"]
 
 export interface Misspelling {
   readonly wrong: string;
-  /** Every right word in the file within the distance. */
+  /** All right words in the file that are within the distance. */
   readonly right: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function readPairs(data: string, file: string, distanceMax: number): Pair
   return { file, pairs, within, beyond, equal };
 }
 
-/** The right words of all pairs of a file, including those that need more edits. */
+/** Returns the right words of all pairs in a file, including pairs that need more edits. */
 export function rightWords(data: string, file: string): string[] {
   const lines = readFileSync(join(data, "misspellings", file), "utf8")
     .trim()

@@ -26,7 +26,7 @@ export interface MisspellingResult {
     readonly pairs: number;
     readonly beyond: number;
     readonly equal: number;
-    /** Misspellings that are indexed words themselves; excluded from all other figures. */
+    /** Misspellings that are themselves indexed words. They are excluded from all other figures. */
     readonly alsoWords: MisspellingShare;
   })[];
   /** All files together, without duplicates, with the reason why the right word was not first. */

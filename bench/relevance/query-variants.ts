@@ -12,7 +12,7 @@ export type Variant = "clean" | (typeof CHANGES)[number];
 const SHORTENED_WORDS_MIN = 3;
 const STOP_WORDS: ReadonlySet<string> = new Set(languageStopWords("en"));
 
-/** Sentences around a query. Most of them contain words that are neither stop words nor on topic. */
+/** Sentences to put around a query. Most of them contain words that are neither stop words nor on topic. */
 const WRAPPINGS: readonly ((query: string) => string)[] = [
   (query) => `what is known about ${query}?`,
   (query) => `i am looking for ${query}`,
@@ -22,7 +22,7 @@ const WRAPPINGS: readonly ((query: string) => string)[] = [
   (query) => `we would like to see everything you have on ${query}`,
 ];
 
-/** All texts in one form. The result depends only on the seed, the variant and the texts. */
+/** Returns all texts in one form. The result depends only on the seed, the variant and the texts. */
 export function variantTexts(texts: readonly string[], variant: Variant, seed: number): readonly string[] {
   if (variant === "clean") return texts;
   const random = new Random(seed + CHANGES.indexOf(variant));
@@ -39,8 +39,8 @@ export function variantTexts(texts: readonly string[], variant: Variant, seed: n
 }
 
 /**
- * Half of the words that are not stop words, rounded up, in order. A text with fewer than three such words
- * stays unchanged.
+ * Keeps half of the words that are not stop words, rounded up, in order. A text with fewer than three such
+ * words is unchanged.
  */
 export function shorten(text: string, random: Random): string {
   const words = text.split(/\s+/).filter(isTopicWord);
@@ -54,7 +54,7 @@ export function shorten(text: string, random: Random): string {
   return kept.join(" ");
 }
 
-/** The text inside one of the wrappings, without trailing punctuation. */
+/** Puts the text, without trailing punctuation, inside one of the wrappings. */
 export function asSentence(text: string, random: Random): string {
   return random.pick(WRAPPINGS)(text.trim().replace(/[\s.?!]+$/, ""));
 }

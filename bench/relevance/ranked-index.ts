@@ -18,7 +18,7 @@ export interface Asking {
   readonly mode: Mode;
   /** Maximum number of documents requested. */
   readonly depth: number;
-  /** False: without query understanding. */
+  /** False switches query understanding off. */
   readonly ai?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class RankedIndex {
     return index;
   }
 
-  /** An existing index. */
+  /** Opens an existing index. */
   static async open(client: ApiClient, name: string): Promise<RankedIndex> {
     const { records_count } = await readStats(client, name);
     const index = new RankedIndex(client, name, records_count);
@@ -65,7 +65,7 @@ export class RankedIndex {
     return index;
   }
 
-  /** Resolves when every document has its vector, or the index has none. */
+  /** Resolves when every document has its vector, or at once if the index has no vectors. */
   async #embedded(): Promise<void> {
     for (;;) {
       const { embedder } = await readStats(this.client, this.name);
@@ -93,7 +93,7 @@ export class RankedIndex {
     return ids.slice(0, depth);
   }
 
-  /** `rank` for all texts, a few at a time; results in the order of the texts. */
+  /** Runs `rank` for all texts, a few at a time. The results are in the order of the texts. */
   async rankAll(texts: readonly string[], asking: Asking): Promise<string[][]> {
     const rankings: string[][] = new Array(texts.length);
     let next = 0;

@@ -1,5 +1,5 @@
 // Bytes that a server's threads allocate in V8's heaps, from the output of --trace-gc: the growth of each
-// heap between the end of one collection and the start of the next.
+// heap from the end of one collection to the start of the next.
 
 export const TRACE_FLAG = "--trace-gc";
 const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\].* ms: [^(]*?([\d.]+) \([\d.]+\) -> ([\d.]+) /;

@@ -59,7 +59,7 @@ export class Clients {
     return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
   }
 
-  /** Must be called at least every ten seconds, after which a server closes idle connections. */
+  /** Must be called at least every ten seconds, because a server closes idle connections after that. */
   keepOpen(): Promise<void> {
     return pingAll(this.byFrontEnd, this.ping);
   }

@@ -17,7 +17,7 @@ export interface StartedServer extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
-  /** Null: the server's default. */
+  /** Null for the server's default. */
   readonly frontEnds: number | null;
 }
 
@@ -37,14 +37,16 @@ export interface Threads {
 export interface Wanted {
   readonly builds: readonly string[];
   readonly threads: readonly Threads[];
-  /** Also test servers with cached answers. */
+  /** True if servers with cached answers are tested too. */
   readonly remembering: boolean;
-  /** The documents get vectors, as by default. */
+  /** True if the documents get vectors, as by default. */
   readonly vectors: boolean;
 }
 
 export interface Load {
-  /** Connections to each front-end, or in total for a server with the default number. */
+  /**
+   * Number of connections to each front-end, or in total for a server with the default number of front-ends.
+   */
   readonly clients: number;
   /** Numbers of front-ends to put under load, one contender for each number; null: all of them. */
   readonly loaded: readonly number[] | null;
@@ -110,7 +112,7 @@ export async function startServers(
   return servers;
 }
 
-/** Opens the connections. */
+/** Opens the connections of the contenders. */
 export async function contendersOf(
   servers: readonly StartedServer[],
   { clients: each, loaded }: Load,

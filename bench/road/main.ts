@@ -1,5 +1,5 @@
 // `npm run bench:road`: the cost of a query on its way through the server, outside the engine: CPU by thread,
-// wake-ups, messages, bytes allocated. Builds of the server, or its settings, alternate within one run.
+// wake-ups, messages, bytes allocated. Builds of the server, or settings of it, alternate within one run.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -19,7 +19,7 @@ export interface TurnOptions {
   readonly warmSeconds: number;
 }
 
-/** Cost on one server; means per query. */
+/** Cost on one server, as means per query. */
 export interface RoadCost {
   readonly name: string;
   readonly queries: number;

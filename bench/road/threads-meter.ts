@@ -18,7 +18,7 @@ export interface ThreadsUsage {
   readonly wakeUps: number;
 }
 
-/** Starts measuring; the returned function reports the use since. Throws where there is no /proc. */
+/** Starts measuring. The returned function reports the use since then. Throws on systems without /proc. */
 export function threadsMeter(pid: number): () => ThreadsUsage {
   const before = read(pid);
   return () => {

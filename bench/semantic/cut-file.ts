@@ -23,7 +23,7 @@ export async function cutFile(path: string, to: string, parts: number): Promise<
   return paths;
 }
 
-/** The path of the new file. */
+/** Returns the path of the new file. */
 export async function joinFiles(paths: readonly string[], to: string): Promise<string> {
   for (const path of paths) await appendFile(to, await readFile(path));
   return to;

@@ -1,5 +1,5 @@
 // The cost of vectors in the engine and in a shard's store, without a server: scanning codes, comparing
-// stored vectors, training a model, embedding documents and queries. Returns lines of a table.
+// stored vectors, training a model, embedding documents and queries. Returns the lines of a table.
 
 import { join } from "node:path";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";

@@ -1,6 +1,6 @@
-// Sends keyword queries to servers with copies of one index, so that all have the same segments: the first
+// Sends keyword queries to servers with copies of one index, so that all have the same segments. The first
 // server has vectors, the other two have none. The servers take short turns. The difference between the two
-// without vectors shows the measurement noise.
+// servers without vectors shows the measurement noise.
 
 import { FEW_RESULTS } from "../../server/search/matching/plan.js";
 import { drive, type PreparedQuery } from "../load/drive.js";
@@ -9,19 +9,20 @@ import type { DrawnQuery } from "../load/queries.js";
 import { type Running, stop } from "./running.js";
 
 /**
- * Each sitting starts new processes, because V8's optimisation of the same code and queries varies by several
- * percent between processes.
+ * Number of sittings. Each starts new processes, because V8's optimisation of the same code and queries
+ * varies by several percent between processes.
  */
 const SITTINGS = 6;
 const WARM_ROUNDS = 20;
 const ROUNDS_A_SITTING = 25;
 /**
- * After two idle seconds a server collects garbage, and V8 then recompiles some code. The warm-up therefore
- * also runs in turns: warming up one server after the other would favour the last one by about 10%.
+ * Duration of a turn. After two idle seconds a server collects garbage, and V8 then recompiles some code. For
+ * this reason the warm-up also runs in turns: warming up one server after another would favour the last one
+ * by about 10%.
  */
 const TURN_SECONDS = 0.25;
 const CLIENTS = 4;
-/** Each round starts this many queries later than the one before. */
+/** Number of queries by which each round's start is advanced. */
 const QUERIES_A_ROUND = 97;
 
 interface Spent {

@@ -1,4 +1,4 @@
-// Adds a member `embedding` to each document of a file. The numbers are random and short, about 3 KiB per
+// Adds a member `embedding` to each document in a file. The numbers are random and short: about 3 KiB per
 // document.
 
 import { createReadStream, createWriteStream } from "node:fs";
@@ -8,7 +8,10 @@ import { pipeline } from "node:stream/promises";
 import { VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { Random } from "../random.js";
 
-/** Vectors repeat: generating one for each document would take longer than importing them. */
+/**
+ * Number of distinct vectors. They repeat, because generating one for each document would take longer than
+ * importing them.
+ */
 const VECTORS = 500;
 const DIGITS = 3;
 

@@ -1,6 +1,6 @@
 // The cost of vectors on a server: alternating imports with and without them, queries in each mode over HTTP,
-// keyword queries on copies of an index with and without vectors, memory after a restart. Returns lines of a
-// table.
+// keyword queries on copies of an index with and without vectors, memory after a restart. Returns the lines
+// of a table.
 
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ export interface ServedOptions {
   readonly seconds: number;
 }
 
-/** The server's figures for these documents. */
+/** Returns the lines of the table for these documents. */
 export async function served(options: ServedOptions): Promise<string[]> {
   const bench = await ServedBench.prepare(options);
   return [
@@ -122,7 +122,7 @@ class ServedBench {
     });
   }
 
-  /** Trains the model on the first documents, and measures the others. */
+  /** Trains the model on the first documents, and measures the import of the others. */
   async #importRound(
     client: ApiClient,
     server: ServerProcess,
@@ -195,7 +195,7 @@ class ServedBench {
     });
   }
 
-  /** Keyword queries of the catalogue's mix on copies of one index. */
+  /** Measures keyword queries from the catalogue's mix on copies of one index. */
   async keywords(): Promise<string[]> {
     const { folder } = this.#options;
     const copies = await Promise.all(

@@ -13,7 +13,7 @@ const QUERY_CONNECTIONS = 3;
 const STATUS_NO_ANSWER = 0;
 
 export class SoakLoad {
-  /** Milliseconds of each query since the last sample. */
+  /** Milliseconds of each query since the last sample was taken. */
   #latencies: number[] = [];
   queries = 0;
   writes = 0;
@@ -31,7 +31,7 @@ export class SoakLoad {
     this.#words = [...new Set(text.match(/[a-z]{3,}/g) ?? ["a"])];
   }
 
-  /** Takes the latencies since the last call, ascending. */
+  /** Returns the latencies since the last call, ascending, and clears them. */
   takeLatencies(): number[] {
     const taken = this.#latencies.sort((a, b) => a - b);
     this.#latencies = [];
@@ -45,7 +45,7 @@ export class SoakLoad {
     }
   }
 
-  /** Works until `stop`. */
+  /** Runs the load until `stop`. */
   async run(seed: number): Promise<void> {
     const queries = Array.from({ length: QUERY_CONNECTIONS }, (_, i) => this.#ask(new Random(seed + i + 1)));
     await Promise.all([this.#write(new Random(seed)), ...queries]);

@@ -6,7 +6,7 @@ export interface Held {
   readonly handles: number;
 }
 
-/** Throws where there is no /proc, or if the process is gone. */
+/** Throws on systems without /proc, or if the process has ended. */
 export function heldBy(pid: number): Held {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const kib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);

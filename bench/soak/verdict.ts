@@ -4,7 +4,7 @@
 import { median } from "../median.js";
 
 export interface Sample {
-  /** Since the load began. */
+  /** Seconds since the load began. */
   readonly seconds: number;
   readonly residentMiB: number;
   readonly handles: number;
@@ -49,7 +49,7 @@ export function judge(samples: readonly Sample[], failed: number): Verdict {
   return { residentBefore, residentAfter, handlesBefore, handlesAfter, problems };
 }
 
-/** One line: values over time, scaled from lowest to highest. */
+/** Returns one line: the values over time, scaled from lowest to highest. */
 export function chartLine(name: string, values: readonly number[], width = 60): string {
   const step = Math.max(1, values.length / width);
   const columns = Array.from({ length: Math.min(width, values.length) }, (_, i) =>
