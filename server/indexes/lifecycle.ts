@@ -266,14 +266,16 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    const job = { name: "drop what a swap displaced", subject: indexSubject(displaced) };
+    // Not a job on the index: the requests that it waits for may wait for one themselves.
+    const job = { name: "drop what a swap displaced", subject: `displaced index ${displaced}` };
     await this.#jobs.start(job, async (signal) => {
       const { searchMsMax } = this.#limits;
       await Promise.all([
         this.uses.ended(displaced, searchMsMax, signal),
         this.#indexes.unusedElsewhere(displaced, searchMsMax, signal),
       ]);
-      if (!signal.aborted) await this.#drop(displaced); // after a stop, the next start drops it
+      if (signal.aborted) return; // the next start drops it
+      await this.#exclusively("drop an index", displaced, () => this.#drop(displaced));
     });
   }
 

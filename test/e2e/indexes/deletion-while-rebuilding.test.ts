@@ -79,6 +79,13 @@ async function change(server: TestServer, { what, field, later, filter, matches 
   expect.soft(reply.json.data, what).toEqual({ deleted: DOCUMENTS.filter(matches).length });
 }
 
+const SCHEMA = {
+  fields: [
+    { name: "title", type: "string" },
+    { name: "size", type: "int32" },
+  ],
+};
+
 test.each(effort([1, 3], [1, 2, 3, 8]))(
   "over %i shards it deletes what the new schema matches",
   async (shards) => {
@@ -86,14 +93,27 @@ test.each(effort([1, 3], [1, 2, 3, 8]))(
     worlds.push(world);
     world.shards = shards;
     const server = await world.start();
-    const schema = {
-      fields: [
-        { name: "title", type: "string" },
-        { name: "size", type: "int32" },
-      ],
-    };
-    for (const { what } of CHANGES) await server.createIndex(what.replaceAll(" ", "-"), schema, DOCUMENTS);
+    for (const { what } of CHANGES) await server.createIndex(what.replaceAll(" ", "-"), SCHEMA, DOCUMENTS);
     world.arm("reindex.before-build", ...new Array<"throw">(shards * CHANGES.length).fill("throw"));
     await Promise.all(CHANGES.map((one) => change(server, one)));
   },
 );
+
+test("it ends before the index that a swap displaced is dropped", async () => {
+  const world = new World({ limits: { searchMsMax: 60_000 } });
+  worlds.push(world);
+  const server = await world.start();
+  await server.createIndex("live", SCHEMA, DOCUMENTS);
+  await server.createIndex("next", SCHEMA, [{ id: "new", title: "a thing", size: 3 }]);
+  world.arm("reindex.before-build", "throw");
+  expectStatus(
+    await server.patch("/v1/indexes/live", { schema: { fields: [{ name: "size", type: "float" }] } }),
+    200,
+  );
+  const deletion = server.delete("/v1/indexes/live/documents?filter_by=size:%3D3");
+  await server.holds(1);
+  const swap = { target_index: "next", drop_source_after: true };
+  expectStatus(await server.post("/v1/indexes/live/swap-with", swap), 200);
+  expect((await deletion).json.data).toEqual({ deleted: DOCUMENTS.length / 4 });
+  expect(await idsOf(server, "/v1/indexes/live")).toEqual(new Set(["new"]));
+});
