@@ -156,7 +156,7 @@ export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
 export const RULE_KEEP = 3;
 
-export const PLACE_STARTS = 1; // the place bonus of a row; 0 = none
+export const PLACE_STARTS = 1; // which place bonus a row gets; 0 = none
 export const PLACE_WHOLE = 2;
 
 export const NEAR_NONE = 0; // effect of neighbours: no neighbours

@@ -9,7 +9,7 @@ const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
 /** Size of half the young heap of the main thread, in MiB. */
 const HALF_YOUNG_HEAP_MIB = 4;
-/** Matches a flag of the operator, which our own command line would override. */
+/** Matches the flag if the operator has set it, because our own command line would override it. */
 const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 
 /** Available in Node 22.15 and newer, except on Windows. Does not return. */

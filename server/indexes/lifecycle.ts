@@ -119,7 +119,7 @@ export class Lifecycle {
     return this.#indexes.documents(record.uid);
   }
 
-  /** Throws SK-SE-503 if the index is known to fail to open. */
+  /** Throws SK-SE-503 if the index is not open and cannot be opened. */
   checkOpen(record: IndexRecord): void {
     const reason = this.#indexes.unopenable(record.uid);
     if (reason !== undefined) {

@@ -134,8 +134,8 @@ async function create(
 }
 
 /**
- * Detects that the database has lost the newest manifest and returns an older one. The database then contains
- * documents or segments newer than that manifest.
+ * Throws if the database has lost the newest manifest, so that an older one was read: the database then
+ * contains documents or segments newer than that manifest.
  */
 async function checkNewest(store: Store, uid: number, { maxSeq, nextSegment }: Manifest): Promise<void> {
   for (const range of [documentsAfter(uid, maxSeq), piecesFrom(uid, nextSegment)]) {

@@ -55,7 +55,7 @@ const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look 
 // The filter runs last if the segment has more than this many rows per row with the words.
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
-const SEVERAL_FROM: u32 = 2048; // with fewer postings in a word, `several` is not worth computing
+const SEVERAL_FROM: u32 = 2048; // `several` is not worth computing for a word with fewer postings
 const SURELY_LESS: f64 = 0.999999; // this factor far exceeds the rounding error of a score
 const SEEK_ROWS_MAX: u32 = 0x10000;
 

@@ -33,9 +33,9 @@ export class Alternative {
   boost: f64;
   typos: u32;
   exact: u32; // 1 = no typos, and counts as the word as written
-  near: u32; // not 0 = positions count for closeness
-  sequence: u32; // not 0 = the terms must be adjacent
-  infix: u32; // not 0 = matches only in slots with SLOT_INFIX
+  near: u32; // nonzero = positions count for closeness
+  sequence: u32; // nonzero = the terms must be adjacent
+  infix: u32; // nonzero = matches only in slots with SLOT_INFIX
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the current segment, in scoring order
@@ -97,7 +97,7 @@ export class SortKey {
 export class Facet {
   slot: u32;
   limit: u32;
-  share: u32; // not 0 = other shards contribute counts too
+  share: u32; // nonzero = other shards contribute counts too
   bound: u32; // in a finished share: the largest count that was left out
   kind: u32; // KIND_*, the same in the whole snapshot
   entries: usize;

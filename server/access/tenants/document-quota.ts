@@ -19,8 +19,8 @@ export class DocumentQuotas {
   readonly #tenants = new Map<number, TenantWrites>();
 
   /**
-   * `documentsOf` returns the tenant's live documents, including those of every answered write. `limitOf`
-   * returns the limit in the tenant's plan.
+   * `documentsOf` returns the tenant's number of live documents, including the documents of every write that
+   * has been answered. `limitOf` returns the limit in the tenant's plan.
    */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
     this.#documentsOf = documentsOf;

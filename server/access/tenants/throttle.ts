@@ -136,7 +136,7 @@ export class Throttle implements RateLimiter {
     return Atomics.compareExchange(words, place, claim, settled(hash)) === claim ? place : null;
   }
 
-  /** The place in the set whose bucket is full earliest. */
+  /** The place in the set whose bucket will be full soonest. */
   #fullest(first: number): number {
     let fullest = NONE;
     let least = 0n;

@@ -136,8 +136,8 @@ async function sendBatch(
     reject({ at: batch[0]!.at, id: null, code: error.code, error: error.message });
     return;
   }
-  // The whole request was invalid because one of its documents is not JSON. Halving finds that document and
-  // sends all the others.
+  // The server refused the whole request because of one document. Splitting the batch repeatedly isolates
+  // that document and sends all the others.
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);

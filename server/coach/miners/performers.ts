@@ -1,4 +1,5 @@
-// Top performers: texts with a much higher click-through rate than other texts searched about as often.
+// Top performers: query texts with a much higher click-through rate than others that are searched for about
+// as often.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, TextDigest } from "../digest.js";

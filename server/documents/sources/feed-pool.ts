@@ -39,8 +39,8 @@ export class FeedPool {
   }
 
   /**
-   * Reads a feed. Calls `write` with its batches in order, a few at a time. Resolves when all of them are
-   * written. Throws FeedError, errors of `write`, and the signal's reason.
+   * Reads a feed and calls `write` once per batch, in order, with a few calls in progress at a time. Resolves
+   * when all batches are written. Throws FeedError, any error from `write`, or the signal's reason.
    */
   async sync(
     task: SyncTask,

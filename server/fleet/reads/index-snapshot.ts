@@ -164,8 +164,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns one result per shard, by shard number: the numbers of documents in which the words and the
-   * candidates occur together.
+   * Returns one result per shard, by shard number: for each pair of a candidate and a word, the number of
+   * documents that contain both.
    */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);

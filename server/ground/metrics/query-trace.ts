@@ -1,5 +1,5 @@
-// Stopwatch of one query. All time is attributed to the phase entered last, so the phases add up to the
-// total. A phase may be entered several times.
+// A stopwatch for one query. Time is always charged to the most recently entered phase, so the phases add up
+// to the total. A phase may be entered several times.
 
 /** In the order in which a query passes through them. "open" occurs only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
@@ -38,7 +38,7 @@ export class QueryTrace {
     this.#phase = phase;
   }
 
-  /** Attributes the time until now. Getters return the values at the last call. */
+  /** Adds the time since the last call to the current phase. The getters do not include any time after it. */
   stop(): void {
     this.enter(this.#phase);
   }

@@ -17,7 +17,7 @@ export interface ShardReading {
   readonly activeSeconds: number | null;
   /** Unanswered messages, both sent to the thread and waiting for its restart. */
   readonly inside: number;
-  /** Number of unanswered messages that wait for the restart. */
+  /** Number of unanswered messages waiting for the thread to restart. */
   readonly waiting: number;
   /** Requests refused since startup because too many were unanswered. */
   readonly refused: number;

@@ -3,7 +3,7 @@ import { setTimeout as timeout } from "node:timers/promises";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
 
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Waits for `ms` milliseconds. Rejects if the signal is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>;

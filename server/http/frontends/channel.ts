@@ -43,7 +43,7 @@ export class ThreadChannel<Theirs extends Calls> {
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Calls a function of the other end. Rejects if that function fails or if the channel is closed. */
+  /** Calls a function at the other end. Rejects if that function fails or if the channel is closed. */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,

@@ -45,7 +45,7 @@ export class AnalyticsPool {
     this.#found = existsSync(location);
   }
 
-  /** False if nothing has ever been logged, so that there is nothing to maintain. */
+  /** False if nothing has ever been logged, in which case there is nothing to maintain. */
   get used(): boolean {
     return this.#pool !== null || this.#found;
   }

@@ -1,4 +1,4 @@
-// Durations of searches in steps of at most 3 %: fine enough for percentiles, and few enough to count each
+// Search durations in steps of about 3%: fine enough for percentiles, and few enough to keep a counter per
 // step. A step encodes a number of hundredths of a millisecond, rounded down to its six highest bits
 // (HdrHistogram, Gil Tene).
 

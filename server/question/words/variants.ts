@@ -140,7 +140,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
 
-/** The joined word, which ranks like its parts, and with `prefix` also the words that start with it. */
+/** The joined word, which ranks like its parts, and, if `prefix` is true, the words that start with it. */
 function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
   const whole: Variant = {
     covers,

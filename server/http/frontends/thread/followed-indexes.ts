@@ -112,8 +112,8 @@ export class FollowedIndexes implements IndexHandles {
     const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
-    // The owner began one use on behalf of this thread. It can end after this turn of the event loop, because
-    // the waiting callers begin their own uses within the turn.
+    // The owner has already begun one use on this thread's behalf. It ends after this turn of the event loop;
+    // by then the waiting callers have begun their own.
     setImmediate(() => {
       standing.endUse(place);
       this.#forgetDeleted(uid, catalog.state); // the index may have been deleted since
