@@ -55,7 +55,8 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // words with none of these bits were visited at a larger stride
+    // Words with none of these bits were visited at a larger stride.
+    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1;
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;
       const among = Bits.word(bits, word);
