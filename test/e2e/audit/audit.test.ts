@@ -1,4 +1,4 @@
-// The audit log: every change is logged, whoever made it, and only the bootstrap admin key can read the log.
+// The audit log: every change by every key is logged, and only the bootstrap admin key can read the log.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

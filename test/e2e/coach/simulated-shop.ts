@@ -87,7 +87,7 @@ export class SimulatedShop {
   readonly #nowMs: number;
   #people = 0;
 
-  /** `words`: single words of the catalogue, each of which finds several documents. */
+  /** `words`: single words of the catalogue, each finding several documents. */
   constructor(server: TestServer, index: string, words: readonly string[], seed: number, nowMs: number) {
     this.#server = server;
     this.#index = index;

@@ -23,8 +23,8 @@ const SHOES = [
   { id: "4", title: "green boot", brand: "best", price: 40, size: 10 },
 ];
 /**
- * So many that queries do not depend on the number of documents: a program never asks for more rows than
- * exist.
+ * More than any query asks for, so that queries do not depend on the number of documents: a program never
+ * asks for more rows than exist.
  */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
