@@ -1,4 +1,5 @@
-// The configuration member "ai": addresses of model servers, and the addresses that tenants may use.
+// The configuration member "ai": addresses of model servers, and the address rules for servers that tenants
+// choose.
 import { defaultsTo, object, optional } from "../ground/input/object-reader.js";
 import {
   anything,
@@ -20,13 +21,13 @@ export interface EndpointSettings {
   readonly model: string;
   /** Null if the server requires none. */
   readonly apiKey: string | null;
-  /** Time limit (ms) for a whole task, regardless of its number of requests. */
+  /** Time limit (ms) for a whole task, however many requests it makes. */
   readonly msMax: number;
 }
 
-/** The address rules apply to model servers that tenants name in settings. */
+/** The address rules apply to model servers that tenants name in their settings. */
 export interface AiSettings extends AddressRules {
-  /** Null if the coach words its recommendations without a model. */
+  /** Null if the coach writes its recommendations without a model. */
   readonly coach: EndpointSettings | null;
 }
 

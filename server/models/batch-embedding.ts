@@ -1,8 +1,8 @@
-// Requests the vectors of one batch of texts. Passing failures are retried with growing pauses. If a single
-// text makes a batch fail, it is found by halving the batch, and is then shortened, because it is usually too
-// long for the model. A short text that is refused on its own counts as refused only if the server accepts a
-// harmless text right afterwards: a server that refuses everything has failed. Independent of where texts
-// come from.
+// Requests the vectors for one batch of texts. Temporary failures are retried with growing pauses. If a
+// single text makes the batch fail, halving the batch finds that text. It is then shortened, because it is
+// usually too long for the model. If the server still refuses the short text on its own, the text counts as
+// refused only if the server accepts a harmless text right afterwards: a server that refuses everything has
+// failed. Independent of where texts come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
@@ -16,21 +16,20 @@ import { lateFailure } from "./query-embeddings.js";
 /** Delays (ms) before the retries, in order. */
 const PAUSES_MS = [500, 2_000, 8_000, 30_000];
 /**
- * If a server demands a longer pause (ms) than this, the batch fails. The circuit then waits as long as the
- * server demands.
+ * If a server demands a longer pause (ms) than this, the batch fails, and the circuit waits out the pause.
  */
 const AWAITED_PAUSE_MS_MAX = 60_000;
 /**
- * HTTP statuses that mean that the server refuses a text. Other errors concern the key, the address or the
+ * HTTP statuses by which a server refuses a text. Other error statuses concern the key, the address or the
  * load.
  */
 const REFUSALS = new Set([400, 413, 422]);
 /**
- * Some servers refuse a text with this status. It may also be a passing failure, so it counts as a refusal
- * only from the second time on.
+ * Some servers refuse a text with this status. Because it can also be a temporary failure, it counts as a
+ * refusal only from the second attempt on.
  */
 const BROKEN = 500;
-/** A text of at most this many characters is not refused for its length. */
+/** A text of at most this many characters is not shortened further: it was not refused for its length. */
 const SHORTENED_CHARACTERS_MIN = 200;
 /** A text that every model can embed and no policy forbids. */
 const HARMLESS = ["test"];
@@ -43,25 +42,25 @@ export interface BatchEmbeddingOptions {
   readonly limits: Limits;
 }
 
-/** Null if the server refuses this text but accepts others. */
+/** Null if the server refuses this text but accepts other texts. */
 export type TextVector = Float32Array | null;
 
 export class BatchEmbedding {
   readonly #options: BatchEmbeddingOptions;
   readonly #refused: (refusal: EndpointError) => void;
-  /** True if the server has accepted a harmless text since it began to refuse texts. */
+  /** True if the server has accepted a harmless text since it started refusing texts. */
   #takesOthers = false;
 
-  /** `refused` is called with the reason for each text that gets null. */
+  /** `refused` is called once per text that gets null, with the server's reason. */
   constructor(options: BatchEmbeddingOptions, refused: (refusal: EndpointError) => void) {
     this.#options = options;
     this.#refused = refused;
   }
 
   /**
-   * Returns a vector or null for each text. The vector may represent only the beginning of the text. Throws
-   * the signal's reason, or EndpointError if the server fails for a reason other than a text. One bad text
-   * among n costs about 2 log n extra requests, plus one for each time it is shortened.
+   * Returns a vector or null for each text. A vector may represent only the beginning of its text. Throws the
+   * signal's reason, or EndpointError if the server fails for a reason other than one of the texts. One bad
+   * text among n costs about 2 log n extra requests, plus one each time it is shortened.
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<TextVector[]> {
     const { clock, random } = this.#options;
@@ -123,8 +122,8 @@ export class BatchEmbedding {
 }
 
 /**
- * An invalid answer may also be due to a single text, e.g. one whose vector is all zeros or cannot be written
- * as JSON.
+ * An invalid answer may also be caused by a single text, e.g. if the text's vector is all zeros or cannot be
+ * written as JSON.
  */
 function mayBeOfOneText(failure: EndpointError, tries: number): boolean {
   const { status, isPassing } = failure;
@@ -136,7 +135,7 @@ export function asFailure(error: unknown): EndpointError {
   return error instanceof EndpointError ? error : lateFailure(error);
 }
 
-/** Placeholder for the vector of a text that has none. */
+/** Placeholder vector for a text without a vector. */
 export function noVector(): Float32Array {
   return new Float32Array(FIXED_LIMITS.vectorNumbers);
 }

@@ -1,5 +1,5 @@
-// Asks a language model on an OpenAI-compatible server (POST .../chat/completions) one question, answered in
-// JSON. Never retries. Independent of the content of the question.
+// Sends one question to a language model on an OpenAI-compatible server (POST .../chat/completions) and
+// returns the JSON answer. Never retries. Independent of what the question is about.
 import { isObject } from "../ground/input/json-value.js";
 import type { JsonSchema } from "../ground/input/readers.js";
 import { withDeadline } from "../ground/jobs/deadline.js";
@@ -15,7 +15,9 @@ export interface ModelQuestion {
   /** Sent as JSON text. */
   readonly input: unknown;
   readonly schemaName: string;
-  /** Schema of the answer. It is sent to the model; the caller checks whether the answer matches. */
+  /**
+   * JSON schema of the answer. It is sent to the model, but the caller must check that the answer matches it.
+   */
   readonly schema: JsonSchema;
 }
 
@@ -23,10 +25,7 @@ export class ChatEndpoint {
   readonly #settings: EndpointSettings;
   readonly #server: ModelServer;
 
-  /**
-   * `addresses` are the addresses that the server may have. If the operator chose the server, any address is
-   * allowed.
-   */
+  /** `addresses` limits the server's addresses. A server chosen by the operator may have any address. */
   constructor(settings: EndpointSettings, addresses: AddressRules = ANY_ADDRESS, network?: Network) {
     this.#settings = settings;
     const { url, apiKey } = settings;
@@ -41,7 +40,7 @@ export class ChatEndpoint {
     });
   }
 
-  /** Runs `work`, which may ask any number of questions, and aborts it when its time is up. */
+  /** Runs `work`, which may ask any number of questions, and aborts it after the time limit. */
   inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withDeadline(signal, this.#settings.msMax, work);
   }

@@ -1,5 +1,5 @@
-// A circuit breaker: decides whether a failing server is asked again. It opens after several consecutive
-// failures, and then no requests are sent. After a pause one request is let through; if it fails too, the
+// A circuit breaker: decides whether to send requests to a failing server. Opens after several consecutive
+// failures, and then no requests are sent. After a pause it lets one request through; if that fails too, the
 // next pause is twice as long. A success closes the circuit.
 import type { Clock } from "../ground/outbound/patience.js";
 
@@ -27,7 +27,7 @@ export class Circuit {
     return this.#failures >= this.#failuresMax;
   }
 
-  /** True if no request gets through now. */
+  /** True if a request would be refused now. */
   get isResting(): boolean {
     return this.isOpen && (this.#isTrying || this.restMs > 0);
   }
@@ -38,8 +38,8 @@ export class Circuit {
   }
 
   /**
-   * True if the server may be asked. The caller must then report the outcome with `succeeded`, `failed` or
-   * `gaveUp`.
+   * Returns true if a request may be sent. The caller must then report the outcome with `succeeded`, `failed`
+   * or `gaveUp`.
    */
   enter(): boolean {
     if (this.isResting) return false;
@@ -53,18 +53,18 @@ export class Circuit {
     this.#isTrying = false;
   }
 
-  /** `afterMs` is the time for which the server asked clients to wait, or null. */
+  /** `afterMs` is how long the server asked clients to wait, or null. */
   failed(afterMs: number | null): void {
     const wasTrying = this.#isTrying;
     this.#isTrying = false;
-    if (this.isOpen && !wasTrying) return; // asked before the circuit opened
+    if (this.isOpen && !wasTrying) return; // sent before the circuit opened
     this.#failures++;
     if (!this.isOpen) return;
     this.#pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS_MIN, 2 * this.#pauseMs));
     this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
-  /** Reports that the outcome of the request is unknown. */
+  /** Reports that the request's outcome is unknown. */
   gaveUp(): void {
     this.#isTrying = false;
   }

@@ -1,5 +1,5 @@
-// Vectors of documents: sends texts in batches of bounded size, several requests at a time, and none while
-// the circuit is open. The first batch that fails aborts the others. Independent of where texts come from.
+// Embeds documents: sends texts in batches of bounded size, several requests at a time, and none while the
+// circuit is open. The first failing batch aborts the other batches. Independent of where texts come from.
 import { underSignals } from "../ground/jobs/deadline.js";
 import { Slots } from "../ground/jobs/slots.js";
 import type { Limits } from "../ground/limits.js";
@@ -12,7 +12,7 @@ export interface DocumentEmbeddingsOptions extends BatchEmbeddingOptions {
   readonly circuit: Circuit;
   /** Aborts all requests. */
   readonly signal: AbortSignal;
-  /** Called with the outcome of each batch: null for success, otherwise the failure. */
+  /** Called with each batch's outcome: null for success, otherwise the failure. */
   readonly told: (failure: EndpointError | null) => void;
 }
 
@@ -26,9 +26,8 @@ export class DocumentEmbeddings {
   }
 
   /**
-   * Returns one vector per text. Blank texts and texts that the server refuses get zeros; each refusal is
-   * passed to `refused`. Throws the signal's reason, or EndpointError if a batch fails; the error's `afterMs`
-   * says when to retry.
+   * Returns one vector per text. Blank and refused texts get zeros; each refusal is passed to `refused`.
+   * Throws the signal's reason, or EndpointError if a batch fails; the error's `afterMs` says when to retry.
    */
   async embed(
     texts: readonly string[],
@@ -65,7 +64,7 @@ export class DocumentEmbeddings {
     return vectors;
   }
 
-  /** Runs the batches. The first one that fails aborts the others. */
+  /** Runs the batches. The first failure aborts the other batches. */
   async #inBatches(
     batches: readonly (readonly number[])[],
     stop: AbortController,
@@ -87,7 +86,7 @@ export class DocumentEmbeddings {
     }
   }
 
-  /** Reports the outcome of a batch. */
+  /** Reports a batch's outcome. */
   #over<T extends EndpointError | null>(failure: T): T {
     const { circuit, told } = this.#options;
     if (failure === null) circuit.succeeded();
@@ -97,7 +96,7 @@ export class DocumentEmbeddings {
   }
 }
 
-/** Groups the positions of the texts that are not blank into batches of bounded size. */
+/** Groups the positions of the non-blank texts into batches of bounded size. */
 function batchesOf(texts: readonly string[], limits: Limits): number[][] {
   const batches: number[][] = [];
   let characters = 0;

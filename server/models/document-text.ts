@@ -1,17 +1,17 @@
-// The text of a document to embed: the values of some of its fields, one per line. Independent of models.
+// The text to embed for a document: the values of some of its fields, one per line. Independent of models.
 
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { viewOf } from "../catalog/schema/index-view.js";
 import { isObject } from "../ground/input/json-value.js";
 
-/** The names of the fields that the index embeds. */
+/** Names of the fields that the index embeds. */
 export function embeddedFields(record: IndexRecord): readonly string[] {
   return record.settings.embedder.fields ?? viewOf(record).searchable.map(({ field }) => field.name);
 }
 
 /**
- * The texts of the fields in the given order, lists in their own order, joined by line breaks and truncated.
- * `json` is the document as stored. Values that are not text are skipped; a field may have some that were
+ * Returns the fields' texts in the given order, joined by line breaks and truncated. List values keep their
+ * order. `json` is the document as stored. Non-text values are skipped: a field may contain values that were
  * stored before its type was changed.
  */
 export function documentText(json: Uint8Array, fields: readonly string[], charactersMax: number): string {
@@ -32,7 +32,7 @@ export function documentText(json: Uint8Array, fields: readonly string[], charac
   return cutText(texts.join("\n"), charactersMax);
 }
 
-/** The beginning of the text, without splitting a surrogate pair. Characters are UTF-16 code units. */
+/** Truncates the text to `charactersMax` UTF-16 code units without splitting a surrogate pair. */
 export function cutText(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const last = text.charCodeAt(charactersMax - 1);
@@ -41,8 +41,8 @@ export function cutText(text: string, charactersMax: number): string {
 }
 
 /**
- * The text without surrounding whitespace and without NUL, which some servers treat as the end of the text.
- * All texts were checked for well-formed Unicode when they were received.
+ * Returns the text without surrounding whitespace and without NUL, which some servers treat as the end of the
+ * text. Every text's Unicode was already validated on receipt.
  */
 export function sendableText(text: string): string {
   return text.replaceAll("\0", " ").trim();

@@ -1,6 +1,5 @@
-// The endpoints named in the settings of indexes. A tenant's indexes with the same server, model and key
-// share an endpoint, its connections and its cached vectors. An endpoint that no index names any longer is
-// closed.
+// The endpoints named in index settings. A tenant's indexes with the same server, model and key share an
+// endpoint, its connections and its cached vectors. An endpoint is closed when no index names it any longer.
 import type { Catalog } from "../catalog/catalog.js";
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -22,14 +21,14 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export interface EmbeddingEndpointsOptions {
   readonly catalog: Pick<Catalog, "state" | "watch">;
   readonly secrets: Secrets;
-  /** Addresses that the servers may have. */
+  /** Limits the addresses that the servers may have. */
   readonly addresses: AddressRules;
   readonly limits: Limits;
   readonly recorder: Pick<Recorder, "embeddings" | "embeddingCache">;
   readonly network?: Network;
 }
 
-/** The endpoint given to an index, and the record it was derived from. */
+/** An index's endpoint, and the record from which it was derived. */
 interface Known {
   readonly record: IndexRecord;
   readonly name: string;
@@ -48,7 +47,9 @@ export class EmbeddingEndpoints {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** The endpoint named in an index's current settings. Null if its vectors come from elsewhere. */
+  /**
+   * Returns the endpoint named in an index's current settings, or null if its vectors come from elsewhere.
+   */
   of({ uid }: Pick<IndexRecord, "uid">): EmbeddingEndpoint | null {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return null;
@@ -118,7 +119,7 @@ export class EmbeddingEndpoints {
     });
   }
 
-  /** Null if the index has no key, undefined if the key cannot be read. */
+  /** Null if the index has no key, undefined if its key cannot be read. */
   #apiKeyOf(record: IndexRecord): string | null | undefined {
     try {
       return openApiKey(this.#options.secrets, record, "embedder");
@@ -129,7 +130,7 @@ export class EmbeddingEndpoints {
   }
 }
 
-/** Replaces a server whose key cannot be read, so that nothing is sent to it. */
+/** Stands in for a server whose key cannot be read, so that nothing is sent to that server. */
 const UNREADABLE_KEY: EmbeddingModel["server"] = {
   post: () =>
     Promise.reject(new EndpointError("the stored API key cannot be read; set embedder.api_key again")),

@@ -1,5 +1,4 @@
-// One request to a model's server for the vectors of some texts, with validation of the answer. Never
-// retries.
+// Sends one request for the vectors of some texts to a model server, and validates the answer. Never retries.
 import { FIXED_LIMITS } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import { badAnswer, type EmbeddingWire } from "./embedding-wires.js";
@@ -15,7 +14,7 @@ export interface EmbeddingModel {
 }
 
 /**
- * Returns one vector per text, as computed by the model. Vectors may have any length except 0. Throws
+ * Returns one vector per text, exactly as the model computed it. Vectors may have any length except 0. Throws
  * EndpointError, or the signal's reason.
  */
 export async function requestVectors(

@@ -1,5 +1,5 @@
-// The request formats of embedding servers. A wire defines the paths, bodies and answers of one kind of
-// server. When to send requests, how to treat failures and which vectors are valid is the same for all
+// The request formats of embedding servers. A wire defines the paths, bodies and answers for one kind of
+// server. When to send requests, how to treat failures and which vectors are valid is the same for every wire
 // (embedding-request.ts).
 import type { WireName } from "../catalog/definition/embedder-sources.js";
 import { isObject } from "../ground/input/json-value.js";
@@ -7,11 +7,11 @@ import { FIXED_LIMITS } from "../ground/limits.js";
 import { EndpointError, type InterfacePath } from "./model-server.js";
 
 export interface EmbeddingWire extends InterfacePath {
-  /** The JSON body that requests a vector for each text. */
+  /** Builds the JSON body that requests a vector for each text. */
   body(model: string, texts: readonly string[]): unknown;
   /**
-   * The vectors in the answer, in the order of the texts, not validated. Throws EndpointError if it is not an
-   * answer for `count` texts.
+   * Returns the answer's vectors in the order of the texts, without validating them. Throws EndpointError if
+   * it is not an answer for `count` texts.
    */
   vectors(answer: unknown, count: number): readonly unknown[];
 }

@@ -1,7 +1,7 @@
-// A model's server that takes JSON in POST requests, and the classification of its failures. A tenant may
-// have chosen the server, so its address is checked at every connect, as for a feed. Connections are kept
+// A model server that accepts JSON in POST requests, and the classification of its failures. Because a tenant
+// may have chosen the server, its address is checked at every connect, as for a feed. Connections are kept
 // alive and reused: all of them go to the one host name that was checked. Redirects are not followed.
-// Independent of the content of requests.
+// Independent of what requests contain.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressRules } from "../ground/outbound/addresses.js";
@@ -10,16 +10,16 @@ import { connectionFailure, PassingError } from "../ground/outbound/failures.js"
 import { retryAfterMs } from "../ground/outbound/patience.js";
 
 const CONNECT_MS_MAX = 10_000;
-/** Idle time (ms) after which a connection is closed. Shorter than the timeout of most servers. */
+/** Idle time (ms) after which a connection is closed. Shorter than most servers' timeouts. */
 const IDLE_MS_MAX = 4_000;
-/** The server is unreachable, too slow, or gave an invalid answer. */
+/** The server is unreachable or too slow, or returned an invalid answer. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
-  /** HTTP status of the answer. Null if there was no answer or the status was 200. */
+  /** The answer's HTTP status. Null if there was no answer or the status was 200. */
   readonly status: number | null;
   /** True if the same request may succeed later. */
   readonly isPassing: boolean;
-  /** Time (ms) during which the server must not be asked; null if unknown. */
+  /** How long (ms) to send the server nothing; null if unknown. */
   readonly afterMs: number | null;
 
   constructor(
@@ -40,12 +40,12 @@ interface EndpointErrorMembers {
   readonly afterMs?: number | null;
 }
 
-/** The connection failed or broke. The message names the host. */
+/** Connecting failed, or the connection broke. The message names the host. */
 export class UnreachableError extends EndpointError {}
 
 /**
- * Location of an interface: `path`, relative to the path of the server's URL, or to `root` if the URL has no
- * path.
+ * Where an API is located: at `path`, relative to the path of the server's URL, or to `root` if the URL has
+ * no path.
  */
 export interface InterfacePath {
   /** E.g. "/v1". */
@@ -55,7 +55,7 @@ export interface InterfacePath {
 }
 
 export interface ModelServerOptions extends InterfacePath {
-  /** URL of the server's interface, with or without `path` at its end. */
+  /** URL of the server's API, with or without `path` at its end. */
   readonly url: URL;
   /** Null if the server requires none. */
   readonly apiKey: string | null;
@@ -64,7 +64,7 @@ export interface ModelServerOptions extends InterfacePath {
   readonly answerBytesMax: number;
 }
 
-/** A server chosen by the operator may have any address. */
+/** For a server chosen by the operator, which may have any address. */
 export const ANY_ADDRESS: AddressRules = { allowPrivate: true, allowHosts: [] };
 
 export class ModelServer {
@@ -116,7 +116,7 @@ export class ModelServer {
 
   /**
    * If `again` is true and the server has closed a reused connection, repeats the request once on another
-   * one.
+   * connection.
    */
   async #exchange(body: string, signal: AbortSignal, again: boolean): Promise<string> {
     const request = this.#request(body, signal);
@@ -203,7 +203,7 @@ const BUSY = new Set([408, 425, 429]);
 /** Upper bound (ms) on the pause that a server may demand. */
 const LEFT_ALONE_MS_MAX = 600_000;
 
-/** The body of an error answer is not shown, because some servers echo the key in it. */
+/** An error answer's body is not shown, because some servers echo the key in it. */
 function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (status === 200) return;
   const isPassing = BUSY.has(status) || status >= 500;

@@ -1,7 +1,7 @@
-// Vectors of queries, which wait only briefly for them. Queries with the same text share a request. While the
-// maximum number of requests is in flight, further queries are collected for the next request. A request that
-// is too late for its queries counts as failed at once, but its result is still cached. After several
-// failures queries do not wait at all.
+// Embeds queries, which wait only briefly for their vectors. Queries with the same text share a request.
+// While the maximum number of requests is in flight, further queries are collected for the next request. A
+// request that is too late for its queries counts as failed at once, but its result is still cached. After
+// several failures, queries do not wait at all.
 import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import type { Clock } from "../ground/outbound/patience.js";
@@ -10,7 +10,7 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
 import type { CachedVectors } from "./vector-cache.js";
 
-/** Timeout (ms) of one request. May be longer than a query waits. */
+/** Timeout (ms) of one request. May exceed the time that a query waits. */
 const REQUEST_MS_MAX = 5_000;
 const REQUESTS_AT_ONCE = 4;
 const TEXTS_PER_REQUEST = 32;
@@ -27,26 +27,26 @@ export interface QueryEmbeddingsOptions {
   /** Aborts all requests. */
   readonly signal: AbortSignal;
   /**
-   * Called with the outcome of each request: null for success, otherwise the failure. A late request is first
+   * Called with each request's outcome: null for success, otherwise the failure. A late request is first
    * reported as late.
    */
   readonly told: (failure: EndpointError | null) => void;
 }
 
-/** A text whose vector was requested or is waiting to be requested. */
+/** A text whose vector has been requested or is about to be. */
 interface Wanted {
   readonly text: string;
   readonly sinceMs: number;
-  /** Resolves to null if there is no vector in time. */
+  /** Resolves to null if no vector arrives in time. */
   readonly vector: Promise<Float32Array | null>;
   readonly settle: (vector: Float32Array | null) => void;
 }
 
 export class QueryEmbeddings {
   readonly #options: QueryEmbeddingsOptions;
-  /** Texts that were sent or are waiting, by text. */
+  /** Sent and waiting texts, by text. */
   readonly #wanted = new Map<string, Wanted>();
-  /** Texts waiting to be sent, oldest first. */
+  /** Texts not sent yet, oldest first. */
   #waiting: Wanted[] = [];
   #requests = 0;
 
@@ -54,7 +54,7 @@ export class QueryEmbeddings {
     this.#options = options;
   }
 
-  /** Null if the text is blank or there is no vector in time. Never rejects. */
+  /** Returns null if the text is blank or no vector arrives in time. Never rejects. */
   async embed(text: string, signal: AbortSignal): Promise<Float32Array | null> {
     if (text.trim() === "") return null;
     const known = this.#options.cache.get(text);
@@ -73,7 +73,7 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
-    // Late requests take up all slots, so nothing can be tried now.
+    // Late requests occupy all slots, so no request can be sent now.
     if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null;
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {
@@ -103,7 +103,10 @@ export class QueryEmbeddings {
     }
   }
 
-  /** A late answer does not close the circuit: if a server is always late, every query would wait in vain. */
+  /**
+   * A late answer does not close the circuit: otherwise every query would wait in vain for a server that is
+   * always late.
+   */
   async #request(batch: readonly Wanted[]): Promise<void> {
     const { circuit, clock, msMax, told } = this.#options;
     const sentMs = clock.now();
@@ -153,7 +156,7 @@ export class QueryEmbeddings {
   }
 }
 
-/** Converts the reason for which a signal ended a request to an error. */
+/** Converts the reason why a signal ended a request to an error. */
 export function lateFailure(cause: unknown): EndpointError {
   return new EndpointError("the model's server did not answer in time", { cause, isPassing: true });
 }

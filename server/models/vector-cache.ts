@@ -1,9 +1,9 @@
-// Recently requested vectors of all endpoints of a server, limited in bytes. The endpoint and the text
-// determine a vector completely, so an entry is never stale.
+// Recently requested vectors of all of a server's endpoints, limited in total bytes. The endpoint and the
+// text fully determine a vector, so an entry is never stale.
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../ground/metrics/recorder.js";
 
-/** Bytes of the objects that hold a text and its vector. */
+/** Bytes of object overhead per cached text and vector. */
 const ENTRY_BYTES = 200;
 
 export class VectorCache {
@@ -17,7 +17,7 @@ export class VectorCache {
     this.#meter = meter;
   }
 
-  /** A part for a new endpoint, initially empty. */
+  /** Returns an initially empty part for a new endpoint. */
   part(): CachedVectors {
     const prefix = `${++this.#endpoints}:`;
     return {

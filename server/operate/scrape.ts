@@ -1,5 +1,5 @@
 // Builds the reply to GET /metrics: measures the shards, the largest indexes and the disk, with limits on
-// number and time, and prints the results together with the counters. Concurrent scrapes share one result.
+// count and time, and prints the results along with the counters. Concurrent scrapes share one result.
 import { statfs } from "node:fs/promises";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -14,7 +14,7 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { RecorderValues } from "../ground/metrics/recorder-values.js";
 import type { Lifecycle } from "../indexes/lifecycle.js";
 
-/** The shards are measured at most once per this interval (ms). */
+/** Minimum interval (ms) between measurements of the shards. */
 const SHARED_MS = 250;
 
 interface Measured {
@@ -29,13 +29,13 @@ export interface ScrapeOptions {
   readonly lifecycle: Lifecycle;
   readonly sources: Pick<Sources, "overdue">;
   readonly dataDir: string;
-  /** Number of reply bytes that clients have not received yet. */
+  /** Number of reply bytes not yet received by clients. */
   readonly unsent: { readonly bytes: number };
   readonly limits: Limits;
   readonly recorder: Recorder;
   /**
-   * Returns the counts of recorders in other threads, including threads that have ended (ToldValues). Absent
-   * if there are no such threads.
+   * Returns the counts recorded by other threads, including threads that have ended (ToldValues). Absent if
+   * there are no other threads.
    */
   readonly others?: () => Promise<readonly RecorderValues[]>;
 }
@@ -104,8 +104,8 @@ export class Scrape {
   }
 
   /**
-   * Makes one pass over the catalog: finds the indexes with the most documents, sums the documents of the
-   * others, and counts the indexes by status.
+   * In one pass over the catalog, finds the indexes with the most documents, sums the other indexes'
+   * documents, and counts the indexes by status.
    */
   #overview(count: number) {
     const statuses = new Map<string, number>();
@@ -129,7 +129,7 @@ export class Scrape {
   }
 }
 
-/** Returns null if the system does not report the disk, or not in time. */
+/** Returns null if the system does not report the disk within the time limit. */
 async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
   const asked = statfs(path).then(
     ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),

@@ -1,4 +1,4 @@
-// Opens the catalog at the start; if it cannot be opened, the error says why in one line. Adds the tenant
+// Opens the catalog at startup. If it cannot be opened, the error explains why in one line. Adds the tenant
 // that every server has.
 import { join } from "node:path";
 import { EnvelopeError, OtherVersionError } from "../../shards/storage/envelope.js";
@@ -8,7 +8,7 @@ import { Catalog } from "../catalog/catalog.js";
 import { finishRestore } from "../operate/backups/restore.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** Completes an interrupted restore first. Throws ConfigError. */
+/** First completes an interrupted restore. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {
   try {
     await finishRestore(dataDir);

@@ -1,5 +1,5 @@
-// The coach, with its own thread and its own searches. These searches are not logged, counted for billing or
-// used for suggestions.
+// The coach, with its own thread and its own searches. Its searches are not logged, billed or used for
+// suggestions.
 import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";
 import { IndexShop } from "../coach/index-shop.js";

@@ -9,7 +9,7 @@ import { ConfigError } from "../operate/config/values.js";
 
 /**
  * Resolves with a function that releases the directory. Throws ConfigError if it cannot be created or another
- * process holds it.
+ * process has locked it.
  */
 export async function takeDataDir(dataDir: string, log: Logger): Promise<() => Promise<void>> {
   const unlock = await lock(dataDir);
@@ -34,8 +34,8 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
 }
 
 /**
- * Revokes other users' access to the directory. If that is not permitted because the directory belongs to
- * another user (a container's volume), logs a warning and leaves the directory unchanged.
+ * Revokes other users' access to the directory. If that is not permitted because another user owns the
+ * directory (as in a container's volume), logs a warning and leaves it unchanged.
  */
 function closeToOthers(dataDir: string, log: Logger): void {
   try {
@@ -47,8 +47,8 @@ function closeToOthers(dataDir: string, log: Logger): void {
 }
 
 /**
- * Creates the directory and its parents. Not done with Node's recursive mkdir, which never returns if the
- * system claims that an existing parent does not exist (/proc).
+ * Creates the directory and its parents. Avoids Node's recursive mkdir, which never returns if the system
+ * claims that an existing parent does not exist (as /proc does).
  */
 function makeDirectory(path: string): void {
   try {

@@ -1,4 +1,4 @@
-// The data directory and everything in it apart from the shards: the catalog, the audit log, secrets, the
+// The data directory and its contents, except the shards: the catalog, the audit log, the secrets and the
 // admin key.
 import { AuditLog } from "../access/audit/audit-log.js";
 import { findAdminKey } from "../access/tenants/admin-key.js";
@@ -12,8 +12,8 @@ import type { Ground } from "./ground.js";
 import { checkShardDatabases, fixedShards } from "./shards.js";
 
 /**
- * Opens the data directory. Locks it first, so that neither a second server nor an offline command can start.
- * Moves the documents if the number of shards has changed. Throws ConfigError.
+ * Opens the data directory. Locks it first, so that no second server or offline command can start. Moves the
+ * documents if the number of shards has changed. Throws ConfigError.
  */
 export async function openData(ground: Ground) {
   const { config, settings, limits, log, recorder, teardown } = ground;

@@ -1,4 +1,4 @@
-// The write path: the intake of large bodies, quotas, feeds.
+// The write path: intake of large bodies, quotas and feeds.
 import { AtOnce } from "../access/tenants/at-once.js";
 import { ByteQuotas } from "../access/tenants/byte-quota.js";
 import { DocumentQuotas } from "../access/tenants/document-quota.js";

@@ -1,4 +1,4 @@
-// The shards' threads, their indexes, and the counters that this thread and the front-ends share.
+// The shard threads, their indexes, and the counters that this thread shares with the front-ends.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { OWNER_PLACE } from "../fleet/reads/index-standing.js";
 import type { Logger } from "../ground/log.js";
@@ -13,7 +13,7 @@ import { orExplain } from "./ground.js";
 import { IndexEvents } from "./index-events.js";
 import { startShards } from "./shards.js";
 
-/** Starts the shards' threads. Does not open any index or start any front-end. */
+/** Starts the shard threads. Opens no index and starts no front-end. */
 export async function startFleet(data: DataFloor) {
   const { config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
   const transport = await orExplain(() => chooseTransport(config, log));
@@ -55,7 +55,7 @@ export async function startFleet(data: DataFloor) {
 
 export type FleetFloor = Awaited<ReturnType<typeof startFleet>>;
 
-/** Number of front-ends. If it is 0, the main thread answers requests itself. */
+/** Number of front-ends. If 0, the main thread answers requests itself. */
 function frontEndsBeside(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
   if (frontEnds === 1) return 0;
   if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;

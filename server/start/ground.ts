@@ -1,5 +1,5 @@
-// The objects that every stage of the start needs, and the steps for shutting the server down again. A stage
-// is called a floor.
+// The objects that every stage of the start needs, and the server's shutdown steps. A stage is called a
+// floor.
 import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
@@ -34,7 +34,7 @@ export class Teardown {
   }
 }
 
-/** Converts a failure to a ConfigError, whose message is shown to the person who starts the server. */
+/** Converts a failure to a ConfigError, whose message is shown to the person starting the server. */
 export async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

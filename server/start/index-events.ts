@@ -1,9 +1,9 @@
 // Notifies the parts that maintain indexes when an index has been opened or written. This class exists
-// because the shards, which report these events, are created before those parts.
+// because the shards report these events but are created before those parts.
 
 export interface IndexWatcher {
   opened(uid: number): void;
-  /** Called after documents of the index were written, or after the index was spread over other shards. */
+  /** Called after the index's documents were written, or after the index was spread over other shards. */
   written(uid: number): void;
 }
 

@@ -1,4 +1,4 @@
-// Operations on whole indexes: creation and deletion, rules and synonyms, vectors, spreading over the shards.
+// Operations on whole indexes: creation, deletion, rules, synonyms, vectors, and spreading over the shards.
 import type { ModelServers } from "../catalog/definition/model-servers.js";
 import { Curation } from "../indexes/curation.js";
 import { Embedders } from "../indexes/embedders/embedders.js";

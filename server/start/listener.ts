@@ -1,5 +1,5 @@
-// Starts listening for requests, either in the main thread or in front-ends, which forward the requests that
-// they cannot answer.
+// Starts listening for requests, either in the main thread or in front-ends. Front-ends forward the requests
+// that they cannot answer.
 import type { CertificatePair } from "../access/edge/certificate.js";
 import { freePort } from "../http/frontends/free-port.js";
 import { ownerAnswers } from "../http/frontends/owner-answers.js";

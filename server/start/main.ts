@@ -1,5 +1,5 @@
-// Builds a server floor by floor and shuts it down in reverse order. A floor receives all floors below it and
-// adds its own parts.
+// Builds a server floor by floor and shuts it down in reverse order. Each floor receives all floors below it
+// and adds its own parts.
 import { readCertificate } from "../access/edge/certificate.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger } from "../ground/log.js";
@@ -23,8 +23,8 @@ export interface RunningServer {
   /** The bootstrap admin key in use. */
   readonly adminKey: string;
   /**
-   * Reloads what may change while the server runs: the configuration, which `read` returns, and the
-   * certificate files.
+   * Reloads the configuration, which `read` returns, and the certificate files. Applies only what may change
+   * while the server runs.
    */
   reload(read: () => Config): void;
   /** Answers running requests, then closes the storage. May be called more than once. */
@@ -32,8 +32,8 @@ export interface RunningServer {
 }
 
 /**
- * Starts a server. Resolves when it answers requests; indexes are opened after that. Throws ConfigError with
- * a one-line message if the server cannot run with this configuration on this machine.
+ * Starts a server. Resolves once it answers requests; the indexes are opened after that. Throws ConfigError
+ * with a one-line message if the server cannot run with this configuration on this machine.
  */
 export async function startServer(config: Config): Promise<RunningServer> {
   const recorder = new Recorder();
@@ -63,7 +63,7 @@ async function start(ground: Ground): Promise<RunningServer> {
   const documents = makeDocuments(indexes);
   const coach = makeCoach(documents);
   const parts = await makeOperations(coach);
-  teardown.add(() => jobs.drain()); // jobs use all floors, so they must end first
+  teardown.add(() => jobs.drain()); // jobs use every floor, so they must end first
   const { service, listener } = await startListener(parts, certificate);
 
   const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey } = parts;

@@ -1,5 +1,5 @@
-// Prepares the shards' databases before the server answers: fixes their number, checks that all of them
-// exist, and moves the documents if the number changes.
+// Prepares the shard databases before the server answers: fixes the number of shards, checks that all
+// databases exist, and moves the documents if the number changes.
 import { join } from "node:path";
 import { SHARD_DAMAGED, ShardError } from "../../shards/protocol/errors.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
@@ -15,8 +15,8 @@ import { type Config, defaultShards } from "../operate/config/config.js";
 import { ConfigError } from "../operate/config/values.js";
 
 /**
- * Throws ConfigError if a database is missing. Otherwise it would be created again, empty, and its documents
- * would be lost without notice.
+ * Throws ConfigError if a database is missing. Otherwise the server would create an empty database in its
+ * place, and the documents would be lost without notice.
  */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   const { shards, indexes } = catalog.state;
@@ -72,8 +72,8 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       ...indexes.map(
         (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
       ),
-      // Data waiting to be dropped was not moved and no longer exists. Its entries must be removed too: an
-      // index that has moved back home uses its old data number again, and a drop would delete its documents.
+      // Data waiting to be dropped was not moved, so it no longer exists. Remove its entries too: an index
+      // that has moved back home reuses its old data number, and a pending drop would delete its documents.
       ...Array.from(catalog.state.toDrop, (uid): Command => ({ type: "index.dropped", uid })),
     ],
   }));

@@ -1,6 +1,6 @@
-// Backups of a running server. Each shows the catalog and all shards at one moment, fixed while writes are
-// paused, and is then streamed to a directory while writes continue. Only one backup runs at a time. Backup
-// names are generated here, so no path ever comes from a client.
+// Backups of a running server. A backup shows the catalog and all shards at a single moment, fixed while
+// writes are paused. It is then streamed to a directory while writes continue. Only one backup runs at a
+// time. Backup names are generated here, so no path ever comes from a client.
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,11 +28,11 @@ import {
   writeManifest,
 } from "./manifest.js";
 
-/** How long (ms) a new backup waits for running writes to finish, while later writes are held back. */
+/** How long (ms) a new backup waits for running writes to finish. Later writes are paused in the meantime. */
 const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
-/** Suffix of an unfinished backup's directory. The next start removes it. */
+/** Directory suffix of an unfinished backup. The next start removes the directory. */
 const UNFINISHED = ".partial";
 /** Only one backup runs at a time. */
 const JOB = { name: "write a backup", subject: "backups" } as const;
@@ -48,7 +48,7 @@ export interface Backup {
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** The path on the server's machine where the backup is, or will be, stored. */
+  /** Where the backup is or will be stored: a path on the server's machine. */
   readonly path: string;
   /** Why the backup failed or cannot be used; null otherwise. */
   readonly error: string | null;
@@ -67,16 +67,14 @@ interface Services {
 
 export class Backups {
   readonly #services: Services;
-  /**
-   * Backups started in this run of the server that are not on disk: the running one and those that failed.
-   */
+  /** Backups started by this server process that are not on disk: the running backup and the failed ones. */
   readonly #unfinished = new Map<string, Backup>();
 
   constructor(services: Services) {
     this.#services = services;
   }
 
-  /** Removes the unfinished backups of a server that was killed. */
+  /** Removes the unfinished backups that a killed server left behind. */
   async clean(): Promise<void> {
     for (const name of await this.#names()) {
       if (ID.test(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
@@ -85,9 +83,9 @@ export class Backups {
   }
 
   /**
-   * Resolves when the moment of the backup is fixed: the backup contains every write acknowledged before that
-   * moment and no later one. The files are written in the background. Throws SK-SYS-409 if another backup is
-   * running, and SK-SYS-503.
+   * Resolves once the backup's moment is fixed: the backup contains every write acknowledged before that
+   * moment and no later write. The files are written in the background. Throws SK-SYS-409 if another backup
+   * is running, and SK-SYS-503 if running writes do not finish in time.
    */
   async create(): Promise<Backup> {
     const { jobs } = this.#services;
@@ -105,12 +103,12 @@ export class Backups {
   /** Returns all backups, oldest first. */
   async list(): Promise<Backup[]> {
     // Copied before the directory is read, so that a backup that finishes in between appears in at least one
-    // of the two.
+    // of the two lists.
     const unfinished = [...this.#unfinished.values()];
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
-    // The running backup's directory appears shortly before its job ends, and a new backup is refused until
-    // the job has ended.
+    // The running backup's directory appears shortly before its job ends. Until then it must be listed as
+    // running, because the server still refuses a new backup.
     const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
     const known = new Set(ids);
     const others = unfinished.filter(({ id }) => running.has(id) || !known.has(id));
@@ -130,8 +128,7 @@ export class Backups {
     const entry = await this.get(id);
     if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
     this.#unfinished.delete(id);
-    // The directory is renamed first, so that it no longer counts as a backup even if the removal stops
-    // halfway.
+    // Rename the directory first, so that it no longer counts as a backup even if the removal stops halfway.
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
     if (entry.status !== "failed") await renameDurably(join(directory, id), going);
@@ -182,7 +179,7 @@ export class Backups {
     return taken;
   }
 
-  /** Never rejects; a failure appears in the list of backups. If `signal` aborts, the backup is discarded. */
+  /** Never rejects; a failure appears in the list of backups. If `signal` aborts, discards the backup. */
   async #write(entry: Backup, catalog: StoreSnapshot, signal: AbortSignal): Promise<void> {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
@@ -261,7 +258,7 @@ export class Backups {
   }
 }
 
-/** Ids sort by time, for example 20261121-233245-1a2b3c. */
+/** Ids sort by time. Example: 20261121-233245-1a2b3c. */
 function newId(now: Date): string {
   const [date, time] = now.toISOString().replaceAll(/[-:]/g, "").slice(0, 15).split("T");
   return `${date}-${time}-${randomBytes(3).toString("hex")}`;

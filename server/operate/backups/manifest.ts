@@ -1,5 +1,5 @@
-// The manifest of a backup: its last file, and the only proof that the others are complete. A directory
-// without one is not a backup.
+// A backup's manifest: its last file, and the only proof that the other files are complete. A directory
+// without a manifest is not a backup.
 //
 //   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
 //   <id>/analytics.skb                                     if something was ever logged
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type BackupFileSums, hashFile } from "../../../shards/storage/backup-file.js";
 import { isObject } from "../../ground/input/json-value.js";
 
-// ON DISK: names are never reused for something else.
+// ON DISK: never reuse these names for anything else.
 const FORMAT = "skein-snapshot";
 const VERSION = 1;
 export const MANIFEST_FILE = "manifest.json";
@@ -27,16 +27,16 @@ export interface BackupFile extends BackupFileSums {
 
 export interface BackupManifest {
   readonly id: string;
-  /** The moment that the backup shows, in ISO 8601, UTC. */
+  /** The moment that the backup shows, in ISO 8601 format, UTC. */
   readonly createdAt: string;
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** First the catalog's file, then the shards' files by number, then the file of the query logs. */
+  /** The catalog file first, then the shard files by number, then the query log file. */
   readonly files: readonly BackupFile[];
 }
 
-/** The backup cannot be used. The message is a sentence for the operator. */
+/** The backup cannot be used. The message is one sentence for the operator. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -24,14 +24,15 @@ import {
 
 const NEW = "restore.new";
 const SWAP = "restore.swap";
-/** The catalog is swapped last, because only with it the directory counts as a data directory. */
+/** The catalog comes last: the directory counts as a data directory only once it has a catalog. */
 const PARTS = ["shards", "analytics", "catalog"];
-/** Leftovers in the replaced data of an interrupted change of the number of shards. */
+/** Leftovers of an interrupted change of the number of shards, which may be part of the replaced data. */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
 /**
  * Restores the backup in `directory` into `dataDir`. With `force`, replaces existing data. Calls `report`
- * with one line per step. If it throws BackupError, the data directory is unchanged.
+ * with one line per step. If it throws BackupError, it has replaced no data, though it may have finished an
+ * earlier, interrupted restore.
  */
 export async function restoreBackup(
   directory: string,
@@ -57,8 +58,8 @@ export async function restoreBackup(
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
     }
-    // If the backup has no query logs, an empty directory replaces the existing logs, which belong to other
-    // indexes.
+    // If the backup has no query logs, an empty directory must replace the existing logs, because they belong
+    // to other indexes.
     await mkdir(join(building, "analytics"));
     if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
       report("restoring the query logs");
@@ -96,7 +97,7 @@ export async function finishRestore(dataDir: string): Promise<void> {
 
 /**
  * Describes the leftovers of an unfinished restore, one sentence each. Throws an Error if the data directory
- * is a mix of old and restored data, because then only a start or a restore may touch it.
+ * is a mix of old and restored data: only a start or another restore may open such a directory.
  */
 export function unfinishedRestore(dataDir: string): string[] {
   if (existsSync(join(dataDir, SWAP))) {

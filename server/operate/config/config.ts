@@ -1,4 +1,4 @@
-// The configuration of a server. Flags override the environment, which overrides skein.config.json, which
+// A server's configuration. Flags override the environment, which overrides skein.config.json, which
 // overrides the defaults. An invalid value is a ConfigError with a one-line message that names the option;
 // values are never guessed. Reading the configuration opens and starts nothing.
 import { availableParallelism } from "node:os";
@@ -12,15 +12,15 @@ export interface Config
   extends Omit<OptionValues, "snapshotDir" | "tlsCert" | "tlsKey" | "memoryLimit">,
     FileMembers {
   readonly snapshotDir: string;
-  /** Null for plain HTTP. */
+  /** Null if the server uses plain HTTP. */
   readonly tls: CertificateFiles | null;
 }
 
 const FILE_NAME = "skein.config.json";
 
 /**
- * Assembles the configuration. `flags` contains option values by name, undefined if not given; its member
- * `config` is the path of a configuration file other than the default. Throws ConfigError.
+ * Assembles the configuration. `flags` contains option values by name, undefined if not given; its `config`
+ * member is the path of a configuration file other than the default. Throws ConfigError.
  */
 export function loadConfig(
   flags: Readonly<Record<string, string | undefined>>,

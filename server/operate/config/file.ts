@@ -1,4 +1,5 @@
-// The configuration file: how it is found and read, and the members that can be set only there.
+// The configuration file: where it is found, how it is read, and the members that can be set only in the
+// file.
 import { readFileSync } from "node:fs";
 import { ProxyTrust, proxyTrust } from "../../access/edge/client-address.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "../../access/tenants/plans.js";
@@ -14,22 +15,22 @@ import { CONFIG_OPTIONS } from "./options.js";
 import { ConfigError } from "./values.js";
 
 export interface FileMembers {
-  /** Origins from which browsers may call the server. "*" allows all; if null, no CORS headers are sent. */
+  /** Origins from which browsers may call the server. "*" allows all origins; null sends no CORS headers. */
   readonly cors: readonly string[] | null;
   /** The proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: ProxyTrust;
-  /** Routes without a key that are closed: they answer as if they did not exist. */
+  /** Closed routes among those that need no key. A closed route answers as if it did not exist. */
   readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
   readonly ai: AiSettings;
   readonly limits: Limits;
-  /** Names of limits that the file sets but this version no longer has. */
+  /** Names of limits that are set in the file but no longer exist in this version. */
   readonly formerLimits: readonly string[];
 }
 
 const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
-/** The routes without a key that may be closed. */
+/** Routes that need no key and may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 
 /** Reads the file as a JSON object. `name` is how messages refer to the file. */
@@ -59,8 +60,8 @@ export function readConfigFile(path: string, name: string, required: boolean): J
 }
 
 /**
- * Runs `read`, which uses the readers for request bodies, and converts their refusals to one line about the
- * file.
+ * Runs `read`, which uses the readers for request bodies, and converts a refusal to a one-line error about
+ * the file.
  */
 function inFile<T>(name: string, read: () => T): T {
   try {
@@ -93,7 +94,7 @@ const LIMITS = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 
-/** Reads the members. Throws ConfigError with one line about the file. */
+/** Reads the members. Throws ConfigError with a one-line message about the file. */
 export function readFileMembers(file: JsonObject, fileName: string): FileMembers {
   return inFile(fileName, () => {
     const { current, former } = splitLimits(file);

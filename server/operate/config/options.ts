@@ -1,6 +1,5 @@
-// The options that exist as a flag, as an environment variable and as a member of the configuration file. One
-// entry defines an option: its names, its help text and its reader. The order of precedence is also defined
-// here.
+// The options that can be set by a flag, an environment variable or a member of the configuration file. One
+// entry defines an option's names, help text and reader. The order of precedence is also defined here.
 import { availableParallelism } from "node:os";
 import type { JsonObject } from "../../ground/input/json-value.js";
 import { LOG_LEVELS } from "../../ground/log-levels.js";
@@ -15,7 +14,7 @@ import {
 } from "./values.js";
 
 export interface ConfigOption<T = unknown> {
-  /** Name in the file; the flag has hyphens instead of underscores. */
+  /** The name in the file; the flag uses hyphens instead of underscores. */
   readonly name: string;
   readonly env: string;
   readonly argument: string;
@@ -28,12 +27,12 @@ function option<T>(name: string, argument: string, description: string, read: Re
 }
 
 /**
- * auto: the best transport that loads here. uws: either build of uWebSockets.js. Any other choice allows no
- * alternative.
+ * auto: the best transport that loads on this machine. uws: either build of uWebSockets.js. Any other choice
+ * has no fallback.
  */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
 /**
- * Limited because each front-end reads in the shards' memories, which have READERS_MAX slots for readers
+ * Limited because each front-end reads the shards' memories, which have READERS_MAX slots for readers
  * (engine-wasm/host/instance/board.ts).
  */
 const FRONT_ENDS_MAX = 64;
@@ -41,12 +40,12 @@ const FRONT_ENDS_MAX = 64;
 /** By member of Config. */
 export const OPTIONS = {
   host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
-  /** 0 for any free port. */
+  /** 0 selects any free port. */
   port: option("port", "<number>", "port, 0 for any free one (8800)", wholeNumberOr(8800, 0, 65535)),
   dataDir: option("data_dir", "<directory>", "where everything is kept (./data)", textOr("./data")),
   /**
-   * Null: keep the number that the data directory has; for a new directory, one less than the number of
-   * cores.
+   * Null keeps the data directory's number of shards; a new data directory gets one shard fewer than there
+   * are cores.
    */
   shards: option(
     "shards",
@@ -54,14 +53,14 @@ export const OPTIONS = {
     "worker threads (cores - 1); another number than before moves all documents at the start",
     wholeNumberOr(null, 1, 256),
   ),
-  /** Number of threads that handle requests. If 1, the main thread handles them. */
+  /** Number of threads that handle requests. If it is 1, the main thread handles them. */
   frontEnds: option(
     "frontends",
     "<number>",
     `threads that take requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
     wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
   ),
-  /** Directory of snapshots. Null: inside the data directory. */
+  /** Directory for snapshots. Null: inside the data directory. */
   snapshotDir: option(
     "snapshot_dir",
     "<directory>",
@@ -83,7 +82,7 @@ export const OPTIONS = {
     memorySizeIfAny,
   ),
   logLevel: option("log_level", "<level>", `${LOG_LEVELS.join(", ")} (info)`, choiceOr("info", LOG_LEVELS)),
-  /** Queries that take at least this many milliseconds are logged. 0: none. */
+  /** Queries that take at least this many milliseconds are logged. 0 logs no queries. */
   slowQueryMs: option(
     "slow_query_ms",
     "<number>",
@@ -97,7 +96,7 @@ export const OPTIONS = {
     namedFile,
   ),
   tlsKey: option("tls_key", "<file>", "its private key in PEM form", namedFile),
-  /** Key that GET /metrics requires. Null: none. */
+  /** Key required by GET /metrics. Null: no key is required. */
   metricsKey: option("metrics_key", "<key>", "key that GET /metrics asks for (none: it is open)", keyIfAny),
   http: option(
     "http",
@@ -105,7 +104,7 @@ export const OPTIONS = {
     "HTTP transport (auto)",
     choiceOr("auto", HTTP_CHOICES),
   ),
-  /** "checked" has assertions, for tests and for diagnosing a fault. */
+  /** "checked" includes assertions, for tests and for diagnosing faults. */
   engine: option(
     "engine",
     "<release|checked>",
@@ -114,7 +113,7 @@ export const OPTIONS = {
   ),
 };
 
-/** In the order of the help text. */
+/** All options, in the order of the help text. */
 export const CONFIG_OPTIONS: readonly ConfigOption[] = Object.values(OPTIONS);
 
 /** The parsed values of all options. */
@@ -122,7 +121,7 @@ export type OptionValues = {
   readonly [K in keyof typeof OPTIONS]: ReturnType<(typeof OPTIONS)[K]["read"]>;
 };
 
-/** The sources of values. A flag overrides the environment, which overrides the file. */
+/** Where option values come from. A flag overrides the environment, which overrides the file. */
 export interface Origins {
   /** By option name. */
   readonly flags: Readonly<Record<string, string | undefined>>;
@@ -147,7 +146,7 @@ function defaultFrontEnds(): number {
   return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
-/** Returns the file, "" if it was not given, and the label that error messages about the pair use for it. */
+/** Returns the file name ("" if not given), and the label for error messages about the pair of files. */
 function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
   return { label: value.label, file: textOr("")(value) };
 }

@@ -1,4 +1,4 @@
-// Configuration values as they were given, and the readers that accept or refuse them.
+// Raw configuration values, and the readers that accept or refuse them.
 import { ADMIN_KEY_TEXT } from "../../access/tenants/admin-key.js";
 
 /**
@@ -45,7 +45,7 @@ export function wholeNumberOr<T>(fallback: T, min: number, max: number): ReadVal
   };
 }
 
-/** Accepts one of the choices. The fallback must be one of them. */
+/** Accepts any of the choices. The fallback must be one of them. */
 export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: readonly T[]): ReadValue<T> {
   return (given) => {
     if (given.value === undefined) return fallback;
@@ -73,7 +73,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   tb: 1024 ** 4,
 };
 
-/** Returns a number of bytes, or null if not given. */
+/** Returns a number of bytes, or null if the option is not given. */
 export const memorySizeIfAny: ReadValue<number | null> = (given) => {
   if (given.value === undefined) return null;
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());

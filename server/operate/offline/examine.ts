@@ -1,6 +1,6 @@
-// Checks or repairs the data directory of a stopped server. The catalog is examined in this process, and each
-// shard's database in a process of its own, one after another. The directory is locked throughout. Prints
-// nothing.
+// Checks or repairs a stopped server's data directory. The catalog is examined in this process. Each shard's
+// database is examined in its own process, one shard after another. The directory stays locked throughout.
+// Prints nothing.
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface Examination {
   readonly dataDir: string;
   /**
    * Name of the only index to examine, or null for all indexes. If several tenants have an index with this
-   * name, all of these are examined.
+   * name, all of those indexes are examined.
    */
   readonly index: string | null;
   readonly dryRun: boolean;
@@ -32,15 +32,15 @@ export interface Examination {
 export interface Findings {
   /**
    * Leftovers of an interrupted restore, change of the number of shards, rotation of the secrets key, or
-   * creation of an index. They do not count as damage.
+   * index creation. They do not count as damage.
    */
   readonly unfinished: readonly string[];
-  /** Faults in the catalog. If the catalog cannot be read at all, nothing else has been examined. */
+  /** Faults in the catalog. If the catalog cannot be read, nothing else has been examined. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
-  /** Faults in the files of the query log's database. A repair does not change these files. */
+  /** Faults in the query log's database files. A repair does not change these files. */
   readonly queryLogs: readonly string[];
-  /** Sequence numbers that occur in two shards, one sentence each. */
+  /** Sequence numbers that occur in more than one shard, one sentence each. */
   readonly across: readonly string[];
   /** Index names by uid. */
   readonly names: ReadonlyMap<number, string>;
@@ -48,8 +48,8 @@ export interface Findings {
 
 /**
  * Throws DataDirLockedError and StoreLockedError. Throws an Error if the directory or the index does not
- * exist, if the catalog has another version, or if an interrupted restore or change of the number of shards
- * leaves it open which databases are valid.
+ * exist, if the catalog has another version, or if it is unclear which databases are valid because a restore
+ * or a change of the number of shards was interrupted.
  */
 export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
   const restore = unfinishedRestore(dataDir);
@@ -141,8 +141,8 @@ function shardJob(
 }
 
 /**
- * Examines a shard in a process of its own, because LevelDB aborts the process on some kinds of damage. If
- * that happens, the shard is reported as damaged.
+ * Examines a shard in a separate process, because LevelDB aborts its process on some kinds of damage. If that
+ * happens, reports the shard as damaged.
  */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
-// Rotates secrets.key: everything sealed with the old key is sealed again with a new one. The server must be
+// Rotates secrets.key: everything sealed with the old key is resealed with a new key. The server must be
 // stopped. There are three durable steps; after a crash at any point, one of the two keys opens all secrets:
-//   1  secrets.key.next holds the new key
+//   1  secrets.key.next contains the new key
 //   2  one batch of the catalog replaces all sealed secrets
 //   3  secrets.key.next becomes secrets.key
-// A start or a later rotation that finds secrets.key.next performs step 3 if step 2 is done, and otherwise
+// If a start or a later rotation finds secrets.key.next, it performs step 3 if step 2 was done, and otherwise
 // undoes step 1.
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -30,16 +30,16 @@ export interface Rotation {
   /** Number of secrets sealed with the new key. */
   readonly resealed: number;
   /**
-   * Names of the owners of secrets that the old key does not open. These secrets are left unchanged and must
-   * be entered again.
+   * Names of the owners whose secrets the old key does not open. Those secrets are left unchanged and must be
+   * entered again.
    */
   readonly unreadable: readonly string[];
 }
 
 /**
  * Throws DataDirLockedError, StoreLockedError and the errors of `Catalog.open`. Throws an Error if the
- * directory has no secrets, if a restore is unfinished, or if the catalog has damaged records, because the
- * secrets in these records would be lost.
+ * directory has no secrets, if a restore is unfinished, or if the catalog has damaged records, whose secrets
+ * would be lost.
  */
 export async function rotateSecrets(dataDir: string): Promise<Rotation> {
   if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);

@@ -1,13 +1,13 @@
-// The current settings, some of which may change while the server runs, because SIGHUP reloads the
+// The current settings. Some of them can change while the server runs, because SIGHUP reloads the
 // configuration. Code that needs a live setting reads it here each time and keeps no copy. `FixedConfig`
-// contains no live settings.
+// excludes the live settings.
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.js";
 
 const LIVE_MEMBERS = ["plans", "cors", "trustProxy", "closedRoutes", "metricsKey", "formerLimits"] as const;
 type LiveMember = (typeof LIVE_MEMBERS)[number];
 
-/** Settings that stay the same from start to shutdown. */
+/** Settings that cannot change while the server runs. */
 export type FixedConfig = Omit<Config, LiveMember>;
 
 export class LiveSettings {
@@ -24,8 +24,8 @@ export class LiveSettings {
   }
 
   /**
-   * Applies the live settings of `config`. Returns the names of the other members whose values have changed;
-   * those take effect at the next start.
+   * Applies the live settings in `config`. Returns the names of the other members that have changed; those
+   * changes take effect at the next start.
    */
   take(config: Config): string[] {
     this.#now = config;

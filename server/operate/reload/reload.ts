@@ -1,6 +1,6 @@
-// Handles SIGHUP in a running server: reads the configuration again, then the certificate. Each of the two is
-// applied completely or not at all. If one is invalid, this is logged in one line and the current one stays
-// in use.
+// Handles SIGHUP in a running server: rereads the configuration, then the certificate. Each of the two is
+// applied completely or not at all. If one of them is invalid, the server logs one line and keeps using the
+// current one.
 import { type CertificatePair, readCertificate } from "../../access/edge/certificate.js";
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../config/config.js";
@@ -16,10 +16,7 @@ interface Reloading {
   readonly log: Logger;
 }
 
-/**
- * `read` assembles the configuration in the same way as at the start. Errors other than ConfigError are
- * rethrown.
- */
+/** `read` assembles the configuration as at startup. Errors other than ConfigError are rethrown. */
 export async function reload(
   { config, settings, listener, frontEnds, log }: Reloading,
   read: () => Config,
