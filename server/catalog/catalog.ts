@@ -1,6 +1,6 @@
 // The catalog on disk. Loads the state at startup and runs commands one at a time; each command is durable
-// before its new state becomes visible. The catalog's database also serves as the lock on the data directory.
-// Independent of the meaning of the records.
+// before its new state becomes visible. The catalog's database also locks the data directory. Independent of
+// what the records mean.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";
@@ -50,19 +50,19 @@ function hasShards(dataDir: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
 }
 
-/** Sends a command to the other copies of the state. Resolves when they have applied it. */
+/** Sends a command to the other copies of the state. Resolves once they have applied it. */
 type Follow = (command: Command) => Promise<void>;
 
 const nobody: Follow = async () => undefined;
 
 export class Catalog {
   /**
-   * An error message for each damaged record, and the number of damaged index records. Damaged records stay
+   * An error message for each damaged record, and the number of damaged index records. Damaged records remain
    * on disk unchanged.
    */
   readonly damage: CatalogDamage;
   readonly #store: Store;
-  /** Runs one task at a time: changes, and work that must block them. */
+  /** Runs one task at a time: a change, or other work that must block changes. */
   readonly #lane = new Lane();
   #state: CatalogState;
   readonly #watchers: ((state: CatalogState) => void)[] = [];
@@ -75,16 +75,16 @@ export class Catalog {
   }
 
   /**
-   * Opens or creates the catalog of a data directory. Throws StoreLockedError if another process has it open,
-   * StoreDamagedError if files are damaged, and EnvelopeError if a record on which all others depend (the
-   * counters, a tenant) is damaged or any record has another version.
+   * Opens or creates a data directory's catalog. Throws StoreLockedError if another process has it open, and
+   * StoreDamagedError if files are damaged. Throws EnvelopeError if a record that all others depend on (the
+   * counters, a tenant) is damaged, or if any record has another version.
    */
   static async open(dataDir: string): Promise<Catalog> {
     const location = join(dataDir, "catalog");
     const [damage] = levelDamage(location, true);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
-    // A new catalog would contain no indexes, and new indexes would get the uids, and thus the documents, of
-    // old ones.
+    // A new catalog would contain no indexes, so new indexes would get the uids of old ones, and with them
+    // their documents.
     if (!hasDatabase(location) && hasShards(dataDir)) {
       throw new StoreDamagedError(location, "it is missing, and the shards are there");
     }
@@ -95,7 +95,7 @@ export class Catalog {
     return Catalog.on(store);
   }
 
-  /** Opens the catalog on an open store and takes ownership of the store. */
+  /** Loads the catalog from an open store and takes ownership of the store. */
   static async on(store: Store): Promise<Catalog> {
     try {
       const damage = { found: [] as string[], indexes: 0 };
@@ -106,14 +106,14 @@ export class Catalog {
     }
   }
 
-  /** The current state. It is immutable: a later change creates a new one. */
+  /** The current state, which is immutable: each change creates a new one. */
   get state(): CatalogState {
     return this.#state;
   }
 
   /**
-   * Runs a change after all earlier ones. `decide` receives the state to which the command will apply; if it
-   * throws, nothing changes. Resolves with the new state once it is on disk.
+   * Runs a change after all earlier ones. `decide` receives the state that its command will apply to; if it
+   * throws, nothing changes. Resolves with the new state once that state is on disk.
    */
   change(decide: (state: CatalogState) => Command): Promise<CatalogState> {
     return this.#lane.run(() => this.#run(decide));
@@ -131,7 +131,7 @@ export class Catalog {
 
   /**
    * Runs `work` after all earlier changes and delays later ones until it ends. `view` opens a snapshot of the
-   * stored catalog; the caller closes it.
+   * stored catalog, which the caller must close.
    */
   frozen<T>(work: (state: CatalogState, view: () => StoreSnapshot) => Promise<T>): Promise<T> {
     return this.#lane.run(() => work(this.#state, () => this.#store.view()));

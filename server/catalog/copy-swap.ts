@@ -1,5 +1,5 @@
-// copy-settings-from and swap-with: reads their bodies and builds the command for a copy. Deals with names
-// and records only. The callers check rights, move data and decide the order of steps.
+// copy-settings-from and swap-with: reads their request bodies and builds the command for a copy. Deals only
+// with names and records: the callers check rights, move data and decide the order of the steps.
 import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../ground/input/object-reader.js";
@@ -13,7 +13,7 @@ import { ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { CatalogState, Command } from "./state.js";
 
-/** The parts that can be copied: the settings, and each copyable kind of record under its public name. */
+/** What can be copied: the settings, and each copyable kind of record under its public name. */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
 const COPY_PARTS: readonly CopyPart[] = [
   ...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs).filter((part) => part !== null),
@@ -62,8 +62,8 @@ export function readSwapRequest(body: unknown, index: string, limits: Limits): S
 }
 
 /**
- * The command that copies the parts from `source` to `target`. Copied rules and synonyms replace those of the
- * target and get new ids. Throws SK-IX-400 if the settings do not fit the target's schema.
+ * Builds the command that copies `parts` from `source` to `target`. Copied rules and synonyms replace the
+ * target's and get new ids. Throws SK-IX-400 if the settings do not fit the target's schema.
  */
 export function copyCommand(
   state: CatalogState,
@@ -110,7 +110,7 @@ function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexReco
     if (!(error instanceof SkeinError)) throw error;
     throw invalidIndex(`the settings of ${describe(source.name)} do not fit: ${error.message}`);
   }
-  return withSettings(target, source); // sealed keys work for every index of their tenant
+  return withSettings(target, source); // sealed keys are valid for all of a tenant's indexes
 }
 
 function namedFields(settings: IndexSettings): readonly string[] {

@@ -1,4 +1,4 @@
-// The commands that change index records together with the records that the indexes own.
+// Commands that change index records together with the records that the indexes own.
 import {
   deleteAllOwned,
   exchangeNamed,
@@ -10,9 +10,12 @@ import { DROP_KIND, INDEX_KIND, type IndexRecord, logOf } from "./records/index-
 import { type Applied, removed, stored, without } from "./records/kind.js";
 
 export interface IndexRecords extends OwnedState {
-  /** By uid. */
+  /** Index records by uid. */
   readonly indexes: ReadonlyMap<number, IndexRecord>;
-  /** Data numbers whose index record is deleted or spread but whose data may still be in the shards. */
+  /**
+   * Data numbers of deleted indexes, and of the former homes of spread ones. Their data may still be in the
+   * shards.
+   */
   readonly toDrop: ReadonlySet<number>;
 }
 
@@ -21,18 +24,16 @@ export type IndexCommand =
   | { readonly type: "index.delete"; readonly uid: number }
   | { readonly type: "index.dropped"; readonly uid: number }
   /**
-   * The index's documents are now spread. `home` is the data number of its documents at home, which are to be
+   * The index's documents are now spread. `home` is the data number of the documents at home, which are to be
    * dropped.
    */
   | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
   /**
-   * The two indexes exchange their names. With `drop`, the index `uid`, whose name `target` takes over, is
+   * The two indexes exchange names. With `drop`, `target` takes over the name of the index `uid`, which is
    * then deleted.
    */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
-  /**
-   * Replaces an index record and those of its lists that are given in `owned`; other lists stay unchanged.
-   */
+  /** Replaces an index record, and its lists in `owned`. Other lists stay unchanged. */
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists };
 
 export function putIndex(state: IndexRecords, record: IndexRecord): Applied<IndexRecords> {
@@ -73,8 +74,8 @@ export function spreadIndex(state: IndexRecords, uid: number, home: number): App
 }
 
 /**
- * Requires that both indexes exist and belong to one tenant. Records that stay with the data are filed under
- * the uids and do not move. The names change, and records that stay with a name get the other uid.
+ * Exchanges the names of two indexes, which must exist and belong to one tenant. Records that stay with the
+ * data are filed under the uids and do not move. Records that stay with a name get the other uid.
  */
 export function swapIndexes(
   state: IndexRecords,
@@ -113,7 +114,7 @@ export function copyToIndex(
   };
 }
 
-/** `record` with the name of `other` and with what stays with a name: the query log. */
+/** Returns `record` with the name of `other` and its query log, which stays with the name. */
 function withNameOf({ log: _log, ...record }: IndexRecord, other: IndexRecord): IndexRecord {
   const log = logOf(other);
   return { ...record, name: other.name, ...(log === record.uid ? {} : { log }) };

@@ -4,7 +4,7 @@ import type { IndexRecord } from "./records/index-record.js";
 import type { RankingRule } from "./records/rule.js";
 import type { SynonymGroup } from "./records/synonym.js";
 
-/** All members come from the same catalog state. */
+/** What a query needs from one index. All members come from the same catalog state. */
 export interface IndexContents {
   readonly record: IndexRecord;
   readonly rules: readonly RankingRule[];

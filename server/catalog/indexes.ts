@@ -1,6 +1,6 @@
-// Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
-// field gets a new slot if its type or flags change, so that an old segment is never read under the new
-// definition. Pure functions; the catalog stores the results.
+// Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent: a
+// field gets a new slot if its type or flags change, so an old segment is never read under the new
+// definition. All functions are pure; the catalog stores the results.
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
 import { type InputRules, refuse, text } from "../ground/input/readers.js";
@@ -41,13 +41,13 @@ export const INDEX_CHANGE = object(
   { unknown: "ignored" },
 );
 
-/** Members of a field's definition that determine the bytes in segments. */
+/** Members of a field definition that determine the bytes in segments. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
-/** A record without the numbers and the time that are assigned when it is created. */
+/** A record without the numbers and the time that its creation assigns. */
 export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt">;
 
-/** Throws SK-IX-400. */
+/** Reads the body of a create request. Throws SK-IX-400. */
 export function readNewIndex(body: unknown, limits: Limits, servers: ModelServers): IndexDraft {
   const rules = indexRules(limits);
   const { name, schema, settings = SETTINGS.defaults } = NEW_INDEX.read(body, "", rules);
@@ -66,9 +66,9 @@ export function readNewIndex(body: unknown, limits: Limits, servers: ModelServer
 }
 
 /**
- * The record after a PATCH body {schema: {fields?, default_sorting_field?}}. Listed fields are added, changed
- * or (drop: true) removed; others stay unchanged. If `hasRecords` is true, the index has documents, so no
- * field may become required. Throws SK-IX-400.
+ * Returns the record after a PATCH body {schema: {fields?, default_sorting_field?}}. Listed fields are added,
+ * changed or (drop: true) removed; others stay unchanged. If `hasRecords` is true, the index has documents,
+ * so no field may become required. Throws SK-IX-400.
  */
 export function readChangedIndex(
   record: IndexRecord,
@@ -98,7 +98,7 @@ export function readChangedIndex(
   };
 }
 
-/** The record after a settings PATCH. */
+/** Returns the record after a settings PATCH. */
 export function readChangedSettings(
   record: IndexRecord,
   body: unknown,
@@ -109,8 +109,8 @@ export function readChangedSettings(
 }
 
 /**
- * The record with other settings, which must fit its schema. Increments the schema version if documents must
- * be analysed again.
+ * Returns the record with other settings, which must fit its schema. Increments the schema version if
+ * documents must be analysed again.
  */
 export function withSettings(
   { sealedKeys: _replaced, ...record }: IndexRecord,
@@ -169,7 +169,7 @@ function changedFields(
 
 /**
  * Merges the new members into the old definition. If the type changes, sort, facet, infix and language are
- * not kept, so the defaults of the new type apply.
+ * dropped, so the new type's defaults apply.
  */
 function merged(
   before: FieldDefinition | undefined,

@@ -1,6 +1,6 @@
 // The table of record kinds in the catalog. The state, the commands, the stored form, copies and swaps are
-// all derived from it. A new kind needs a file in records/ and its lines here. Backups contain the whole
-// catalog.
+// all derived from it. A new kind needs a file in records/ and its lines here. Backups need no change,
+// because they contain the whole catalog.
 import { type DataSource, SOURCE_KIND } from "./records/data-source.js";
 import { INCIDENT_KIND, type Incident } from "./records/incident.js";
 import { DROP_KIND, INDEX_KIND } from "./records/index-record.js";
@@ -26,7 +26,7 @@ const ALL_KINDS = [
   RECOMMENDATION_KIND,
 ] as const;
 
-/** The types of records that belong to an index. Their member `index` is its uid. */
+/** Types of the records that belong to an index. Their member `index` is the index's uid. */
 export type OwnedRecords = {
   readonly rule: RankingRule;
   readonly synonym: SynonymGroup;
@@ -39,7 +39,7 @@ export type OwnedRecords = {
 };
 
 /**
- * The next free ids, stored in this order in one record. An index has both a uid and an id for clients. ON
+ * The next free ids, stored in this order in one record. An index has a uid and also an id for clients. ON
  * DISK.
  */
 export const COUNTERS = [

@@ -1,22 +1,22 @@
-// Lookups in the catalog's state other than by id: indexes by name, keys by the hash or prefix of a value.
+// Finds records in the catalog's state other than by id: indexes by name, keys by a value's hash or prefix.
 // Derived from the records, never stored.
 import { type IndexRecord, isMade } from "./records/index-record.js";
 import type { KeyRecord } from "./records/key.js";
 
-/** One valid value of a key. */
+/** One of a key's valid values. */
 export interface KeyValue {
   readonly key: KeyRecord;
   readonly hash: string;
-  /** When this value stops working, regardless of the key's own expiry. Null for the current value. */
+  /** When this value stops working, apart from the key's own expiry. Null for the current value. */
   readonly until: string | null;
 }
 
 export interface Lookups {
   /** Keyed by `nameKey(tenant, name)`. */
   readonly indexByName: ReadonlyMap<string, IndexRecord>;
-  /** The values of all keys by hash, including values that a rotation has replaced. */
+  /** The values of all keys by hash, including values replaced by a rotation. */
   readonly keyByHash: ReadonlyMap<string, KeyValue>;
-  /** The same values by the prefix shown to people; several values may share a prefix. */
+  /** The same values by the prefix shown to people, which several values may share. */
   readonly keysByPrefix: ReadonlyMap<string, readonly KeyValue[]>;
 }
 
@@ -39,7 +39,7 @@ interface Records {
   readonly keys: ReadonlyMap<number, KeyRecord>;
 }
 
-/** Builds the lookups for the given records. */
+/** Builds the lookups for these records. */
 export function lookupsOf(records: Records): Lookups;
 export function lookupsOf(records: Partial<Records>): Partial<Lookups>;
 export function lookupsOf({ indexes, keys }: Partial<Records>): Partial<Lookups> {

@@ -1,5 +1,5 @@
-// The records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and
-// the commands that are the same for every kind. Nothing here depends on a particular kind.
+// Records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and the
+// commands that all kinds share. Nothing here depends on a particular kind.
 import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
 
@@ -14,7 +14,7 @@ export interface OwnedState extends Readonly<Record<Counter, number>> {
   readonly owned: AllOwned;
 }
 
-/** Lists of some kinds for one index. */
+/** One index's lists for some of the kinds. */
 export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
 
 export type OwnedCommand =
@@ -29,7 +29,8 @@ interface OwnedRecord {
 const NONE: readonly never[] = [];
 
 /**
- * The index's records of one kind in order of id. Returns the same array until one of the records changes.
+ * Returns the index's records of one kind, ordered by id. Returns the same array until one of the records
+ * changes.
  */
 export function ownedBy<K extends OwnedKind>(
   { owned }: Pick<OwnedState, "owned">,
@@ -40,7 +41,7 @@ export function ownedBy<K extends OwnedKind>(
   return lists.get(uid) ?? NONE;
 }
 
-/** Calls `make` for each kind. Loosely typed, because the compiler cannot follow a kind through the table. */
+/** Calls `make` for each kind. Loosely typed, because the compiler cannot track a kind through the table. */
 export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
   return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
 }
@@ -49,7 +50,7 @@ export function eachCounter(value: (name: Counter) => number): Record<Counter, n
   return Object.fromEntries(COUNTERS.map((name) => [name, value(name)])) as Record<Counter, number>;
 }
 
-/** Groups stored records by the uid of their index. */
+/** Groups stored records by their index's uid. */
 export function byIndex<T extends OwnedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
   const lists = new Map<number, T[]>();
   for (const record of records) {
@@ -93,7 +94,7 @@ export function deleteAllOwned(state: OwnedState, uid: number) {
   };
 }
 
-/** Exchanges those records of two indexes that stay with an index name rather than with its data. */
+/** Exchanges two indexes' records of those kinds that stay with an index name rather than with its data. */
 export function exchangeNamed(state: OwnedState, uid: number, target: number) {
   const changes: Change[] = [];
   const adopted = (kind: OwnedKind, from: number, to: number): readonly OwnedRecord[] =>
@@ -111,8 +112,8 @@ export function exchangeNamed(state: OwnedState, uid: number, target: number) {
 }
 
 /**
- * Replaces the index's lists with the ones in `given`; kinds that are absent there stay unchanged. The
- * records must have new ids, because a batch must not delete and put the same key.
+ * Replaces the index's lists with those in `given`; kinds absent from `given` stay unchanged. The records
+ * must have new ids, because a batch must not delete and put the same key.
  */
 export function replaceOwned(state: OwnedState, uid: number, given: OwnedLists): Applied<OwnedState> {
   const kinds = OWNED_KINDS.filter((kind) => given[kind] !== undefined);
@@ -133,7 +134,7 @@ function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
   return records.map(({ id }) => removed(KINDS[kind], id));
 }
 
-/** The next value of the kind's counter once these records exist. */
+/** The next value of the kind's counter after creating these records. */
 function counterAfter(
   state: OwnedState,
   kind: OwnedKind,
@@ -143,7 +144,7 @@ function counterAfter(
   return { [counter]: records.reduce((next, { id }) => Math.max(next, id + 1), state[counter]) };
 }
 
-/** A copy of the lists in which `list` replaces the index's list. Empty lists are not stored. */
+/** Returns a copy of the lists with the index's list replaced by `list`. Empty lists are not stored. */
 function withList<T>(lists: Owned<T>, index: number, list: readonly T[]): Owned<T> {
   return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
 }

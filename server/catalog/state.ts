@@ -1,4 +1,4 @@
-// The catalog's state and the one function that changes it. A command contains every id, time and generated
+// The catalog's state and the only function that changes it. A command contains every id, time and generated
 // value, so applying the same commands always gives the same state. Each kind of record defines its own part
 // of the state and its own commands. Independent of the database and the clock.
 import {
@@ -22,12 +22,12 @@ import { putUsage, type UsageCommand, type UsageRecords } from "./records/usage.
 /** Immutable: a change creates a new state with the next version. */
 export interface CatalogState extends IndexRecords, TenantRecords, KeyRecords, UsageRecords, Lookups {
   readonly version: number;
-  /** Number of shards of the data directory. Null until the first start has set it. */
+  /** The data directory's number of shards. Null until the first start has set it. */
   readonly shards: number | null;
 }
 
 /**
- * The part of the state that is kept in one stored record. ON DISK - never reuse a name for something else.
+ * The part of the state that is stored in a single record. ON DISK - never reuse a name for something else.
  */
 export type Meta = Pick<CatalogState, "version" | "shards" | Counter>;
 
@@ -38,7 +38,7 @@ export type Command =
   | IndexCommand
   | OwnedCommand
   | { readonly type: "shards.fix"; readonly shards: number }
-  /** Several changes that apply in order and are stored together. */
+  /** Several commands, applied in order and stored together. */
   | { readonly type: "all"; readonly commands: readonly Command[] };
 
 export const EMPTY_STATE: CatalogState = {
@@ -59,8 +59,8 @@ export function metaOf(state: CatalogState): Meta {
 }
 
 /**
- * The state after the command, and the stored records that it changes. The same input always gives the same
- * result.
+ * Returns the state after the command, and the command's changes to stored records. The same input always
+ * gives the same result.
  */
 export function apply(
   state: CatalogState,

@@ -1,5 +1,5 @@
-// Files of the audit log: audit.ndjson is the current one, audit.1.ndjson the previous one, and so on.
-// Independent of the entries in them.
+// Names and rotates the audit log's files: audit.ndjson is the current file, audit.1.ndjson the previous one,
+// and so on. Knows nothing about the entries in them.
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -7,20 +7,20 @@ import { fault } from "../../ground/fault.js";
 
 const OLDER = /^audit\.([1-9]\d{0,5})\.ndjson$/;
 
-/** Path of a file of the log. Number 0 is the current file. */
+/** Path of one of the log's files. Number 0 is the current file. */
 export function auditFile(directory: string, number: number): string {
   return join(directory, number === 0 ? "audit.ndjson" : `audit.${number}.ndjson`);
 }
 
-/** Numbers of the existing files except the current one, newest first. */
+/** Numbers of the existing files, newest first, without the current file. */
 export async function olderNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names.flatMap((name) => Number(OLDER.exec(name)?.[1] ?? 0) || []).sort((a, b) => a - b);
 }
 
 /**
- * Renames audit.ndjson so that a new file can be started; nobody may have it open. Each older file moves up
- * by one, up to the first free number. If none of the `filesMax` numbers is free, the oldest file is
+ * Renames audit.ndjson to make room for a new file. Nothing may have it open. Each older file moves up by
+ * one, up to the first free number. If none of the `filesMax` numbers is free, the oldest file is
  * overwritten. If the process dies halfway, one number stays free and the next rotation fills it: no file is
  * lost, and the order stays intact.
  */

@@ -1,6 +1,6 @@
 // The audit log: one line per change, on disk before the change is answered. This class is the only writer of
 // the log's files and rotates them by size. A crash may leave a torn line; the next entry then starts on a
-// line of its own, and readers skip the torn one.
+// new line, and readers skip the torn one.
 import { type FileHandle, open } from "node:fs/promises";
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -23,7 +23,7 @@ const NEWLINE = 0x0a;
 
 interface Options {
   readonly directory: string;
-  /** "os": lines are only handed to the operating system, as documents are under this setting. */
+  /** With "os", lines are only handed to the operating system, just as documents are with that setting. */
   readonly durability: "fsync" | "os";
   readonly limits: Limits;
   readonly meter: AuditMeter;
@@ -38,8 +38,8 @@ interface Written {
 export class AuditLog {
   readonly #options: Options;
   /**
-   * Null before the first line and after a failed write. In both cases the end of the file is examined before
-   * the next write.
+   * Null before the first line and after a failed write. In both cases the next write first inspects the end
+   * of the file.
    */
   #written: Written | null = null;
   #seq: number | null = null;
@@ -52,8 +52,8 @@ export class AuditLog {
   }
 
   /**
-   * Resolves when the line is on disk. Never rejects, because the change has already been made. A line that
-   * cannot be written is counted and goes to the server's log instead.
+   * Resolves when the line is on disk. Never rejects, because the change has already been made: a line that
+   * cannot be written is counted as dropped and goes to the server's log instead.
    */
   append(entry: NewEntry): Promise<void> {
     this.#waiting.push(entry);
@@ -62,9 +62,9 @@ export class AuditLog {
     return this.#group;
   }
 
-  /** Entries newest first. Throws the operating system's error if a file is unreadable. */
+  /** Returns matching entries, newest first. Throws the operating system's error if a file is unreadable. */
   async read(filter: AuditFilter, limit: number, signal: AbortSignal): Promise<AuditPage> {
-    // The files are opened between two writes, so none of them can be renamed while they are being opened.
+    // The files are opened between two writes, so no rotation can rename them halfway through.
     const files = await this.#lane.run(() => this.#openAll());
     try {
       return await readPage(files, filter, limit, signal);
@@ -73,7 +73,7 @@ export class AuditLog {
     }
   }
 
-  /** Waits for pending lines. */
+  /** Waits for pending lines, then closes the file. */
   async close(): Promise<void> {
     await this.#lane.run(() => this.#closeFile());
   }
@@ -115,7 +115,7 @@ export class AuditLog {
     fault("audit.after-line");
   }
 
-  /** Opens the current file and makes sure that it ends with a complete line. */
+  /** Opens the current file and makes sure it ends with a complete line. */
   async #openFile(): Promise<Written> {
     const { directory } = this.#options;
     const file = await open(auditFile(directory, 0), "a+", FILE_MODE);
@@ -137,7 +137,7 @@ export class AuditLog {
     await written?.file.close();
   }
 
-  /** Number of the last line, or 0 if there is none yet. */
+  /** The last line's number, or 0 if there are no lines. */
   async #lastSeq(): Promise<number> {
     const files = await this.#openAll();
     try {
@@ -149,7 +149,7 @@ export class AuditLog {
     }
   }
 
-  /** All files, newest first. The caller closes them. */
+  /** Opens all files, newest first. The caller closes them. */
   async #openAll(): Promise<AuditFile[]> {
     const { directory } = this.#options;
     const files: AuditFile[] = [];
@@ -166,7 +166,10 @@ export class AuditLog {
   }
 }
 
-/** The current file may be missing before the first line and after an interrupted rotation. */
+/**
+ * Returns null if the file is missing, as the current file may be before the first line or after an
+ * interrupted rotation.
+ */
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, "r");

@@ -7,20 +7,20 @@ const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
-/** The bytes of a file up to a position; anything appended later is not read. */
+/** The first `bytes` bytes of a file. Anything appended later is not read. */
 export interface AuditFile {
   readonly file: FileHandle;
   readonly bytes: number;
 }
 
-/** Selects entries. A null member does not restrict. */
+/** Selects entries. A null member matches every entry. */
 export interface AuditFilter {
-  /** Only entries with a smaller number than this, or with a time before this one (Unix milliseconds). */
+  /** Selects entries with a smaller number, and entries before this time (Unix milliseconds). */
   readonly beforeSeq: number | null;
   readonly beforeMs: number | null;
   readonly tenant: string | null;
   readonly action: string | null;
-  /** "bootstrap": entries of the bootstrap admin key. */
+  /** "bootstrap" selects entries of the bootstrap admin key. */
   readonly keyId: number | "bootstrap" | null;
 }
 
@@ -31,7 +31,8 @@ export interface AuditPage {
 }
 
 /**
- * The newest `limit` entries that pass the filter, newest first. `files` must also be ordered newest first.
+ * Returns the newest `limit` entries that match the filter, newest first. `files` must also be ordered newest
+ * first.
  */
 export async function readPage(
   files: readonly AuditFile[],
@@ -63,9 +64,9 @@ function lets({ beforeSeq, beforeMs, tenant, action, keyId }: AuditFilter, entry
   );
 }
 
-/** Entries of the file in groups, newest first. Skips invalid lines. */
+/** Yields the file's entries in groups, newest first. Skips invalid lines. */
 export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenerator<AuditEntry[]> {
-  /** End of a line whose beginning has not been read yet. */
+  /** End of a line whose beginning is in an earlier block. */
   let rest: Uint8Array = NOTHING;
   for (let end = bytes; end > 0; ) {
     const from = Math.max(0, end - BLOCK_BYTES);
@@ -73,7 +74,7 @@ export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenera
     await readFully(file, block, from);
     const text = Buffer.concat([block, rest]);
     const start = from === 0 ? 0 : text.indexOf(NEWLINE) + 1;
-    // No valid line is this long, so the end of this one is dropped.
+    // No valid line is this long, so drop what has been read of it.
     rest = start === 0 ? NOTHING : text.subarray(0, start);
     const lines = start === 0 && from > 0 ? [] : text.toString("utf8", start).split("\n");
     yield lines.reverse().flatMap((line) => parseEntry(line) ?? []);

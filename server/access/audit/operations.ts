@@ -1,19 +1,19 @@
-// Which operations of the route table are written to the audit log, and under which action. A test compares
-// this table with the route table, so every new route other than a GET needs an entry here. Documents and
-// events that clients write are not logged, because their number is unlimited; nor are queries, previews and
-// analyses.
+// Which operations of the route table go into the audit log, and under which action. A test compares this
+// table with the route table, so every new route other than a GET needs an entry here. Documents and events
+// written by clients are not logged, because their number is unlimited. Queries, previews and analyses are
+// not logged either.
 import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 
 interface AuditedOperation {
   readonly action: string;
   /**
-   * Path parameter that identifies the changed object or, if the path has none, a member of the reply's data.
+   * Path parameter that identifies the changed object. If the path has none, a member of the reply's data.
    */
   readonly target: string;
 }
 
-/** Every operation except GETs, by operationId. Null means not logged. */
+/** Every operation except GETs, by operationId. Null if the operation is not logged. */
 export const OPERATIONS: Readonly<Record<string, AuditedOperation | null>> = {
   createIndex: { action: "index.create", target: "name" },
   updateIndex: { action: "index.update", target: "name" },
@@ -67,7 +67,7 @@ export function isAudited(operation: string): boolean {
 /** Longer values are truncated, because a client may send a path of any length. */
 const SHOWN_CHARACTERS_MAX = 200;
 
-/** A request that its key permits. */
+/** A request that passed its key's checks. */
 export interface AskedOperation {
   readonly operation: string;
   /** Path parameters. */
@@ -81,14 +81,14 @@ interface Outcome {
   readonly requestId: string;
   readonly address: string;
   readonly status: number;
-  /** Data of the reply. */
+  /** The reply's data. */
   readonly data: unknown;
 }
 
 /**
  * The log entry for an answered request. Null if the operation is not audited, or if the request was refused
- * (4xx) and so changed nothing. If refusals were logged, anyone with any key could flood the log until the
- * real changes are rotated out.
+ * (4xx) and so changed nothing. Logging refusals would let anyone with any key flood the log until the real
+ * changes are rotated out.
  */
 export function entryOf(
   asked: AskedOperation,

@@ -1,4 +1,4 @@
-// The server's certificate and private key, read from their files and checked as a pair before use.
+// Reads the server's certificate and private key from their files and checks that they work as a pair.
 // Independent of any HTTP library.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -14,14 +14,15 @@ export interface CertificatePair {
   readonly files: CertificateFiles;
   readonly certificate: string;
   readonly key: string;
-  /** Expiry of the certificate, in OpenSSL's notation. */
+  /** The certificate's expiry, in OpenSSL's notation. */
   readonly validTo: string;
 }
 
 export const TLS_VERSION_MIN = "TLSv1.2";
 
 /**
- * Throws an Error with a one-sentence message if a file is unreadable or TLS cannot use the two as a pair.
+ * Throws an Error with a one-sentence message if a file is unreadable or if TLS cannot use the files as a
+ * pair.
  */
 export function readCertificate(files: CertificateFiles): CertificatePair {
   const certificate = contentOf(files.certificate, "the certificate");
@@ -39,7 +40,7 @@ export function readCertificate(files: CertificateFiles): CertificatePair {
       `the private key in ${files.key} does not belong to the certificate in ${files.certificate}`,
     );
   }
-  // A mismatch is not the only reason why OpenSSL refuses a pair: for example, the key may be too short.
+  // OpenSSL may refuse a pair for reasons other than a mismatch: for example, the key may be too short.
   parsedAs(
     () => createSecureContext({ cert: certificate, key, minVersion: TLS_VERSION_MIN }),
     `the certificate in ${files.certificate} cannot be used`,

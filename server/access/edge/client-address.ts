@@ -1,7 +1,7 @@
-// Determines the client's address: the peer of the connection or, if the server is behind proxies, an entry
-// of X-Forwarded-For. Anyone can write anything into that header, so an entry is believed only if its writer
-// is trusted. The peer wrote the last entry, the proxy named by the last entry wrote the one before it, and
-// so on.
+// Determines the client's address: the connection's peer or, if the server is behind proxies, an entry of
+// X-Forwarded-For. Anyone can write anything into that header, so an entry is believed only if its writer is
+// trusted. The peer wrote the last entry, the proxy named by the last entry wrote the one before it, and so
+// on.
 import { BlockList, isIP } from "node:net";
 import { integer, refuse, texts, type ValueReader, wrongType } from "../../ground/input/readers.js";
 
@@ -24,7 +24,7 @@ export class ProxyTrust {
     this.#trusts = trusts;
   }
 
-  /** Throws RangeError if the setting does not come from a ProxyTrust. */
+  /** Throws RangeError for a setting that no ProxyTrust has produced. */
   static of(setting: ProxySetting): ProxyTrust {
     if (typeof setting === "number") return ProxyTrust.ofHops(setting);
     const trust = ProxyTrust.ofNetworks(setting);
@@ -38,8 +38,8 @@ export class ProxyTrust {
   }
 
   /**
-   * Trusts these addresses and networks. If an entry is neither an address nor a network, returns the first
-   * such entry.
+   * Trusts these addresses and networks. If any entry is neither an address nor a network, returns the first
+   * one that is not.
    */
   static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
     const list = new BlockList();
@@ -48,9 +48,9 @@ export class ProxyTrust {
   }
 
   /**
-   * The client's address in canonical form. Reads the header from its end for as long as the writer of each
-   * entry is trusted. Stops at an entry that is not an address or at the start of the header, and returns the
-   * last valid address.
+   * The client's address in canonical form. Reads the header from its end for as long as each entry's writer
+   * is trusted. Stops at the start of the header or at an entry that is not an address, and returns the last
+   * valid address.
    */
   clientAddress(peer: string, forwardedFor: string): string {
     let client = plainAddress(peer) ?? peer;
@@ -69,7 +69,7 @@ export class ProxyTrust {
   }
 }
 
-/** Reads the member trust_proxy of the configuration file. */
+/** Reads `trust_proxy` from the configuration file. */
 export function proxyTrust(): ValueReader<ProxyTrust> {
   const takes = "true, false, a number of proxies, or an array of addresses and networks";
   const hops = integer(0, HOPS_MAX);
@@ -90,8 +90,8 @@ export function proxyTrust(): ValueReader<ProxyTrust> {
 }
 
 /**
- * The unit for per-address limits: an IPv4 address, or the /64 network of an IPv6 address, which usually
- * belongs to one customer. Takes an address in canonical form.
+ * What per-address limits count by: an IPv4 address, or the /64 network of an IPv6 address, which usually
+ * belongs to one customer. Requires an address in canonical form.
  */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -103,8 +103,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * Parses an entry of X-Forwarded-For: an address, `1.2.3.4:5678`, `[2001:db8::1]` or `[2001:db8::1]:443`.
- * Null for anything else.
+ * Parses an X-Forwarded-For entry: an address, `1.2.3.4:5678`, `[2001:db8::1]` or `[2001:db8::1]:443`.
+ * Returns null for anything else.
  */
 function addressOf(entry: string): string | null {
   const ported = /^(?:\[([\da-f:.]+(?:%[^\]]*)?)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/i.exec(entry);
@@ -114,8 +114,8 @@ function addressOf(entry: string): string | null {
 }
 
 /**
- * An address in canonical form: short, lower case, without a zone, and IPv4 even if written as
- * ::ffff:1.2.3.4. Null if it is not an address.
+ * Returns an address in canonical form: short, lower case and without a zone; ::ffff:1.2.3.4 becomes IPv4.
+ * Null if the text is not an address.
  */
 function plainAddress(text: string): string | null {
   const family = isIP(text);

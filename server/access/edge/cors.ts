@@ -11,12 +11,12 @@ const PREFLIGHT: HeaderLines = [
   ["access-control-max-age", "86400"],
 ];
 const ANY_ORIGIN: HeaderLines = [["access-control-allow-origin", "*"], EXPOSED];
-/** A cached reply for one origin must not be reused for another, nor for a request without an origin. */
+/** A reply cached for one origin must not be served to another, or to a request without an origin. */
 const VARY: HeaderLines = [["vary", "origin"]];
 const NO_HEADERS: HeaderLines = [];
 
 /**
- * Headers of a reply to a request from `origin` ("" if the request names none). If `allowed` is null, no
+ * Headers for a reply to a request from `origin` ("" if the request has none). If `allowed` is null, no
  * origin is allowed and there are no headers. If `allowed` does not contain "*", every reply varies by
  * origin, even if the origin is missing or refused.
  */

@@ -1,10 +1,11 @@
-// Headers sent with every reply that tell browsers what not to do with it. They are constant arrays because
-// every reply needs them.
+// Security headers, sent with every reply. They are constant arrays because every reply needs them.
 
-/** Header lines, names in lower case. */
+/** Header lines, with lower-case names. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
-/** No sniffing, no framing, nothing loaded, no referrer, and no caching: replies depend on the key. */
+/**
+ * Forbid sniffing, framing, loading anything, sending a referrer, and caching (replies depend on the key).
+ */
 export const SECURITY_HEADERS: HeaderLines = [
   ["x-content-type-options", "nosniff"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
@@ -12,7 +13,7 @@ export const SECURITY_HEADERS: HeaderLines = [
   ["cache-control", "no-store"],
 ];
 
-/** The same over TLS: for a year, browsers use only https for this host. */
+/** Over TLS, also tell browsers to use only https for this host for a year. */
 export const SECURITY_HEADERS_OVER_TLS: HeaderLines = [
   ...SECURITY_HEADERS,
   ["strict-transport-security", "max-age=31536000"],

@@ -1,23 +1,24 @@
 // The bootstrap admin key: taken from the configuration, or created at the first start and kept in the data
-// directory, readable only by the owner.
+// directory in a file that only its owner can read.
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newKeyValue } from "./keys.js";
 
 const FILE = "admin.key";
-/** Allowed admin keys. */
+/** The form of a valid admin key. */
 export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
 
 export interface AdminKey {
   readonly value: string;
   /**
-   * Path of the file if the key has just been created there, so that the caller can print it. Otherwise null.
+   * The file in which the key has just been created, so that the caller can print its path. Otherwise null.
    */
   readonly createdIn: string | null;
 }
 
 /**
- * The data directory must exist. A configured key is not written to disk. Throws if the file contains no key.
+ * Returns the configured key, which is not written to disk, or else the stored or new one. The data directory
+ * must exist. Throws if the file has content that is not a key.
  */
 export function findAdminKey(dataDir: string, configured: string | null): AdminKey {
   if (configured !== null) return { value: configured, createdIn: null };

@@ -7,14 +7,14 @@ export class AtOnce {
   readonly #what: string;
   readonly #running = new Map<number, number>();
 
-  /** `what`: plural name of the operations, for the error message. */
+  /** `what` is the operations' plural name, for the error message. */
   constructor(what: string) {
     this.#what = what;
   }
 
   /**
-   * Counts one more running operation until the returned function is called. If `most` is null there is no
-   * limit. Throws SK-SYS-429.
+   * Counts one more running operation until the returned function is called. If `most` is null, there is no
+   * limit. Throws SK-SYS-429 if `most` operations are already running.
    */
   begin(tenant: number, most: number | null): () => void {
     const running = this.#running.get(tenant) ?? 0;

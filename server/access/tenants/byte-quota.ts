@@ -1,7 +1,7 @@
-// Limits the disk and memory bytes of a tenant. The size of its indexes is measured from time to time, and
-// the bytes of documents accepted since then are added, so a write waits for a measurement only before the
-// first one, or if the write seems not to fit. Tenants without such limits are never measured. Independent of
-// shards and documents.
+// Limits how many bytes of disk and memory a tenant may use. Its indexes are measured from time to time, and
+// the bytes of documents accepted since then are added. So a write waits for a measurement only if there has
+// been none so far, or if the write seems not to fit. Tenants without such limits are never measured.
+// Independent of shards and documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
@@ -11,7 +11,7 @@ export interface TakenBytes {
   readonly memoryBytes: number;
 }
 
-/** Limits of a plan. Null means unlimited. */
+/** A plan's limits. Null means unlimited. */
 export interface ByteLimits {
   readonly diskBytes: number | null;
   readonly memoryBytes: number | null;
@@ -19,23 +19,23 @@ export interface ByteLimits {
 
 export interface ByteQuotasOptions {
   readonly limitsOf: (tenant: number) => ByteLimits;
-  /** Measures each of the tenant's indexes now. If it rejects, the last known sizes stay in use. */
+  /** Measures each of the tenant's indexes now. If it rejects, the last known sizes remain in use. */
   readonly measure: (tenant: number) => Promise<readonly TakenBytes[]>;
   /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** A write that finds a measurement older than this starts the next one, without waiting for it. */
+/** A write that finds a measurement older than this starts a new one without waiting for it. */
 const RENEW_MS = 2_000;
-/** A measurement counts as current for this long if no document has been accepted since. */
+/** A measurement remains current for this long, provided that no document has been accepted since. */
 const FRESH_MS = 1_000;
 const KINDS = [
   ["diskBytes", "disk"],
   ["memoryBytes", "memory"],
 ] as const;
 
-/** Total of several indexes. */
+/** Total size of several indexes. */
 function takenTogether(sizes: readonly TakenBytes[]): TakenBytes {
   return {
     diskBytes: sizes.reduce((sum, { diskBytes }) => sum + diskBytes, 0),
@@ -52,8 +52,8 @@ export class ByteQuotas {
   }
 
   /**
-   * Runs a write of `bytes` bytes of documents. `write` gets null, or the reason why the documents are
-   * refused. A tenant's writes start in order of arrival, including those that wait for a measurement.
+   * Runs a write whose documents have `bytes` bytes. `write` receives null, or the reason why the documents
+   * are refused. A tenant's writes start in order of arrival, even if some wait for a measurement.
    */
   run<T>(tenant: number, bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
     const { diskBytes, memoryBytes } = this.#options.limitsOf(tenant);
@@ -73,13 +73,15 @@ class TenantBytes {
   readonly #options: ByteQuotasOptions;
   #measured: TakenBytes | null = null;
   #measuredMs = Number.NEGATIVE_INFINITY;
-  /** Bytes of all documents ever accepted, and how many of those bytes the measurement certainly includes. */
+  /**
+   * Total bytes of documents accepted so far, and the part that the last measurement is certain to include.
+   */
   #accepted = 0;
   #seen = 0;
-  /** Bytes of accepted writes that have not finished. */
+  /** Bytes of accepted writes that are still running. */
   #underWay = 0;
   #measuring: Promise<void> | null = null;
-  /** Writes that wait for a measurement, or for an earlier write that waits for one. */
+  /** Writes waiting for a measurement, or queued behind such a write. */
   readonly #waiting = new Lane();
 
   constructor(tenant: number, options: ByteQuotasOptions) {
@@ -87,7 +89,7 @@ class TenantBytes {
     this.#options = options;
   }
 
-  /** True if writes are waiting, so that a later one must not overtake them. */
+  /** True if writes are waiting. Later writes must then queue behind them. */
   get waits(): boolean {
     return this.#waiting.size > 0;
   }
@@ -96,7 +98,7 @@ class TenantBytes {
     if (!this.waits && this.#isDecided(bytes)) return this.#begin(bytes, write);
     const { answer } = await this.#waiting.run(async () => {
       if (!this.#isDecided(bytes)) await this.#measure();
-      return { answer: this.#begin(bytes, write) }; // the next write does not wait for this one's answer
+      return { answer: this.#begin(bytes, write) }; // the next write need not wait for this answer
     });
     return answer;
   }
@@ -135,7 +137,7 @@ class TenantBytes {
     return null;
   }
 
-  /** Runs one measurement at a time: concurrent callers share it. Never rejects. */
+  /** Runs one measurement at a time, which concurrent callers share. Never rejects. */
   #measure(): Promise<void> {
     this.#measuring ??= this.#measureNow().finally(() => {
       this.#measuring = null;

@@ -1,6 +1,6 @@
-// Enforces a tenant's exact document limit while its writes run concurrently. Writes run together if they fit
-// even if every document in them is new. A write that might not fit runs alone, when the number of documents
-// is known. Independent of the documents themselves.
+// Enforces a tenant's exact document limit while its writes run concurrently. Writes run concurrently if they
+// fit even when every document in them is new. A write that might not fit runs alone, because the number of
+// documents is then known. Independent of the documents themselves.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 
 export interface DocumentQuota {
@@ -9,7 +9,7 @@ export interface DocumentQuota {
    * must run through `alone`.
    */
   enter(documents: number): (() => void) | null;
-  /** Runs the work after all earlier writes and before all later ones; it may add `free` documents. */
+  /** Runs `work` after all earlier writes and before all later ones. It may add up to `free` documents. */
   alone<T>(work: (free: number) => Promise<T>): Promise<T>;
 }
 
@@ -19,8 +19,8 @@ export class DocumentQuotas {
   readonly #tenants = new Map<number, TenantWrites>();
 
   /**
-   * `documentsOf` returns the tenant's number of live documents, including the documents of every write that
-   * has been answered. `limitOf` returns the limit in the tenant's plan.
+   * `documentsOf` returns the tenant's number of live documents, including those of every answered write.
+   * `limitOf` returns the limit in the tenant's plan.
    */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
     this.#documentsOf = documentsOf;
@@ -41,16 +41,16 @@ export class DocumentQuotas {
   }
 }
 
-/** The writes of one tenant that may add documents. */
+/** One tenant's writes that may add documents. */
 class TenantWrites {
-  /** Documents that running writes may add. */
+  /** Number of documents that running writes may add. */
   reserved = 0;
   #inside = 0;
   #onIdle: (() => void) | null = null;
-  /** Writes that run alone or are queued to do so. */
+  /** Writes that run alone or are waiting to. */
   readonly #alone = new Lane();
 
-  /** Null while a write runs alone or is queued to do so: later writes must wait for it. */
+  /** Returns null while a write runs alone or is waiting to, because later writes must wait for it. */
   enter(documents: number): (() => void) | null {
     if (this.#alone.size > 0) return null;
     this.#inside++;

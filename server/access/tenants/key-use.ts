@@ -1,5 +1,5 @@
-// Records the last day on which each key was used. Stores a key in the catalog within about a second of its
-// first use of the day, and not again that day.
+// Records the last day on which each key was used. The first use of a key on a day is stored in the catalog
+// within about a second; later uses on that day are not stored.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 
@@ -11,7 +11,7 @@ export class KeyUse {
   /** The current day, as a number and as text. */
   #day = 0;
   #dayText = "";
-  /** Keys known to have been used on that day, and the subset that is not stored yet. */
+  /** Keys known to have been used on that day, and those among them that are not stored yet. */
   readonly #seen = new Set<number>();
   #waiting = new Set<number>();
 
@@ -20,7 +20,7 @@ export class KeyUse {
     jobs.every(STORE_EVERY_MS, { name: "store the use of keys", subject: "use of keys" }, () => this.store());
   }
 
-  /** Notes that a key was used. `nowMs` is Unix time in milliseconds. */
+  /** Notes that a key was used at `nowMs` (Unix time in milliseconds). */
   used(keyId: number, nowMs: number): void {
     const day = Math.floor(nowMs / DAY_MS);
     if (day !== this.#day) {

@@ -1,4 +1,4 @@
-// API keys: creates values, reads request bodies and builds the client's view. Only the SHA-256 of a value is
+// API keys: creates values, reads request bodies and builds the view for clients. Only a value's SHA-256 is
 // stored.
 import { hash, randomBytes } from "node:crypto";
 import { type KeyRecord, SCOPES, type Scope } from "../../catalog/records/key.js";
@@ -35,7 +35,7 @@ export const KEY = object(
   { unknown: "refused" },
 );
 
-/** The body of a rotation request. */
+/** Body of a rotation request. */
 export const ROTATION = object(
   {
     grace_s: defaultsTo(
@@ -47,7 +47,7 @@ export const ROTATION = object(
   { unknown: "refused" },
 );
 
-/** Returns a new value with 256 random bits. */
+/** Returns a new key value with 256 random bits. */
 export function newKeyValue(): string {
   return `sk_${randomBytes(32).toString("base64url")}`;
 }
@@ -60,10 +60,10 @@ export function shownPrefix(value: string): string {
   return value.slice(0, SHOWN_PREFIX_LENGTH);
 }
 
-/** The members of a key that the client sets. */
+/** The key's members that clients may set. */
 export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit">;
 
-/** The rights and limits of the caller who creates or changes a key. No one can grant more than they have. */
+/** Rights and limits of the caller who creates or changes a key. Nobody can grant more than they have. */
 export interface Grantor {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
@@ -72,8 +72,9 @@ export interface Grantor {
 }
 
 /**
- * Reads the body of a create request, or of a PATCH if `current` is given. Throws SK-SYS-400, and SK-SYS-403
- * if the key would have more rights, a later expiry or a higher rate limit than the grantor.
+ * Reads the body of a create request, or of a PATCH if `current` is given. Throws SK-SYS-400 if the body is
+ * invalid, and SK-SYS-403 if the key would have more rights, a later expiry or a higher rate limit than the
+ * grantor.
  */
 export function readKey(
   body: unknown,
@@ -114,8 +115,8 @@ export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, granto
 }
 
 /**
- * The key after a rotation. The value it had so far stays valid for `graceS` more seconds; any older value
- * stops working at once.
+ * Returns the rotated key. The previous value stays valid for `graceS` seconds. Any older value stops working
+ * at once.
  */
 export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: Date): KeyRecord {
   const { previous: _earlier, ...rest } = key;
@@ -146,7 +147,7 @@ export function checkBounds(
   }
 }
 
-/** The client's view of a key, without its hash. */
+/** The view of a key for clients, without its hash. */
 export function keyView(key: KeyRecord): Record<string, unknown> {
   return {
     id: key.id,

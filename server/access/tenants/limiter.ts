@@ -1,19 +1,19 @@
-// The limits on requests, as a request thread sees them. All threads share the counts in memory and change
-// them with atomic operations, so limits hold exactly across threads, without a message per request.
+// Request limits, as seen by a request thread. All threads share the counts in memory and change them with
+// atomic operations, so limits are exact across threads without a message per request.
 import type { Plan } from "./plans.js";
 
-/** Limits the requests per second of each name. */
+/** Limits each name's requests per second. */
 export interface RateLimiter {
   /**
    * Takes one token. Returns 0 on success, otherwise the number of whole seconds until a token is available.
-   * `nowMs` must come from one clock for all threads.
+   * All threads must take `nowMs` from the same clock.
    */
   take(name: string, perSecond: number, nowMs: number): number;
   /** Returns what `take` would return, without taking a token. */
   wait(name: string, perSecond: number, nowMs: number): number;
 }
 
-/** Operations that plans limit per month. */
+/** Operations with a monthly limit in the plan. */
 export type Metered = "searches" | "coach";
 
 /** A tenant's use in one month so far. */
@@ -25,7 +25,7 @@ export interface MonthUsage {
   readonly coach: number;
 }
 
-/** A use that has begun. */
+/** A use that has begun but not ended. */
 export interface UseUnderWay {
   readonly tenant: number;
   /** Months since the year 0. */
@@ -34,15 +34,15 @@ export interface UseUnderWay {
 
 export interface MonthlyCounter {
   /**
-   * Reserves one use, which `end` releases or counts. Throws SK-SYS-429 for a search and SK-AI-429 for an
-   * analysis if the plan's month is used up, including uses in progress.
+   * Reserves one use until `end` counts or releases it. If the plan's uses for the month are exhausted,
+   * including uses in progress, throws SK-SYS-429 for a search and SK-AI-429 for an analysis.
    */
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay;
   /**
-   * Must be called in the thread in which the use began. A failed use does not count. If the month is already
+   * Must be called on the thread where the use began. A failed use does not count. If the month is already
    * over, the use may be dropped.
    */
   end(metered: Metered, use: UseUnderWay, counts: boolean): void;
-  /** The tenant's use in the month of `now`. */
+  /** The tenant's use in the month that contains `now`. */
   used(tenant: number, now: Date): MonthUsage;
 }

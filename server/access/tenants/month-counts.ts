@@ -1,18 +1,19 @@
-// Monthly use of the tenants' plans, in memory shared by all threads (docs/FORMATS.md, Tables between
-// threads). A tenant's id is its row number: ids are small and never reused. In each row every thread has its
-// own words, which no other running thread writes; the tenant's use is their sum. Independent of the catalog.
+// Counts each tenant's use of its monthly plan, in memory shared by all threads (docs/FORMATS.md, Tables
+// between threads). A tenant's id is its row number, because ids are small and never reused. In each row
+// every thread has its own words, which no other running thread writes; the tenant's use is their sum.
+// Independent of the catalog.
 //
-// A thread first reserves a use in its own word and then adds up the words of all threads. If two threads
-// reserve the last unit at the same time, the one that stores later sees the other's reservation, so the
-// plan's limit is never exceeded. If each sees the other, both are refused. Every step is a single store, so
-// a thread that dies between two steps leaves no wrong count: the owner only drops that thread's uses in
+// A thread first reserves a use in its own word and then adds up all threads' words. If two threads reserve
+// the last unit at the same time, the later store sees the earlier reservation, so the plan's limit is never
+// exceeded. If each thread sees the other's reservation, both are refused. Every step is a single store, so a
+// thread that dies between two steps leaves no wrong count: the owner only has to drop that thread's uses in
 // progress.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
 
 interface Quota {
-  /** Position of this quota's counts among the counts of a month. */
+  /** Position of this quota's count among a month's counts. */
   readonly kind: number;
   readonly limitOf: (plan: Plan) => number | null;
   readonly code: ErrorCode;
@@ -32,21 +33,21 @@ const KINDS = 2;
 const HALVES = 2;
 const ROW_COUNTS = HALVES * KINDS;
 /**
- * Maximum number of tenants ever created, including deleted ones. The table reserves address space for them,
- * not memory.
+ * Maximum number of tenants ever created, including deleted ones. The table reserves address space for all of
+ * them, but no memory.
  */
 const ROWS_MAX = 1 << 22;
-/** Not every V8 supports larger tables. */
+/** Some V8 versions do not support larger tables. */
 const TABLE_BYTES_MAX = 2 ** 32;
 const ROWS_GROWTH = 1 << 10;
 
-/** Layout of a word, from its lowest bit: uses in progress, uses counted, the low bits of the month. */
+/** A word's layout, from its lowest bit: uses in progress, counted uses, low bits of the month. */
 const ONE_UNDER_WAY = 1n;
 const UNDER_WAY_MASK = (1n << 20n) - 1n;
 const ONE_COUNTED = 1n << 20n;
 const MONTH_SHIFT = 56n;
 const MONTH_MASK = 0xffn;
-/** The same layout for the two 32-bit halves of a word, which are added up without a BigInt. */
+/** The same layout split into a word's two 32-bit halves, which can be added up without a BigInt. */
 const UNDER_WAY_BITS = 20;
 const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
 const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
@@ -57,10 +58,10 @@ const BITS_PER_WORD = 32;
 const BITS_PER_BYTE = 8;
 
 const MONTHS = 12;
-/** No month is shorter. */
+/** Length of the shortest month. */
 const MONTH_MS_MIN = 28 * 86_400_000;
 
-/** The shared tables. They can be passed to other threads. */
+/** The shared tables, which can be passed to other threads. */
 export interface MonthTables {
   readonly threads: number;
   readonly counts: SharedArrayBuffer;
@@ -68,13 +69,13 @@ export interface MonthTables {
   readonly changed: SharedArrayBuffer;
 }
 
-/** As stored in the catalog. */
+/** Counts as stored in the catalog. */
 type Stored = Omit<MonthUsage, "coach"> & { readonly coach?: number };
 
 export class MonthCounts implements MonthlyCounter {
   readonly #tables: MonthTables;
   readonly #thread: number;
-  /** Views of the table, as far as it had grown when this thread last looked: by word, and by half word. */
+  /** Views of the table at its size when this thread last looked, by word and by half word. */
   #words: BigInt64Array<ArrayBufferLike> = new BigInt64Array();
   #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
@@ -87,7 +88,7 @@ export class MonthCounts implements MonthlyCounter {
     return { threads, counts, changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE) };
   }
 
-  /** `thread`: number of this thread, unique among running threads. */
+  /** `thread` is this thread's number, unique among running threads. */
   constructor(tables: MonthTables, thread: number) {
     this.#tables = tables;
     this.#thread = thread;
@@ -127,7 +128,7 @@ export class MonthCounts implements MonthlyCounter {
     return { tenant, month: monthText(month), searches: used(QUOTAS.searches), coach: used(QUOTAS.coach) };
   }
 
-  /** Resumes from stored counts. Must be called before any use is counted. */
+  /** Resumes from stored counts. Must run before any use is counted. */
   restore({ tenant, month: text, searches, coach = 0 }: Stored): void {
     const month = monthOfText(text);
     this.#makeRow(tenant);
@@ -140,7 +141,7 @@ export class MonthCounts implements MonthlyCounter {
     }
   }
 
-  /** Drops the uses in progress of a dead thread. */
+  /** Drops a dead thread's uses in progress. */
   forget(thread: number): void {
     const { threads } = this.#tables;
     this.#look();
@@ -148,7 +149,7 @@ export class MonthCounts implements MonthlyCounter {
       const own = Atomics.load(this.#words, word);
       if (own === 0n) continue;
       Atomics.store(this.#words, word, own & ~UNDER_WAY_MASK);
-      // The thread may have died before marking it.
+      // The thread may have died before marking the tenant as changed.
       this.markChanged(Math.floor(word / (ROW_COUNTS * threads)));
     }
   }
@@ -170,7 +171,7 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /** Total of all threads in the month, optionally with uses in progress. `first` is the word of thread 0. */
+  /** All threads' total for the month, optionally including uses in progress. `first` is thread 0's word. */
   #sum(first: number, month: number, withUnderWay: boolean): number {
     const wanted = month & Number(MONTH_MASK);
     let sum = 0;
@@ -180,7 +181,7 @@ export class MonthCounts implements MonthlyCounter {
       for (let now = high; ; high = now) {
         now = Atomics.load(this.#halves, 2 * word + 1);
         if (now === high) break;
-        // The owning thread carried into the high half between the two loads.
+        // The owning thread carried into the high half between the two loads, so read again.
         low = Atomics.load(this.#halves, 2 * word);
       }
       if (high >>> COUNTED_HIGH_BITS !== wanted) continue;
@@ -207,10 +208,7 @@ export class MonthCounts implements MonthlyCounter {
     this.#look();
   }
 
-  /**
-   * Creates the views again at the table's current size. Views that grow with the table would be ten times as
-   * slow.
-   */
+  /** Recreates the views at the table's current size. Length-tracking views would be ten times as slow. */
   #look(): void {
     const { counts } = this.#tables;
     const bytes = counts.byteLength;
@@ -218,7 +216,7 @@ export class MonthCounts implements MonthlyCounter {
     this.#halves = new Int32Array(counts, 0, bytes / Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Cached, because the calendar costs more than the rest of a count. */
+  /** Cached, because the calendar arithmetic costs more than the rest of a count. */
   #monthOf(now: Date): number {
     const ms = now.getTime();
     if (ms >= this.#monthEndsMs - MONTH_MS_MIN && ms < this.#monthEndsMs) return this.#month;
@@ -228,7 +226,7 @@ export class MonthCounts implements MonthlyCounter {
   }
 }
 
-/** End of the month that contains `now`, in milliseconds since 1970. */
+/** End of the month that contains `now`, in Unix milliseconds. */
 export function monthEnd(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
@@ -251,7 +249,7 @@ function rowBytes(threads: number): number {
   return ROW_COUNTS * threads * BigInt64Array.BYTES_PER_ELEMENT;
 }
 
-/** Another thread may grow the table at the same time. */
+/** Grows the table to `bytes`. Another thread may do so at the same time. */
 function grow(table: SharedArrayBuffer, bytes: number): void {
   try {
     if (table.byteLength < bytes) table.grow(bytes);

@@ -1,5 +1,5 @@
 // Identifies the caller: finds the key in the Authorization header, or the key that signed a search token,
-// and returns its rights. Compares hashes, so that the duration of a comparison reveals nothing about a key.
+// and returns its rights. Compares hashes, so that the time a comparison takes reveals nothing about a key.
 import { timingSafeEqual } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { KeyValue } from "../../catalog/lookups.js";
@@ -14,13 +14,13 @@ import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./s
 const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
-/** Scopes that a search token can have if its key has them. */
+/** Scopes that a search token may inherit from its key. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
-/** Number of recently valid values whose hashes are cached. */
+/** Maximum number of cached hashes of recently seen valid values. */
 const KNOWN_VALUES_MAX = 1_000;
 /**
- * Tokens of unknown keys are checked against this hash, so that refusing them takes as long as for known
- * keys.
+ * Tokens of unknown keys are checked against this hash, so that refusing them takes as long as checking a
+ * known key.
  */
 const NO_KEY = hashKey("");
 
@@ -32,24 +32,24 @@ export interface Principal {
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
   /**
-   * SHA-256 (hexadecimal) of the key value that was sent or that signed the token. Empty for the bootstrap
-   * admin key.
+   * SHA-256 (hexadecimal) of the key value that was sent, or of the one that signed the token. Empty for the
+   * bootstrap admin key.
    */
   readonly valueHash: string;
   /** The token that narrows the key, or null if the key itself was sent. */
   readonly token: SearchToken | null;
 }
 
-/** The tenant of a fresh server. */
+/** The tenant that a new server starts with. */
 export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
   readonly #adminHash: Buffer;
   /**
    * Hashes by value, so that a client's key is not hashed for every request. Only valid values are cached, so
-   * nobody can evict them with made-up values. The rights of a value are looked up each time, so revocation
-   * takes effect at once. The Map hashes its keys with a random seed, so lookup times reveal nothing about
-   * similar keys. Values are only in memory, where they also are during a request.
+   * nobody can evict them with made-up values. A value's rights are looked up each time, so revocation takes
+   * effect at once. The Map hashes its keys with a random seed, so lookup times reveal nothing about similar
+   * keys. The values exist only in memory, where a request holds them anyway.
    */
   readonly #hashes = new ClockCache<string, string>(KNOWN_VALUES_MAX);
   readonly #limits: Limits;
@@ -60,9 +60,9 @@ export class Doorkeeper {
   }
 
   /**
-   * Identifies the principal behind the header. The bootstrap key acts for the default tenant or the one in
-   * `tenantHeader`; if that is null, the bootstrap key is not accepted here. `now` is Unix time in
-   * milliseconds. Throws SK-SYS-401.
+   * Identifies the principal behind the header. The bootstrap key acts for the tenant in `tenantHeader`, or
+   * for the default tenant if that is empty; if it is null, the bootstrap key is not accepted here. `now` is
+   * Unix time in milliseconds. Throws SK-SYS-401, and SK-SYS-404 if `tenantHeader` names an unknown tenant.
    */
   identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
     const value = HEADER.exec(authorization)?.[1];
@@ -97,7 +97,7 @@ export class Doorkeeper {
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
 
-  /** The principal of a search token. Nothing in the token is trusted before its signature is verified. */
+  /** Returns a search token's principal. Nothing in the token is trusted before its signature is verified. */
   #holder(value: string, state: CatalogState, now: number): Principal {
     const sent = value.length > FIXED_LIMITS.tokenBytesMax ? null : sentToken(value);
     if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
@@ -113,7 +113,7 @@ export class Doorkeeper {
   }
 }
 
-/** Throws SK-SYS-401 if the value has expired. */
+/** Returns the value's key. Throws SK-SYS-401 if the value has expired. */
 function living(value: KeyValue, now: number): Principal {
   const end = endOf(value);
   if (end !== null && Date.parse(end) <= now)
@@ -122,16 +122,16 @@ function living(value: KeyValue, now: number): Principal {
   return { tenant, keyId, scopes, indexes, rateLimit, valueHash: value.hash, token: null };
 }
 
-/** When a value expires, or null if it never does. */
+/** The time at which a value expires, or null if it never does. */
 function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
   if (expiresAt === null || until === null) return expiresAt ?? until;
   return Date.parse(expiresAt) < Date.parse(until) ? expiresAt : until;
 }
 
 /**
- * Current rights of a key that manages keys. While its request was being received, the key may have been
- * rotated, narrowed or deleted. A replaced value cannot grant anything that outlives it. Throws SK-SYS-401,
- * SK-SYS-403.
+ * Current rights of a key that manages keys. The key may have been rotated, narrowed or deleted while its
+ * request was being received. A replaced value cannot grant anything that outlives it. Throws SK-SYS-401 if
+ * the value is no longer valid, and SK-SYS-403 if the key may no longer manage keys.
  */
 export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
   if (principal.keyId === null) return { ...principal, expiresAt: null };

@@ -1,4 +1,4 @@
-// Scopes and index patterns of a key: what the key may do, and which rights it may grant to another key.
+// A key's scopes and index patterns: what the key may do, and which rights it may grant to another key.
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
@@ -15,15 +15,15 @@ export function allows(scopes: readonly Scope[], wanted: Scope): boolean {
   return scopes.includes(wanted) || scopes.includes("admin");
 }
 
-/** Returns the scopes that a holder of `scopes` may grant. */
+/** Returns the scopes that a key with `scopes` may grant. */
 export function grantable(scopes: readonly Scope[]): readonly Scope[] {
   return scopes.includes("admin") ? SCOPES : scopes;
 }
 
 /**
- * True if the pattern matches the text; `*` matches any characters. If the text is itself a pattern, true if
- * the first pattern covers the second: only a `*` matches a `*` in the text. Takes linear time, except for
- * backtracking to the last `*`.
+ * True if the pattern matches the text; `*` matches any characters. The text may itself be a pattern: the
+ * result is then true if the first pattern covers the second, since only a `*` matches a `*` in the text.
+ * Takes linear time, except for backtracking to the last `*`.
  */
 export function patternMatches(pattern: string, text: string): boolean {
   let p = 0;

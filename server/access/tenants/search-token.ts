@@ -32,9 +32,9 @@ const TOKEN = object(
   { unknown: "refused", nulls: "refused" },
 );
 
-/** The restrictions of a token. Null means no restriction beyond those of its key. */
+/** A token's restrictions. A null member adds no restriction to those of its key. */
 export interface SearchToken {
-  /** Identifies the token for its rate limit. */
+  /** Identifies the token in its rate limit. */
   readonly signature: string;
   readonly filterBy: string | null;
   readonly indexes: readonly string[] | null;
@@ -45,7 +45,7 @@ export interface SearchToken {
 
 /** A token as received. Nothing in it is trusted until `isSignedBy` has verified the signature. */
 export interface SentToken {
-  /** Prefix of the key that supposedly signed the token. */
+  /** Prefix of the key that the token claims to be signed with. */
   readonly prefix: string;
   readonly signed: string;
   readonly payload: string;
@@ -56,7 +56,7 @@ export function isToken(value: string): boolean {
   return value.startsWith(MARK);
 }
 
-/** Returns null if the value does not have the form of a token. */
+/** Returns null if the value does not look like a token. */
 export function sentToken(value: string): SentToken | null {
   const [, prefix, payload, signature] = FORM.exec(value) ?? [];
   if (prefix === undefined || payload === undefined || signature === undefined) return null;
@@ -76,7 +76,10 @@ export function isSignedBy({ signed, signature }: SentToken, keyHash: string): b
   return timingSafeEqual(signatureOf(signed, Buffer.from(keyHash, "hex")), signature);
 }
 
-/** Reads the members of a token whose signature is verified. Throws SK-SYS-401 if they cannot be read. */
+/**
+ * Reads a token's members. The signature must have been verified. Throws SK-SYS-401 if the members are
+ * invalid.
+ */
 export function openToken({ payload, signature }: SentToken, limits: Limits): SearchToken {
   const json = Buffer.from(payload, "base64url").toString("utf8");
   const given = TOKEN.read(parsed(json), "token", { limits, code: "SK-SYS-401" });

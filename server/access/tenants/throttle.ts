@@ -2,24 +2,24 @@
 // to `perSecond` requests. Each thread has its own Throttle object over the same table (docs/FORMATS.md,
 // Tables between threads).
 //
-// A bucket is ATM's generic cell rate algorithm: one word, the theoretical arrival time, which is when the
-// bucket will be full again. A request advances it by one interval, and is refused if it is already more than
-// `perSecond` - 1 intervals ahead of now. No thread waits for another, so a thread that dies at any point
-// cannot block the others.
+// A bucket implements ATM's generic cell rate algorithm. Its one word is the theoretical arrival time: when
+// the bucket will be full again. A request advances it by one interval, and is refused if it is already more
+// than `perSecond` - 1 intervals ahead of now. No thread waits for another, so a thread that dies at any
+// point cannot block the others.
 //
 // The number of buckets is fixed. A name's bucket is in one of the eight places of a set. If all are taken,
-// the fullest bucket is evicted: evicting a full bucket loses nothing, because a name without a bucket starts
+// the fullest bucket is evicted. Evicting a full bucket loses nothing, because a name without a bucket starts
 // with a full one.
 import { hash as digestOf, randomFillSync } from "node:crypto";
 import type { RateLimiter } from "./limiter.js";
 
 const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
-/** Places per set. A set consists of the names in its places, then their arrival times. */
+/** Places per set. A set consists of the names in its places, followed by their arrival times. */
 const PLACES = 8;
 const SET_WORDS = 2 * PLACES;
 /**
- * The words before the sets, which contain the key of the hash. As long as a set, so that sets stay aligned
- * to cache lines.
+ * Words before the sets. They contain the hash key and are as long as a set, so that sets stay aligned to
+ * cache lines.
  */
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
@@ -28,8 +28,8 @@ const HASH_DIGITS = 16;
 const BUCKETS_MAX = 1 << 24;
 
 /**
- * The word of a name is 56 bits of the name's hash and a mark: either settled, or the thread that claims the
- * place.
+ * A name's word consists of 56 bits of the name's hash and a mark, which says either that the name is settled
+ * or which thread is claiming the place.
  */
 const HASH_BITS = ~0xffn;
 const MARK_BITS = 0xffn;
@@ -44,7 +44,7 @@ const NS_PER_MS = 1e6;
 export class Throttle implements RateLimiter {
   readonly #words: BigInt64Array;
   readonly #sets: number;
-  /** Secret prefix of the hashed names, so that nobody can construct names that share a set. */
+  /** Secret prefix of each name before hashing, so that nobody can construct names that share a set. */
   readonly #key: string;
   readonly #claimMark: bigint;
 
@@ -56,7 +56,7 @@ export class Throttle implements RateLimiter {
     return table;
   }
 
-  /** `thread`: a number from 0 to 253, unique among running threads with this table. */
+  /** `thread` is a number from 0 to 253, unique among the running threads that use this table. */
   constructor(table: SharedArrayBuffer, thread: number) {
     this.#words = new BigInt64Array(table);
     this.#sets = (this.#words.length - HEAD_WORDS) / SET_WORDS;
@@ -78,8 +78,8 @@ export class Throttle implements RateLimiter {
       if (wait > 0) return wait;
       const next = now + BigInt(ahead + interval);
       if (Atomics.compareExchange(words, place + PLACES, arrival, next) !== arrival) continue;
-      // If the bucket was evicted after it was found, its next owner pays for this request, and this name
-      // takes a token again from a new bucket of its own.
+      // If the bucket was evicted after it was found, the request was charged to the bucket's new owner, so
+      // this name tries again with a new bucket of its own.
       if (Atomics.load(words, place) === settled(hash)) return 0;
     }
   }
@@ -95,7 +95,7 @@ export class Throttle implements RateLimiter {
     return BigInt.asIntN(64, BigInt(`0x${digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS)}`));
   }
 
-  /** The place of a name, or null if it has none. */
+  /** A name's place, or null if it has none. */
   #found(hash: bigint): number | null {
     const first = this.#setOf(hash);
     const wanted = settled(hash);
@@ -107,8 +107,8 @@ export class Throttle implements RateLimiter {
   /**
    * Claims a place for a name that has none. Returns null if another thread interfered. A name gets only one
    * place even if several threads try at the same time: each thread marks its claim, removes other claims to
-   * the same name, and settles its own claim if it is still there. Of two claimants, the later one sees the
-   * other's claim, whichever settles first.
+   * the same name, and settles its own claim if it is still there. Of two competing threads, the later one
+   * sees the other's claim, whichever settles first.
    */
   #claimed(hash: bigint, now: bigint): number | null {
     const words = this.#words;
@@ -127,16 +127,16 @@ export class Throttle implements RateLimiter {
       const name = Atomics.load(words, other);
       if (!sameName(name, hash)) continue;
       if (name !== settled(hash) && Atomics.compareExchange(words, other, name, NOBODY) === name) continue;
-      Atomics.compareExchange(words, place, claim, NOBODY); // the other thread has settled the name
+      Atomics.compareExchange(words, place, claim, NOBODY); // another thread has settled the name
       return null;
     }
-    // Fills the bucket for the new name, unless the arrival time has changed: if another thread has removed
-    // the claim and taken tokens from this place, they must stay taken.
+    // Fill the bucket for the new name, unless the arrival time has changed: another thread may have removed
+    // the claim and taken tokens from this place, and they must stay taken.
     if (arrival > now) Atomics.compareExchange(words, place + PLACES, arrival, now);
     return Atomics.compareExchange(words, place, claim, settled(hash)) === claim ? place : null;
   }
 
-  /** The place in the set whose bucket will be full soonest. */
+  /** The set's place whose bucket will be full soonest. */
   #fullest(first: number): number {
     let fullest = NONE;
     let least = 0n;
@@ -175,7 +175,10 @@ function intervalOf(perSecond: number): number {
   return Math.floor(NS_PER_SECOND / perSecond);
 }
 
-/** Whole seconds until a bucket that will be full in `ahead` nanoseconds has a token; 0 if it has one now. */
+/**
+ * Whole seconds until a bucket that will be full in `ahead` nanoseconds has a token. Returns 0 if it has one
+ * now.
+ */
 function secondsUntil(ahead: number, perSecond: number): number {
   return Math.max(0, Math.ceil((ahead - (perSecond - 1) * intervalOf(perSecond)) / NS_PER_SECOND));
 }

@@ -1,6 +1,6 @@
 // Keeps the monthly use of plans across restarts: every second and at shutdown, the thread that owns the
-// catalog stores the counts of all threads there. A crash loses at most the counts of the last second and
-// never adds any. Months begin on the 1st at 00:00 UTC.
+// catalog stores all threads' counts in it. A crash may lose the last second's counts but never adds any.
+// Months begin on the 1st at 00:00 UTC.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { MonthCounts } from "./month-counts.js";
@@ -22,8 +22,8 @@ export class Usage {
   }
 
   /**
-   * Stores this month's counts that have changed since the last call. Counts of a failed store are retried by
-   * the next one. Counts of past months are not stored.
+   * Stores this month's counts that have changed since the last call. If a store fails, the next one retries
+   * its counts. Counts for past months are not stored.
    */
   async store(): Promise<void> {
     const tenants = this.#counts.takeChanged();

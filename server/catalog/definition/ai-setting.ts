@@ -1,5 +1,5 @@
-// The setting `ai` of an index: whether the rules or a language model interpret its queries. Reads the
-// members and checks that they are consistent. Interpreting queries is elsewhere.
+// The index setting `ai`: whether rules or a language model interpret an index's queries. Reads the members
+// and checks that they are consistent. The interpreting happens elsewhere.
 import { isObject } from "../../ground/input/json-value.js";
 import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {
@@ -13,10 +13,10 @@ import {
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { API_KEY } from "./model-servers.js";
 
-/** What interprets the queries of an index: the rules, or a language model on an OpenAI-compatible server. */
+/** What interprets an index's queries: the rules, or a language model on an OpenAI-compatible server. */
 export interface AiSetting {
   readonly provider: "rules" | "endpoint";
-  /** Set if and only if the provider is "endpoint". The same holds for `model`. */
+  /** Set if and only if the provider is "endpoint"; so is `model`. */
   readonly url: string | null;
   readonly model: string | null;
   /** Always null here. The index record stores the sealed key. */
@@ -39,7 +39,7 @@ const AI = object(MEMBERS, { unknown: "refused" });
 
 type GivenAi = ValuesOf<typeof MEMBERS>;
 
-/** Reads `ai`. If a change selects the rules, the endpoint's members are removed. */
+/** Reads `ai`. If a change selects the rules, the members for the endpoint are removed. */
 const AI_CHANGE: ValueReader<GivenAi> = {
   ...AI,
   read(value, path, rules, present) {
@@ -51,7 +51,7 @@ const AI_CHANGE: ValueReader<GivenAi> = {
   },
 };
 
-/** The member `ai` of the settings. */
+/** The settings' member `ai`. */
 export const AI_SETTING: BodyMember<GivenAi> = defaultsTo(
   AI.defaults,
   AI_CHANGE,

@@ -1,4 +1,4 @@
-// Settings of semantic search: the source of an index's vectors and how vectors affect the results. Reads the
+// Settings for semantic search: where an index's vectors come from and how they affect the results. Reads the
 // members and checks that they are consistent with each other and with the schema. Vectors are computed
 // elsewhere.
 import { isTextType } from "../../ground/field-types.js";
@@ -22,15 +22,15 @@ import { API_KEY } from "./model-servers.js";
 import type { FieldDefinition } from "./schema.js";
 
 export interface SemanticSettings {
-  /** Mode "auto" is hybrid if fewer documents than this match all words of the query. */
+  /** In mode "auto", a search is hybrid if fewer documents than this match all of the query's words. */
   readonly auto_max_full_matches: number;
   /** Minimum similarity of a hit that contains none of the query's words. */
   readonly min_similarity: number;
-  /** Number of nearest documents that a query considers. */
+  /** Number of nearest documents considered per query. */
   readonly candidates: number;
 }
 
-/** All vectors have the same number of dimensions, so only that number is accepted. */
+/** Only one number of dimensions is accepted, because all vectors have it. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },
@@ -73,8 +73,7 @@ const EMBEDDER = object(MEMBERS, { unknown: "refused" });
 type GivenEmbedder = ValuesOf<typeof MEMBERS>;
 
 /**
- * Reads `embedder`. If a change selects a source that uses no server, the members that describe the server
- * are removed.
+ * Reads `embedder`. If a change selects a source that uses no server, the members for the server are removed.
  */
 const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
   ...EMBEDDER,
@@ -104,7 +103,7 @@ const SEMANTIC = object(
   { unknown: "refused" },
 );
 
-/** The semantic members of the index settings, by name. */
+/** The index settings for semantic search, by name. */
 export const SEMANTIC_SETTINGS = {
   embedder: defaultsTo(EMBEDDER.defaults, EMBEDDER_CHANGE),
   semantic: defaultsTo(SEMANTIC.defaults, SEMANTIC),
@@ -131,7 +130,7 @@ function checkMembers(
   }
 }
 
-/** Checks that the fields listed in `embedder` can be embedded. `wrong` throws the error. */
+/** Checks that the fields listed in `embedder` can be embedded. `wrong` must throw the error. */
 export function checkEmbedderFields(
   { source, fields: names }: EmbedderSettings,
   fields: readonly FieldDefinition[],
@@ -143,7 +142,7 @@ export function checkEmbedderFields(
     if (field === undefined) wrong(`names ${describe(name)}, which is not a field of the schema`);
     else if (!isTextType(field.type))
       wrong(`names ${describe(name)}, which is not a string or string[] field`);
-    // Learned vectors are trained on the index's words.
+    // Learned vectors are trained on indexed words.
     else if (!field.index && EMBEDDER_SOURCES[source].vectors === "learned")
       wrong(`names ${describe(name)}, which is not indexed, so nothing can be learned from it`);
   }

@@ -1,34 +1,32 @@
-// The table of embedder sources, which determine where the vectors of an index come from. Used by readers,
-// the shards' vector policy, queries and the OpenAPI document. The names are stored on disk, so they must
+// The table of embedder sources, which determine where an index's vectors come from. Settings readers, the
+// shards' vector policy, queries and the OpenAPI document use it. The names are stored on disk, so they must
 // never change.
 import { crc32 } from "node:zlib";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 
-/** Where the vectors of an index come from. */
+/** Where an index's vectors come from. */
 export interface EmbedderSettings {
   readonly source: EmbedderSource;
-  /** URL of the model's server. `url` and `model` are set if and only if the source uses a server. */
+  /** URL of the model server. `url` and `model` are set if and only if the source uses a server. */
   readonly url: string | null;
   readonly model: string | null;
   /** Always null here. The index record stores the sealed key. */
   readonly api_key: null;
-  /** The document fields that are embedded. Null means the searchable fields. */
+  /** Document fields to embed. Null means the searchable fields. */
   readonly fields: readonly string[] | null;
   readonly dimensions: number;
 }
 
 interface SourceEntry {
-  /** For the OpenAPI document; null if the name is clear enough. */
+  /** Text for the OpenAPI document; null if the name is clear enough. */
   readonly description: string | null;
   /**
-   * "learned": a model trained on the index's own documents computes the vectors, so the words of the
-   * embedded fields must be indexed. "outside": a client or another server provides them, so a query may
-   * bring its own vector.
+   * "learned": a model trained on the index's own documents computes the vectors, so the embedded fields'
+   * words must be indexed. "outside": a client or another server provides them, so a query may include its
+   * own vector.
    */
   readonly vectors: "learned" | "outside" | "none";
-  /**
-   * Wire format of the model's server (server/models/embedding-wires.ts). Null: the source uses no server.
-   */
+  /** The model server's wire format (server/models/embedding-wires.ts). Null if the source uses no server. */
   readonly wire: string | null;
   /** The vector policy that the shards apply to an index with this many documents. */
   readonly policy: (settings: Endpoint, documents: number) => VectorPolicy;
@@ -38,20 +36,20 @@ type Endpoint = Pick<EmbedderSettings, "url" | "model" | "fields">;
 
 /**
  * With "auto", only indexes in this size range learn vectors. Smaller ones have too few documents to learn
- * from, and training on more must be requested explicitly.
+ * from. For larger ones, training must be requested explicitly.
  */
 const AUTO_DOCUMENTS_MIN = 200;
 const AUTO_DOCUMENTS_MAX = 200_000;
 
-/** Smallest origin number of vectors from outside. Learned models have smaller numbers. */
+/** Smallest origin number for vectors from outside. Learned models have smaller numbers. */
 const OUTSIDE = 0x80000000;
 
 const LEARNED: VectorPolicy = { source: "documents", origin: 0 };
 const NONE: VectorPolicy = { source: "none", origin: 0 };
 
 /**
- * Policy for vectors from a server: the shards wait until the vectors arrive. Vectors of different origins
- * are never compared, so the origin depends on everything that changes them.
+ * Policy for vectors from a server: the shards wait until the vectors arrive. Vectors from different origins
+ * are never compared, so the origin depends on everything that affects the vectors.
  */
 function served({ url, model, fields }: Endpoint): VectorPolicy {
   return { source: "endpoint", origin: (crc32(JSON.stringify([url, model, fields])) | OUTSIDE) >>> 0 };
@@ -89,10 +87,10 @@ export const EMBEDDER_SOURCES = {
 export type EmbedderSource = keyof typeof EMBEDDER_SOURCES;
 export type WireName = Exclude<(typeof EMBEDDER_SOURCES)[EmbedderSource]["wire"], null>;
 
-/** In table order. */
+/** Names of all sources, in table order. */
 export const SOURCE_NAMES = Object.keys(EMBEDDER_SOURCES) as readonly EmbedderSource[];
 
-/** Lists the sources that satisfy `holds`, for use in a sentence: "endpoint or pushed". */
+/** Lists the sources that satisfy `holds` in a form for sentences: "endpoint or pushed". */
 export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
   return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
 }

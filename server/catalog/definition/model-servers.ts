@@ -1,6 +1,6 @@
-// The model servers that settings name, and their API keys. Settings never contain a key: it is removed from
-// a change, and the index record stores it sealed for its tenant and for the server it was given for.
-// Independent of what the servers are used for.
+// The model servers named in settings, and their API keys. Settings never contain a key: it is removed from a
+// change, and the index record stores it sealed for its tenant and its server. Independent of what the
+// servers are used for.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
@@ -11,14 +11,13 @@ export const KEYED_SETTINGS = ["embedder", "ai"] as const;
 export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
 /**
- * The part of an index record that stores the API keys. Each is sealed with the data directory's key, for its
- * tenant and server.
+ * The API keys in an index record. Each is sealed with the data directory's key, for its tenant and server.
  */
 export interface SealedKeys {
   readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
 }
 
-/** The member `api_key` of a setting that names a server. */
+/** The member `api_key` in settings that name a server. */
 export const API_KEY = defaultsTo(
   null,
   checked(secret(text(FIXED_LIMITS.modelKeyBytesMax)), (key) =>
@@ -27,10 +26,10 @@ export const API_KEY = defaultsTo(
   "Kept encrypted and never shown. Left out or null: the one that is kept stays; an empty text removes it.",
 );
 
-/** Rules and sealing for the servers that the indexes of one tenant may name. */
+/** Which servers a tenant's indexes may name, and how keys for them are sealed. */
 export interface ModelServers {
   readonly addresses: AddressRules;
-  /** Seals a key for the server of `url`. */
+  /** Seals a key for the server in `url`. */
   seal(apiKey: string, url: string): Uint8Array;
 }
 
@@ -41,13 +40,13 @@ interface NamedServer {
 
 export type NamedServers = { readonly [K in KeyedSetting]: NamedServer };
 
-/** The part of a record that names the servers and stores their keys. */
+/** The part of an index record that names the servers and stores their keys. */
 type ServersOf = SealedKeys & { readonly settings: NamedServers };
 
 /**
- * The sealed keys for the settings after a change. `before` is the record before the change, or null for a
- * new index. Throws SK-IX-400 if a server is not allowed, or if a stored key would go to a server other than
- * the one it was given for.
+ * The sealed keys after a change of the settings. `before` is the record before the change, or null for a new
+ * index. Throws SK-IX-400 if a server is not allowed, or if a stored key would be sent to a server other than
+ * its own.
  */
 export function sealedKeys(
   settings: NamedServers,
@@ -74,7 +73,7 @@ export function sealedKeys(
   return Object.keys(keys).length === 0 ? {} : { sealedKeys: keys };
 }
 
-/** Scheme, host and port: the unit for which a key is valid. */
+/** Scheme, host and port, which together identify the server that a key is valid for. */
 export function serverOf(url: string): string {
   return new URL(url).origin;
 }

@@ -1,4 +1,4 @@
-// The definition of an index: its name, its fields with their flags, and the default sorting field. Turns an
+// An index's definition: its name, its fields with their flags, and its default sorting field. Turns an
 // untrusted body into checked definitions with all defaults filled in. Independent of stored data.
 import { languageCodes } from "../../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -30,7 +30,7 @@ import {
 } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 
-/** A field of a schema with all defaults filled in. Unknown properties are kept and returned to clients. */
+/** A schema field with all defaults filled in. Unknown properties are kept and returned to clients. */
 export interface FieldDefinition {
   readonly name: string;
   readonly type: FieldType;
@@ -40,7 +40,7 @@ export interface FieldDefinition {
   readonly sort: boolean;
   readonly infix: boolean;
   readonly language?: string;
-  /** Permanent number of the field in its index. Never reused and not shown to clients. */
+  /** The field's permanent number in its index. Never reused, and not shown to clients. */
   readonly slot: number;
   readonly [extension: string]: unknown;
 }
@@ -53,7 +53,7 @@ export function invalidIndex(message: string): SkeinError {
   return new SkeinError("SK-IX-400", message);
 }
 
-/** Rules for reading request bodies about indexes. */
+/** Rules for reading the bodies of index requests. */
 export function indexRules(limits: Limits): InputRules {
   return { limits, code: "SK-IX-400" };
 }
@@ -65,7 +65,7 @@ export const INDEX_NAME: ValueReader<string> = checked(
   { pattern: "^[a-z0-9_-]+$" },
 );
 
-/** A language for which a stemmer exists. */
+/** A language with a stemmer. */
 export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageBytesMax), (language) => {
   const known = languageCodes();
   return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
@@ -102,7 +102,7 @@ export const SCHEMA = object(
   { unknown: "kept" },
 );
 
-/** Fields are passed through as given, because each is merged with its old definition before it is read. */
+/** Leaves the fields unread, because each is first merged with its old definition. */
 export const SCHEMA_CHANGE = object(
   {
     fields: optional(
@@ -130,7 +130,7 @@ function fieldNameProblem(name: string): string | null {
   return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
-/** Throws if a schema, or a change to one, names a field twice. */
+/** Throws if a schema, or a change to one, lists a field twice. */
 export function refuseDuplicates(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
@@ -139,7 +139,7 @@ export function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-/** Builds the definition of a field from its entry. Unknown properties are kept. Throws SK-IX-400. */
+/** Builds a field's definition from its entry. Unknown properties are kept. Throws SK-IX-400. */
 export function fieldDefinition(
   given: ValuesOf<typeof FIELD_MEMBERS>,
   path: string,
@@ -171,7 +171,7 @@ export function fieldDefinition(
   };
 }
 
-/** Unknown properties, which are kept and returned to clients. Throws if they are too large. */
+/** Returns the unknown properties, which are kept and shown to clients. Throws if they are too large. */
 export function extensions(
   others: Readonly<Record<string, unknown>>,
   path: string,
@@ -184,7 +184,7 @@ export function extensions(
   return others;
 }
 
-/** Returns the default sorting field of a schema, or null if it has none. Throws SK-IX-400. */
+/** Returns the schema's default sorting field, or null if it has none. Throws SK-IX-400. */
 export function checkDefaultSortingField(
   name: string | null,
   fields: readonly FieldDefinition[],
@@ -202,7 +202,7 @@ export function checkDefaultSortingField(
   return field.sort ? name : refuse(path, `names ${describe(name)}, which has sort: false`, rules);
 }
 
-/** The client's view of a field. */
+/** The view of a field for clients. */
 export function fieldView(field: FieldDefinition): JsonObject {
   const { slot: _slot, ...shown } = field;
   return shown;

@@ -1,5 +1,5 @@
-// Search settings of an index: the defaults, and the check of a change against the schema. Most settings
-// affect queries only. Changing a setting that affects the terms of documents makes stored segments stale.
+// An index's search settings: the defaults, and the checks of a change against the schema. Most settings
+// affect only queries. Changing one that affects documents' terms makes stored segments stale.
 
 import { isTextType } from "../../ground/field-types.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -25,7 +25,7 @@ import { type ModelServers, type SealedKeys, sealedKeys } from "./model-servers.
 import { type FieldDefinition, indexRules, LANGUAGE } from "./schema.js";
 
 interface HighlightSettings {
-  /** Number of tokens in a snippet of a long field. */
+  /** Number of tokens in a long field's snippet. */
   readonly snippet_tokens: number;
   readonly start_tag: string;
   readonly end_tag: string;
@@ -33,7 +33,7 @@ interface HighlightSettings {
 }
 
 export interface IndexSettings {
-  /** Null means all string and string[] fields in schema order. */
+  /** Null means all string and string[] fields, in schema order. */
   readonly searchable_attributes: readonly string[] | null;
   /** One weight per searchable attribute, in the same order. Null means descending weights. */
   readonly weights: readonly number[] | null;
@@ -56,7 +56,7 @@ export interface IndexSettings {
   readonly ai: AiSetting;
 }
 
-/** The part of an index record that comes from the settings. */
+/** The part of an index record that the settings determine. */
 export interface SettingsOf extends SealedKeys {
   readonly settings: IndexSettings;
 }
@@ -123,8 +123,8 @@ export type GivenSettings = typeof SETTINGS.defaults;
 export const DEFAULT_SETTINGS: IndexSettings = withoutKeys(SETTINGS.defaults);
 
 /**
- * The settings after a change. Given members replace the old ones, null restores a default, and absent
- * members stay unchanged. Throws SK-IX-400.
+ * Returns the settings after a change. Given members replace the old ones, null restores a default, and
+ * absent members stay unchanged. Throws SK-IX-400.
  */
 export function changedSettings(
   current: SettingsOf,
@@ -157,7 +157,7 @@ function withoutKeys(given: GivenSettings): IndexSettings {
   return { ...given, embedder: { ...embedder, api_key: null }, ai: { ...ai, api_key: null } };
 }
 
-/** True if documents must be analysed again after a change from settings `a` to `b`. */
+/** True if changing the settings from `a` to `b` means that documents must be analysed again. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
     JSON.stringify([

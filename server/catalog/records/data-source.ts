@@ -1,4 +1,5 @@
-// Data sources: the record and its storage. server/documents/sources reads bodies and runs them.
+// Data sources: the record and its storage. server/documents/sources reads request bodies and runs the
+// sources.
 import type { StoredKind } from "./kind.js";
 
 export const FEED_FORMATS = ["brandx_merchant", "brandx_catalog", "json", "csv"] as const;
@@ -7,40 +8,40 @@ export type FeedFormat = (typeof FEED_FORMATS)[number];
 export const SYNC_MODES = ["upsert", "replace"] as const;
 type SyncMode = (typeof SYNC_MODES)[number];
 
-/** A feed from which an index gets documents, how to read it, and when. */
+/** A feed that supplies documents to an index, how to read it, and when. */
 export interface DataSource {
   readonly id: number;
-  /** Uid of its index. */
+  /** The index's uid. */
   readonly index: number;
-  /** Contains no user name or password. */
+  /** Never contains a user name or password. */
   readonly url: string;
   readonly format: FeedFormat;
   /** `manual`, `hourly`, `daily`, or the five fields of a cron expression in UTC. */
   readonly schedule: string;
   readonly sync_mode: SyncMode;
-  /** Maps paths in the feed to fields of the schema. */
+  /** Maps paths in the feed to schema fields. */
   readonly field_map: Readonly<Record<string, string>>;
   readonly credentials: SealedCredentials | null;
   readonly enabled: boolean;
   /**
-   * Location of the items: a JSON pointer or the path of an XML element. If null, the format's reader finds
+   * Where the items are: a JSON pointer or the path of an XML element. If null, the format's reader finds
    * them.
    */
   readonly items_path: string | null;
   readonly id_field: string | null;
   readonly delimiter: string | null;
   readonly encoding: string | null;
-  /** Largest share of the index that a run in `replace` mode may delete. */
+  /** Maximum share of the index that a run in `replace` mode may delete. */
   readonly max_delete_ratio: number;
-  /** The feed's server refused the credentials. The schedule pauses until they change. */
+  /** True if the feed's server refused the credentials. The schedule pauses until they change. */
   readonly suspended: boolean;
   /** ISO 8601 UTC. */
   readonly created_at: string;
   readonly updated_at: string;
-  /** When the schedule next starts a run, and when it last started one. ISO 8601 UTC. */
+  /** When the schedule will next start a run, and when it last started one. ISO 8601 UTC. */
   readonly next_due: string | null;
   readonly last_due: string | null;
-  /** Validators of the feed at the last run, if that run read the whole feed and no item failed. */
+  /** The feed's validators at the last run, if that run read the whole feed and no item failed. */
   readonly validators: FeedValidators | null;
 }
 
@@ -51,13 +52,13 @@ export interface SealedCredentials {
 }
 
 /**
- * HTTP validators of a feed. They apply only while the index is the one into which the feed was read and
- * nothing else has written to it.
+ * A feed's HTTP validators. They apply only to the index that the feed was read into, and only while nothing
+ * else has written to it.
  */
 export interface FeedValidators {
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Uid of the index. */
+  /** The index's uid. */
   readonly index: number;
   readonly schemaVersion: number;
   /** The index's generation after the feed was read. */

@@ -1,11 +1,11 @@
-// Incidents of data sources: the record and its storage. server/documents/sources creates and resolves them.
+// Data source incidents: the record and its storage. server/documents/sources creates and resolves them.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 
 /** A problem that needs a person's attention. */
 export interface Incident {
   readonly id: number;
-  /** Uid of the source's index. */
+  /** Uid of the data source's index. */
   readonly index: number;
   readonly source: number;
   readonly run: number;

@@ -1,8 +1,8 @@
-// API keys: the record, its storage, and its commands. server/access/tenants reads bodies and decides what a
-// key may do.
+// API keys: the record, its storage, and its commands. server/access/tenants reads request bodies and decides
+// what a key may do.
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 
-/** What a key may be used for. `admin` includes all other scopes. */
+/** What a key allows. `admin` includes all other scopes. */
 export const SCOPES = [
   "search",
   "events",
@@ -23,18 +23,18 @@ export interface KeyRecord {
   readonly name: string;
   /** SHA-256 of the value in hexadecimal. The value itself is not stored. */
   readonly hash: string;
-  /** First characters of the value, by which people recognise the key. */
+  /** The value's first characters, by which people recognise the key. */
   readonly prefix: string;
   readonly scopes: readonly Scope[];
   /** Patterns for index names; `*` matches any characters. */
   readonly indexes: readonly string[];
   readonly expiresAt: string | null;
-  /** Requests per second; null for no limit. */
+  /** Requests per second. Null means no limit. */
   readonly rateLimit: number | null;
   readonly createdAt: string;
-  /** The value before the last rotation. It still works until it expires. */
+  /** The value before the last rotation, which still works until it expires. */
   readonly previous?: PreviousKeyValue;
-  /** Last day (UTC, "2026-01-31") on which a request used the key; absent if it was never used. */
+  /** Last day (UTC, "2026-01-31") on which a request used the key. Absent if none ever has. */
   readonly lastUsedOn?: string;
 }
 
@@ -61,7 +61,7 @@ export interface KeyRecords {
 export type KeyCommand =
   | { readonly type: "key.put"; readonly key: KeyRecord }
   | { readonly type: "key.delete"; readonly id: number }
-  /** Records that keys were used on a day. Keys that no longer exist are ignored. */
+  /** Records that the keys were used on this day. Keys that no longer exist are ignored. */
   | { readonly type: "keys.used"; readonly ids: readonly number[]; readonly day: string };
 
 export function putKey(state: KeyRecords, key: KeyRecord): Applied<KeyRecords> {

@@ -1,36 +1,38 @@
 // What each kind of record declares about itself, and how a record's file describes a change to stored
 // records.
 
-/** How records of one kind are stored. kinds.ts lists them all. */
+/** How one kind of record is stored. kinds.ts lists all kinds. */
 export interface StoredKind {
   /** Records are stored under "<name>/<id>". ON DISK - never reuse a name for something else. */
   readonly name: string;
-  /** The counter that supplies ids for new records. Null if a record uses the id of its owner. */
+  /** The counter that supplies ids for new records. Null if a record has its owner's id. */
   readonly counter: string | null;
-  /** Owner of the records. They are deleted together with it. */
+  /** What owns the records. They are deleted together with their owner. */
   readonly of: "tenant" | "index" | null;
   /**
-   * True if other records are meaningless without these. The catalog then refuses to open if one of them is
+   * True if other records are meaningless without these. The catalog then refuses to open if one of these is
    * damaged.
    */
   readonly vital: boolean;
-  /** Name of these records in a request that copies an index's settings. Null if they are never copied. */
+  /**
+   * The name of these records in a request that copies an index's settings. Null if they are never copied.
+   */
   readonly copiedAs: string | null;
   /**
-   * Whether the records of an index stay with its data or with its name when two indexes are swapped. Absent
-   * if no index owns them.
+   * Whether an index's records stay with its data or with its name when two indexes are swapped. Absent if no
+   * index owns them.
    */
   readonly goesWith?: "data" | "name";
 }
 
-/** A change to one stored record. If `record` is null, the record is deleted. */
+/** A change to one stored record. A null `record` deletes it. */
 export interface Change {
   readonly kind: string;
   readonly id: number;
   readonly record: object | null;
 }
 
-/** Result of a command: the members of the state that it replaces, and its changes to stored records. */
+/** A command's result: the members of the state that it replaces, and its changes to stored records. */
 export type Applied<State> = Partial<State> & { readonly changes: readonly Change[] };
 
 export function stored({ name }: StoredKind, id: number, record: object): Change {

@@ -1,4 +1,4 @@
-// Recommendations of the coach: the record and its storage. server/coach creates them.
+// The coach's recommendations: the record and its storage. server/coach creates them.
 import type { StoredKind } from "./kind.js";
 import type { RuleDraft } from "./rule.js";
 
@@ -17,7 +17,7 @@ export type RecommendationStatus = (typeof RECOMMENDATION_STATUSES)[number];
 
 interface AdviceBase {
   readonly title: string;
-  /** Addressed to the shop's owner. */
+  /** Written for the shop's owner. */
   readonly description: string;
   readonly confidence: Confidence;
   /** Number of searches that led to the advice. */
@@ -50,7 +50,7 @@ interface PerformerPayload {
   readonly document_ids: readonly string[];
 }
 
-/** The output of a miner. */
+/** A miner's output. */
 export type Advice = AdviceBase &
   (
     | { readonly type: "missing_synonym"; readonly payload: SynonymPayload }
@@ -67,13 +67,13 @@ export interface CreatedRecord {
 
 export type Recommendation = Advice & {
   readonly id: number;
-  /** Uid of its index. */
+  /** The index's uid. */
   readonly index: number;
   readonly status: RecommendationStatus;
   readonly created: CreatedRecord | null;
   /**
-   * ISO 8601 UTC. `updated_at` is the time of the last analysis that found the recommendation, or of the
-   * decision to apply or dismiss it.
+   * ISO 8601 UTC. `updated_at` is when an analysis last found the recommendation, or when it was applied or
+   * dismissed.
    */
   readonly created_at: string;
   readonly updated_at: string;

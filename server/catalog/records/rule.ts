@@ -1,5 +1,5 @@
-// Ranking rules: the record, its storage, and the reader of create and PATCH bodies. The caller checks
-// filters and recognises words; server/question/curate applies a rule to a query.
+// Ranking rules: the record, its storage, and the reader for create and PATCH bodies. The caller checks
+// filters and recognises words; server/question/curate applies rules to queries.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -22,27 +22,27 @@ export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
 interface RuleConditions {
-  /** The query must contain all of these as whole words. If the list is empty, the rule always fires. */
+  /** The query must contain all of these as whole words. An empty list matches every query. */
   readonly query_contains: readonly string[];
 }
 
-/** What a rule does. Members that are not set are absent; the rule's type determines which ones it has. */
+/** What a rule does. Unset members are absent. The rule's type determines which members it has. */
 export interface RuleEffect {
   readonly filter_by?: string;
   readonly weight?: number;
-  /** Document ids. For a pin, they are in the order of their positions. */
+  /** Document ids. A pin lists them in the order of their positions. */
   readonly documents?: readonly string[];
 }
 
 export interface RankingRule {
   readonly id: number;
-  /** Uid of its index. */
+  /** The index's uid. */
   readonly index: number;
   readonly name: string;
   readonly type: RuleType;
   readonly conditions: RuleConditions;
   readonly effect: RuleEffect;
-  /** The rule with the higher priority wins; among equals, the one with the lower id. */
+  /** The rule with the higher priority wins. Among equals, the one with the lower id wins. */
   readonly priority: number;
   readonly enabled: boolean;
   /** ISO 8601 UTC. */
@@ -103,12 +103,12 @@ export const RULE = object(
   { unknown: "refused" },
 );
 
-/** The members of a rule that the client sets. */
+/** The rule's members that clients may set. */
 export type RuleDraft = Pick<RankingRule, "name" | "type" | "conditions" | "effect" | "priority" | "enabled">;
 
-/** Checks the rule's texts as the queries of its index would understand them. */
+/** Checks a rule's texts the way its index's queries would understand them. */
 export interface RuleTexts {
-  /** Throws SK-SE-400 with the position if the filter does not fit the schema. */
+  /** Throws SK-SE-400 with the position of the error if the filter does not fit the schema. */
   checkFilter(filterBy: string): void;
   /** True if the analyser finds a word in the text. */
   hasWord(text: string): boolean;
@@ -116,8 +116,8 @@ export interface RuleTexts {
 
 /**
  * Reads a create body, or a PATCH body if `current` is given. A PATCH merges conditions and effect member by
- * member, and null restores a default. A filter and conditions that have not changed are not checked again:
- * the schema may have changed since, and it must still be possible to disable such a rule. Throws SK-RR-400.
+ * member, and null restores a default. An unchanged filter and unchanged conditions are not checked again:
+ * the schema may have changed since, and it must still be possible to disable the rule. Throws SK-RR-400.
  */
 export function readRule(
   body: unknown,
@@ -142,7 +142,7 @@ export function readRule(
   return draft;
 }
 
-/** Throws SK-RR-400 with the position. `where` names the rule in the error message. */
+/** Throws SK-RR-400 with the position of the error. `where` names the rule in the message. */
 export function checkRuleFilter(filterBy: string, texts: RuleTexts, where = ""): void {
   try {
     texts.checkFilter(filterBy);
@@ -171,7 +171,7 @@ function checkedConditions(
   return { query_contains: [...new Set(entries)] };
 }
 
-/** The members that have a value. An empty filter or list selects nothing, so it counts as absent. */
+/** Returns the members that have a value. An empty filter or list selects nothing, so it counts as absent. */
 function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffect {
   return {
     ...(filter_by === undefined || filter_by.trim() === "" ? {} : { filter_by }),
@@ -181,8 +181,8 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
 }
 
 /**
- * Checks that the effect has what its type needs, and no member that seems to select documents but would be
- * ignored.
+ * Checks that the effect has what the rule's type needs, and no member that looks as if it selected documents
+ * but would be ignored.
  */
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;

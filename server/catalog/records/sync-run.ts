@@ -1,4 +1,4 @@
-// Runs of data sources: the record and its storage. server/documents/sources creates and changes them.
+// Data source runs: the record and its storage. server/documents/sources creates and changes them.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 
@@ -8,10 +8,10 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const RUN_TRIGGERS = ["manual", "schedule", "start"] as const;
 export type RunTrigger = (typeof RUN_TRIGGERS)[number];
 
-/** One run of a data source, which reads its feed. */
+/** One reading of a data source's feed. */
 export interface SyncRun {
   readonly id: number;
-  /** Uid of the source's index. */
+  /** Uid of the data source's index. */
   readonly index: number;
   readonly source: number;
   readonly status: RunStatus;
@@ -25,19 +25,19 @@ export interface SyncRun {
   readonly error: string | null;
   readonly error_code: FeedErrorCode | null;
   /**
-   * The first errors of single items as deflated JSON, which is small because most of them repeat. Null if
+   * The first errors of single items as deflated JSON, which is small because errors tend to repeat. Null if
    * there are none.
    */
   readonly packedErrors: Uint8Array | null;
 }
 
 export interface RunCounts {
-  /** Number of documents written, new or changed. */
+  /** Number of new or changed documents written. */
   readonly imported: number;
   readonly failed: number;
   readonly deleted: number;
   readonly unchanged: number;
-  /** Size of the feed in bytes, as received. */
+  /** Bytes of the feed, as received. */
   readonly bytes: number;
 }
 

@@ -1,5 +1,5 @@
-// Synonym groups: the record, its storage, the reader of create and PATCH bodies, and the view for clients.
-// Query expansion is elsewhere.
+// Synonym groups: the record, its storage, the reader for create and PATCH bodies, and the view for clients.
+// Queries are expanded elsewhere.
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { flag, list, oneOf, refuse, text } from "../../ground/input/readers.js";
@@ -11,7 +11,7 @@ type SynonymType = (typeof SYNONYM_TYPES)[number];
 
 export interface SynonymGroup {
   readonly id: number;
-  /** Uid of its index. */
+  /** The index's uid. */
   readonly index: number;
   readonly type: SynonymType;
   /** Words or phrases; the root is one of them. */
@@ -52,13 +52,13 @@ export const SYNONYMS = object(
   { unknown: "refused" },
 );
 
-/** The members of a group that the client sets. */
+/** The group's members that clients may set. */
 export type SynonymDraft = Pick<SynonymGroup, "type" | "synonyms" | "root" | "enabled">;
 
 /**
  * Reads a create body, or a PATCH body if `current` is given; null restores a default. `hasWord` returns
- * whether the index's analyser finds a word in a text. It is not called for entries that `current` already
- * has. Throws SK-SY-400.
+ * whether the index's analyser finds a word in a text. It is not called for entries already in `current`.
+ * Throws SK-SY-400.
  */
 export function readSynonyms(
   body: unknown,
@@ -89,13 +89,13 @@ export function readSynonyms(
   return { type, synonyms, root, enabled };
 }
 
-/** The client's view, without the index's uid. */
+/** The view for clients, without the index's uid. */
 export function synonymsView({ index: _index, ...shown }: SynonymGroup): Omit<SynonymGroup, "index"> {
   return shown;
 }
 
 /**
- * The root of a one_way group: the given root, else the current root if it is still an entry, else the first
+ * A one_way group's root: the given root, else the current root if it is still an entry, else the first
  * entry.
  */
 function rootOf(entries: readonly string[], wanted: string | null, given: boolean): string | null {

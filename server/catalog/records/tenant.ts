@@ -6,7 +6,7 @@ import { USAGE_KIND, type UsageRecords } from "./usage.js";
 export interface TenantRecord {
   readonly id: number;
   readonly name: string;
-  /** Name of a plan in the configuration. */
+  /** Name of the tenant's plan in the configuration. */
   readonly plan: string;
   readonly createdAt: string;
 }

@@ -1,4 +1,4 @@
-// Monthly usage of tenants: the record, its storage, and its command.
+// Tenants' monthly usage: the record, its storage, and its command.
 import { type Applied, type StoredKind, stored } from "./kind.js";
 
 /** A tenant's usage in one month (UTC, "2026-01"). */
@@ -6,7 +6,7 @@ export interface UsageRecord {
   readonly tenant: number;
   readonly month: string;
   readonly searches: number;
-  /** Number of analyses by the coach; absent if zero. */
+  /** Number of coach analyses; absent if zero. */
   readonly coach?: number;
 }
 

@@ -1,6 +1,5 @@
 // What queries and writes need from an index record, derived once per record: fields by name and by slot with
-// their engine codes, the searchable fields with their weights, and the schema in the form that the shards
-// receive.
+// their engine codes, searchable fields with their weights, and the schema in the form sent to the shards.
 import {
   ANALYSIS_VERSION,
   FLAG_BRAND,
@@ -17,7 +16,7 @@ import type { FieldDefinition } from "../definition/schema.js";
 import type { IndexSettings } from "../definition/settings.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** Larger than the number of schema versions that any index will ever have. */
+/** More schema versions than any index will ever have. */
 const SCHEMA_VERSIONS = 2 ** 20;
 
 export interface ViewField {
@@ -33,7 +32,7 @@ export interface ViewField {
   readonly sort: boolean;
   /** True if query words also match inside longer words of the field's text. */
   readonly infix: boolean;
-  /** Number of the language used to stem the field's text; 0 for none. */
+  /** Number of the language whose stemmer the field's text uses; 0 for none. */
   readonly language: number;
 }
 
@@ -46,7 +45,7 @@ export interface WeightedField {
 export class IndexView {
   readonly #byName = new Map<string, ViewField>();
   readonly #bySlot = new Map<number, ViewField>();
-  /** The fields searched if a query names none. */
+  /** The fields to search if a query names none. */
   readonly searchable: readonly WeightedField[];
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
@@ -71,7 +70,7 @@ export class IndexView {
     this.skuSlots = skus.flatMap((name) => this.#byName.get(name)?.slot ?? []);
     this.brandSlot = brand === null ? null : (this.#byName.get(brand)?.slot ?? null);
     this.shardSchema = {
-      // A new version of the analyser counts as a schema change of every index.
+      // A new analyser version counts as a schema change of every index.
       version: (ANALYSIS_VERSION - 1) * SCHEMA_VERSIONS + record.schemaVersion,
       fields: record.fields.map((definition) => ({
         slot: definition.slot,
@@ -93,7 +92,7 @@ export class IndexView {
   }
 
   /**
-   * The field's weight from the settings: its own or, if the settings list no weights, one that descends in
+   * The field's weight: its own from the settings or, if the settings list no weights, one that descends in
    * the order of searchable attributes.
    */
   weightOf(field: ViewField): number {
@@ -118,7 +117,7 @@ export function isSearchable(field: ViewField): boolean {
 /** Records are immutable and a view depends only on its record, so one map serves the whole thread. */
 const views = new WeakMap<IndexRecord, IndexView>();
 
-/** The view of a record, computed once. */
+/** A record's view, computed once. */
 export function viewOf(record: IndexRecord): IndexView {
   let view = views.get(record);
   if (view === undefined) {

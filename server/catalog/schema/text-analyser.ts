@@ -4,19 +4,19 @@ import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbe
 import type { IndexRecord } from "../records/index-record.js";
 import type { IndexView } from "./index-view.js";
 
-/** The analyser of an index. */
+/** Returns an index's analyser. */
 export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
 
 export interface TextAnalyser {
-  /** Identifies how text is split: equal for analysers that produce the same terms. */
+  /** Identifies how text is split. Analysers that produce the same terms have the same value. */
   readonly analysis: string;
   /** Words and joined words, with their UTF-8 byte offsets in the text. */
   tokens(text: string): readonly Token[];
-  /** The terms of single words, without joined words. */
+  /** Terms of the single words, without joined words. */
   terms(text: string): string[];
   /** The normalised form in which whole values are compared. */
   fold(text: string): Uint8Array;
-  /** Hash of a document id. It selects the document's shard and is the id's key in id filters. */
+  /** A document id's hash. It selects the document's shard and is the id's key in id filters. */
   hash(id: string): bigint;
 }
 
