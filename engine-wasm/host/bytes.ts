@@ -1,16 +1,16 @@
-// Sequential little-endian bytes: a writer that grows and a reader that checks every step. The engine's
-// programs and results are encoded this way. Independent of what they mean.
+// Sequential little-endian encoding: a growable writer and a bounds-checked reader. The engine's programs and
+// results use it. It knows nothing about their meaning.
 
 const FIRST_BYTES = 1024;
-/** A finished writer's buffer is reused by the next one, unless it has grown beyond this. */
+/** A finished writer's buffer is reused by the next writer, unless it has grown beyond this size. */
 const SPARE_BYTES_MAX = 64 * 1024;
-/** ASCII texts up to this length, which covers most words, are written without an intermediate array. */
+/** ASCII strings up to this length, which covers most words, are written without an intermediate array. */
 const SHORT_MAX = 32;
 const encoder = new TextEncoder();
 
 let spare: Uint8Array<ArrayBuffer> | null = null;
 
-/** Appends numbers and strings to a growing buffer. `finish` returns the bytes and ends the writer. */
+/** Appends numbers and strings to a growing buffer. `finish` returns the bytes; the writer is then spent. */
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
@@ -116,7 +116,7 @@ function isAscii(value: string): boolean {
   return true;
 }
 
-/** Reads the output of a ByteWriter or of the engine. Throws a RangeError when reading beyond the end. */
+/** Reads bytes written by a ByteWriter or the engine. Throws a RangeError when reading past the end. */
 export class ByteReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -127,7 +127,7 @@ export class ByteReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Number of bytes read. */
+  /** Current position in bytes. */
   get at(): number {
     return this.#at;
   }

@@ -3,8 +3,8 @@ import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../asse
 
 /**
  * `trap`: the instance hit an unreachable state and must not be used again · `unusable`: it trapped earlier ·
- * `damaged`: stored bytes are inconsistent · `program`: a query program is malformed · `memory`: the limit of
- * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`: the text
+ * `damaged`: stored bytes are inconsistent · `program`: a query program is malformed · `memory`: linear
+ * memory has reached its limit, nothing changed · `late`: the call's deadline has passed · `json`: the text
  * is invalid, see `documentStatus` and `at` · `mismatch`: this binding was written for a different WASM
  * module.
  */
@@ -22,7 +22,7 @@ export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** The DOC_* code of a `json` error, otherwise 0. */
   readonly documentStatus: number;
-  /** Byte position of the fault for a `json` error, otherwise 0. */
+  /** Byte position of the fault in a `json` error, otherwise 0. */
   readonly at: number;
 
   constructor(

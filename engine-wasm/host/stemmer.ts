@@ -1,14 +1,14 @@
-// Stems of words, and the languages that have a stemmer. The only file that uses the stemming library
-// (Orama's build of the Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for
-// accents finds fewer forms, but treats documents and queries alike.
+// Stems words, and lists the languages that have a stemmer. The only file that uses the stemming library
+// (Orama's build of the Snowball stemmers). Terms arrive folded, without accents. A stemmer that expects
+// accents therefore recognises fewer forms, but it treats documents and queries alike.
 import { createRequire } from "node:module";
 import type { stemmer } from "@orama/stemmers/english";
 
 type Stemmer = typeof stemmer;
 
 /**
- * By ISO 639-1 code, with the library's name. ON DISK: a language's number is its position, from 1; only ever
- * append.
+ * ISO 639-1 codes and the library's names. ON DISK: a language's number is its position, counted from 1, so
+ * only ever append.
  */
 const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
   ["en", "english"],
@@ -48,12 +48,12 @@ const caches: readonly Map<string, string>[] = LANGUAGES.map(() => new Map());
 
 const load = createRequire(import.meta.url);
 /**
- * A thread loads a stemmer at the first word in its language. Loading all of them would add 30 ms to every
- * start.
+ * A thread loads a stemmer when it sees the first word in that language. Loading all of them would add 30 ms
+ * to every start.
  */
 const stemmers: (Stemmer | undefined)[] = LANGUAGES.map(() => undefined);
 
-/** Permanent number of a language, 0 if it has no stemmer. */
+/** Permanent number of a language; 0 if it has no stemmer. */
 export function languageNumber(code: string): number {
   return NUMBERS.get(code) ?? 0;
 }
@@ -84,8 +84,8 @@ function stemmerOf(language: number): Stemmer {
 }
 
 /**
- * The stem, or the term itself if the stemmer throws or returns nothing, as some do for words of other
- * languages.
+ * Returns the stem. If the stemmer throws or returns nothing, as some do for words in other languages,
+ * returns the term itself.
  */
 function stemOrTerm(stemmer: Stemmer, term: string): string {
   try {

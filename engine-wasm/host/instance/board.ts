@@ -1,10 +1,10 @@
 // The board of a shared engine: a region of its memory through which other threads read an index while its
 // owner writes. The owner publishes the current snapshots. Each reader records that it is reading, so that
-// the owner does not free a region that a reader may still see. The board also shows the current vector
-// model, and that stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical
-// lock-freedom, 2004): the epoch changes with every change of the snapshots, and whatever that change removed
-// can be freed once no reader is inside an earlier epoch. While the epoch is odd, the snapshot table is being
-// written. docs/FORMATS.md has the picture.
+// the owner does not free a region that a reader may still see. The board also shows the current vector model
+// and signals changes to stored vectors. This is epoch-based reclamation (K. Fraser, Practical lock-freedom,
+// 2004): the epoch advances whenever the snapshots change, and anything removed by that change can be freed
+// once no reader is still inside an earlier epoch. While the epoch is odd, the owner is writing the snapshot
+// table. docs/FORMATS.md has the picture.
 
 /** A snapshot visible to readers. */
 export interface PublishedSnapshot {
@@ -14,7 +14,7 @@ export interface PublishedSnapshot {
 
 /** Maximum concurrent readers of one engine. */
 export const READERS_MAX = 64;
-/** Maximum number of snapshots on the board. If there are more, it shows the newest ones. */
+/** Maximum number of snapshots on the board. Beyond that, it shows only the newest. */
 const SNAPSHOTS_MAX = 8;
 
 // Offsets, in u32 words.
@@ -30,27 +30,27 @@ const TABLE = READERS + READERS_MAX; // of {f64 generation, u32 address, u32 0}
 const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
 
-const FIRST_EPOCH = 2; // 0 means that a reader is outside
-/** Maximum number of times a reader tries to enter while the owner is changing the snapshots. */
+const FIRST_EPOCH = 2; // 0 means the reader is outside
+/** How often a reader tries to enter before giving up, because the owner may be changing the snapshots. */
 const ENTER_TRIES = 100;
 
 export class Board {
   readonly #words: Int32Array;
   readonly #doubles: Float64Array;
 
-  /** `address`: start of a region in an engine's memory, a multiple of 16. */
+  /** `address`: start of a region in the engine's memory, a multiple of 16. */
   constructor(memory: ArrayBufferLike, address: number) {
     this.#words = new Int32Array(memory, address, BOARD_BYTES / 4);
     this.#doubles = new Float64Array(memory, address, BOARD_BYTES / 8);
   }
 
-  /** Owner: initialises the region as a board without snapshots. */
+  /** Owner: turns the region into a board without snapshots. */
   clear(): void {
     this.#words.fill(0);
     Atomics.store(this.#words, EPOCH, FIRST_EPOCH);
   }
 
-  /** Owner: replaces the published snapshots with `snapshots`, in ascending order of generation. */
+  /** Owner: replaces the published snapshots. `snapshots` is sorted by ascending generation. */
   write(snapshots: readonly PublishedSnapshot[]): void {
     const epoch = Atomics.load(this.#words, EPOCH);
     Atomics.store(this.#words, EPOCH, epoch + 1);
@@ -64,22 +64,22 @@ export class Board {
     Atomics.store(this.#words, EPOCH, (epoch + 2) | 0 || FIRST_EPOCH);
   }
 
-  /** Owner: publishes the current vector model; see `model`. */
+  /** Owner: publishes the current vector model's number; see `model`. */
   showModel(model: number): void {
     Atomics.store(this.#words, MODEL, model);
   }
 
-  /** Number of the current vector model, different after each change; 0 if there is none. */
+  /** Number of the current vector model, which is new after every change; 0 if there is none. */
   get model(): number {
     return Atomics.load(this.#words, MODEL);
   }
 
-  /** Owner: announces that stored vectors, or the set of comparable ones, have changed; see `vectors`. */
+  /** Owner: signals that stored vectors, or the set of comparable vectors, have changed; see `vectors`. */
   vectorsChanged(): void {
     Atomics.add(this.#words, VECTORS, 1);
   }
 
-  /** Changes whenever stored vectors, or the set of comparable ones, may have changed. */
+  /** Changes whenever stored vectors, or the set of comparable vectors, may have changed. */
   get vectors(): number {
     return Atomics.load(this.#words, VECTORS);
   }
@@ -94,7 +94,7 @@ export class Board {
   }
 
   /**
-   * True if no reader is still inside an epoch before `epoch`, so none can see anything removed before it.
+   * True if no reader is still inside an epoch before `epoch`, so no reader can see anything removed by then.
    */
   isUnseenSince(epoch: number): boolean {
     for (let reader = 0; reader < READERS_MAX; reader++) {
@@ -105,8 +105,8 @@ export class Board {
   }
 
   /**
-   * Enters a reader: everything that the board shows in the current epoch stays in place until `leave`.
-   * Returns the epoch, or 0 if the owner has left or the table cannot be read at the moment.
+   * Enters a reader: everything the board shows in the current epoch stays in place until `leave`. Returns
+   * the epoch, or 0 if the owner has left or was changing the snapshots during every attempt.
    */
   enter(reader: number): number {
     for (let tries = 0; tries < ENTER_TRIES; tries++) {
@@ -138,8 +138,8 @@ export class Board {
   /**
    * Called by a reader inside the epoch `entered`. Returns the newest snapshot whose generation is not above
    * `generation`, or the oldest snapshot if all are newer. Returns null if the board no longer shows that
-   * snapshot. Also returns null if there are snapshots that no read of `oldestGeneration` or later can get,
-   * because the owner must then be told about the read.
+   * snapshot. Also returns null if some snapshots are too old for any read of `oldestGeneration` or later:
+   * the owner must then learn of the read, so that it can drop those snapshots.
    */
   snapshotOf(generation: number, oldestGeneration: number, entered: number): number | null {
     const count = this.#words[SNAPSHOTS]!;

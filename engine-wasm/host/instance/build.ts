@@ -19,12 +19,12 @@ export interface BuildField {
   type: number;
   /** FLAG_*. */
   flags: number;
-  /** Language number of the field's text (stemmer.ts), 0 for none. */
+  /** Language number of the field's text (stemmer.ts); 0 for none. */
   language: number;
 }
 
 export interface BuildDocument {
-  /** Unique, ascending from document to document. */
+  /** Unique; ascends from document to document. */
   seq: number;
   /** One JSON object, UTF-8. */
   raw: Uint8Array;
@@ -35,20 +35,20 @@ export interface BuildFailure {
   index: number;
   /** DOC_*. */
   code: number;
-  /** Slot of the offending field, -1 if the failure does not concern one field. */
+  /** Slot of the offending field; -1 if the failure does not concern a single field. */
   slot: number;
   /** Byte position in the document. */
   at: number;
 }
 
 export interface BuildResult {
-  /** A copy of exactly the segment's length; null if no document was accepted. */
+  /** A copy with exactly the segment's length; null if no document was accepted. */
   segment: Uint8Array<ArrayBuffer> | null;
   /** The refused documents, in input order. */
   failures: BuildFailure[];
   /**
-   * The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings. Null if no document
-   * had one.
+   * The rows' vector records, VECTOR_BYTES each, from the documents' embeddings. Null if no document had an
+   * embedding.
    */
   vectors: Uint8Array<ArrayBuffer> | null;
 }
@@ -57,7 +57,7 @@ const FIELD_HEAD_BYTES = 7;
 const DOCUMENT_HEAD_BYTES = 12;
 const NO_SLOT = 0xffffffff;
 
-/** Bytes of the build kernel's input. */
+/** Size of the build kernel's input in bytes. */
 function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocument[]): number {
   let bytes = 2 + 4;
   for (const field of fields) bytes += FIELD_HEAD_BYTES + Buffer.byteLength(field.name);
@@ -66,7 +66,7 @@ function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocu
 }
 
 /**
- * Writes the build kernel's input to `start`. Throws a RangeError if a name or a slot does not fit into u16.
+ * Writes the build kernel's input to `start`. Throws a RangeError if a name's length or a slot exceeds u16.
  */
 function writeInput(
   out: Buffer,
@@ -94,7 +94,7 @@ function writeInput(
   }
 }
 
-/** Reads the build kernel's result, which begins at `start` of the view, and copies the segment out. */
+/** Reads the build kernel's result, which begins at `start` in the view, and copies the segment out. */
 function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vectors"> {
   const failures: BuildFailure[] = [];
   const count = view.readUInt32LE(start + 4);
@@ -114,12 +114,12 @@ function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vect
 }
 
 /**
- * A running build. Between two steps the caller may do other things, but must not use this instance for
- * anything else. An error ends the build.
+ * A running build. Between steps the caller may do other work, but must not use this instance for anything
+ * else. An error ends the build.
  */
 export class Build {
   readonly #instance: EngineInstance;
-  readonly #state: number; // address of the build in scratch
+  readonly #state: number; // the build's address in scratch
   readonly #documents: number;
 
   /**
@@ -136,7 +136,7 @@ export class Build {
   }
 
   /**
-   * Works for a fraction of a millisecond (longer on a large document). Returns the result once it is
+   * Works for a fraction of a millisecond (longer on a large document). Returns the result once the build is
    * complete, otherwise null.
    */
   step(): BuildResult | null {

@@ -1,4 +1,4 @@
-// Loads the engines that the build writes to dist/engine, with their Unicode table.
+// Loads the engines that the build has written to dist/engine, and their Unicode table.
 import { readFile } from "node:fs/promises";
 import { builtFile } from "../runtime/built-files.js";
 import { EngineModule } from "./engine-module.js";

@@ -71,8 +71,8 @@ export class EngineModule {
   }
 
   /**
-   * Trains a model on documents. Takes seconds and uses its own instance, in which the training reuses the
-   * memory that the segment was built in. Returns null if no document can be read. See trainModel.
+   * Trains a model on documents, which takes seconds. Uses its own instance, where training reuses the memory
+   * in which the segment was built. Returns null if no document can be read. See trainModel.
    */
   train(
     schema: BuildSchema,

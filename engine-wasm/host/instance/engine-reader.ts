@@ -1,6 +1,6 @@
-// Reads the index of an engine that belongs to another thread, in the same memory and at the same time. No
-// kernel state is shared: the arena's marks are variables of this instance, and the reader has its own
-// scratch region.
+// Reads the index of an engine owned by another thread, in the same memory and at the same time. The two
+// share no kernel state: the arena's marks are variables of this instance, and the reader has its own scratch
+// region.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
@@ -16,11 +16,11 @@ export class EngineReader {
   readonly #board: Board;
   readonly #reader: number;
   readonly #instanceOf: (memory: WebAssembly.Memory) => EngineInstance;
-  /** The borrowed model, with its number. */
+  /** The borrowed model and its number. */
   #model: { readonly number: number; readonly reader: ModelReader } | null = null;
   /** Number of the requested model. */
   #wanted = 0;
-  /** Called once per model when `queryVector` needs to borrow the current one. */
+  /** Called once per model, when `queryVector` needs to borrow the current model. */
   onModelWanted: () => void = () => undefined;
 
   constructor(
@@ -41,29 +41,29 @@ export class EngineReader {
   }
 
   /**
-   * Must be called once the owner has abandoned the memory and nothing reads here. The whole memory stays
-   * allocated while any thread's heap refers to it. A small memory waits for V8's own collection, because
-   * with many small indexes under write this thread would otherwise collect constantly.
+   * Must be called once the owner has abandoned the memory and no read is running here. The whole memory
+   * stays allocated while any thread's heap refers to it. A small memory is left to V8's own collection;
+   * otherwise, with many small indexes being written, this thread would collect constantly.
    */
   discard(): void {
     const { byteLength } = this.#instance.memory.buffer;
     if (byteLength >= LARGE_BYTES) discardMemory(byteLength);
   }
 
-  /** Like Board.vectors: cached facts about stored vectors stay valid while this is unchanged. */
+  /** See Board.vectors: cached facts about stored vectors stay valid while this number is unchanged. */
   get vectorsVersion(): number {
     return this.#board.vectors;
   }
 
-  /** Takes a model lent by the owner, with its number on the board. */
+  /** Starts using a model lent by the owner. `number`: the model's number on the board. */
   takeModel(number: number, lent: LentModel): void {
     this.#model = { number, reader: new ModelReader(this.#instanceOf(lent.memory), lent) };
   }
 
   /**
-   * Returns the vector of a query's terms by the current model. Null if the model knows none of the terms or
-   * there is no model; undefined if the owner must be asked. Throws EngineError("memory" | "trap" |
-   * "unusable"); "memory" means that scratch is full.
+   * Computes a query's vector from its terms with the current model. Returns null if the model knows none of
+   * the terms or there is no model; undefined if the model must first be borrowed from the owner. Throws
+   * EngineError("memory" | "trap" | "unusable"); "memory" means that scratch is full.
    */
   queryVector(terms: readonly QueryTerm[]): Float32Array | null | undefined {
     const number = this.#board.model;
@@ -77,9 +77,9 @@ export class EngineReader {
 
   /**
    * Runs a program on the snapshot visible at `generation`. Returns a copy of the result, or null if the
-   * board does not show the snapshot or the owner must be told about the read (see Board). Throws
+   * board does not show that snapshot or the owner must learn of the read (see Board). Throws
    * EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" means that scratch
-   * is full, "late" that the time is up, see EngineInstance.
+   * is full, "late" that the time is up (see EngineInstance).
    */
   answer(
     question: SnapshotQuestion,

@@ -1,7 +1,7 @@
-// The engine instance that contains the attached segments of one index in one shard and runs programs on
-// snapshots of them. The caller keeps track of which segments belong together. Handles are addresses in this
-// instance's memory and mean nothing to another instance. Linear memory never shrinks, so an instance that
-// wastes much of it is renewed: the caller's regions move to a fresh one.
+// The engine instance that contains one index's attached segments in one shard and runs programs on snapshots
+// of them. The caller keeps track of which segments belong together. Handles are addresses in this instance's
+// memory and mean nothing to another instance. Linear memory never shrinks, so an instance that wastes much
+// of it is renewed: the caller's regions move to a fresh instance.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { discardMemory } from "../runtime/discards.js";
@@ -16,7 +16,7 @@ import { type LentMemory, Sharing } from "./sharing.js";
 export type SegmentHandle = number;
 
 /**
- * A segment with its live bitset; `live` 0 means that all rows are live. Without `codes`, no row has a
+ * A segment with its live bitset; 0 in `live` means that all rows are live. Without `codes`, no row has a
  * comparable code.
  */
 export interface SnapshotEntry {
@@ -27,7 +27,7 @@ export interface SnapshotEntry {
 
 /** A live row found by id hash. `entry` is an index into the snapshot's segments. */
 export interface FoundId {
-  /** Index of the hash in the request. */
+  /** The hash's index in the request. */
   hashIndex: number;
   entry: number;
   row: number;
@@ -35,7 +35,7 @@ export interface FoundId {
 }
 
 export interface RowLocation {
-  /** Index into the snapshot's segments, -1 if no segment has the seq. */
+  /** Index into the snapshot's segments; -1 if no segment contains the seq. */
   entry: number;
   row: number;
 }
@@ -53,12 +53,15 @@ const NOT_FOUND = 0xffffffff;
 export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
-  /** Region of each segment's summary, created when a snapshot first uses the segment; 0 if it needs none. */
+  /**
+   * Regions of the segments' summaries. A summary is created when a snapshot first uses its segment; 0 if the
+   * segment needs none.
+   */
   #summaries = new Map<SegmentHandle, number>();
 
   #published: readonly PublishedSnapshot[] = [];
   #model = 0;
-  /** Null until another thread reads. */
+  /** Null until the memory is first lent to another thread. */
   #sharing: Sharing | null = null;
 
   /** `create` returns a fresh instance that only this engine uses. */
@@ -75,7 +78,9 @@ export class Engine {
     return segment;
   }
 
-  /** Reserves space for a segment that arrives in parts, to be written before `attachFilled`. */
+  /**
+   * Reserves space for a segment that arrives in parts. The caller writes all parts before `attachFilled`.
+   */
   reserveSegment(bytes: number): SegmentHandle {
     return this.#instance.reserve(bytes);
   }
@@ -104,7 +109,7 @@ export class Engine {
     return this.#instance.view().readUInt32LE(segment + SEG_ROWS);
   }
 
-  /** Returns a view of a segment's bytes, valid until the next call of the engine. */
+  /** Returns a view of a segment's bytes, valid until the next call to the engine. */
   segmentView(segment: SegmentHandle, bytes = this.segmentBytes(segment)): Uint8Array {
     return this.#instance.view().subarray(segment, segment + bytes);
   }
@@ -122,7 +127,7 @@ export class Engine {
     return this.#instance.run((kernels) => kernels.liveCopy(live, rows)) >>> 0;
   }
 
-  /** A copy of the bitset's bytes (u64 words, little endian, ceil(rows / 64) of them). */
+  /** A copy of the bitset's bytes: ceil(rows / 64) little-endian u64 words. */
   liveBytes(live: number, rows: number): Uint8Array {
     return new Uint8Array(this.#instance.view().subarray(live, live + liveBytes(rows)));
   }
@@ -131,7 +136,7 @@ export class Engine {
     this.#release(live);
   }
 
-  /** Marks a row as deleted. `row` must be below the bitset's number of rows. Returns true if it was live. */
+  /** Marks a row as deleted. `row` must be below the bitset's row count. Returns true if the row was live. */
   kill(live: number, row: number): boolean {
     return this.#instance.run((kernels) => kernels.liveKill(live, row)) === 1;
   }
@@ -141,8 +146,9 @@ export class Engine {
   }
 
   /**
-   * Stores a snapshot of segments that ascend by seq and do not overlap. The caller keeps ownership of
-   * segments, bitsets and codes, which must outlive the snapshot. Returns its address for queries.
+   * Stores a snapshot of segments, which must be sorted by seq and must not overlap. The caller keeps
+   * ownership of segments, bitsets and codes, which must outlive the snapshot. Returns its address for
+   * queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
@@ -184,7 +190,7 @@ export class Engine {
   }
 
   /**
-   * Publishes these snapshots, in ascending order of generation, to readers in other threads. Must be called
+   * Publishes these snapshots, sorted by ascending generation, to readers in other threads. Must be called
    * before any other snapshot is released.
    */
   publish(snapshots: readonly PublishedSnapshot[]): void {
@@ -192,20 +198,20 @@ export class Engine {
     this.#sharing?.publish(snapshots);
   }
 
-  /** Publishes the number of the current vector model, which never repeats; 0: no model. */
+  /** Publishes the current vector model's number, which must never repeat; 0 means no model. */
   showModel(model: number): void {
     this.#model = model;
     this.#sharing?.showModel(model);
   }
 
-  /** Tells readers that stored vectors, or the set of comparable ones, have changed. */
+  /** Signals to readers that stored vectors, or the set of comparable vectors, have changed. */
   vectorsChanged(): void {
     this.#sharing?.vectorsChanged();
   }
 
   /**
    * Lets another thread read the published snapshots until `takeBack`, or until this engine abandons the
-   * memory and calls `onEnd`. Returns null if the maximum number of readers is reached. Throws
+   * memory and calls `onEnd`. Returns null if there are already READERS_MAX readers. Throws
    * EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
@@ -213,17 +219,17 @@ export class Engine {
     return this.#sharing.lend(scratchBytes, onEnd);
   }
 
-  /** Ends a loan: the other thread has stopped reading. */
+  /** Ends a loan, after the other thread has stopped reading. */
   takeBack(lent: LentMemory): void {
     if (this.usable) this.#sharing?.takeBack(lent);
   }
 
-  /** Changes whenever other threads have completed reads. */
+  /** Changes whenever other threads complete reads. */
   get lentReads(): number {
     return this.#sharing?.reads ?? 0;
   }
 
-  /** Ends all loans, because the engine abandons this memory or its contents are unknown. */
+  /** Ends all loans, because the engine is abandoning this memory or its contents are unknown. */
   end(): void {
     this.#sharing?.end();
     this.#sharing = null;
@@ -246,7 +252,7 @@ export class Engine {
     return this.#instance.answer("search", snapshot, program, deadline);
   }
 
-  /** Answers a question of explain-program.ts. See `search` for results and errors. */
+  /** Runs an explain request (explain-program.ts). See `search` for results and errors. */
   explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("explain", snapshot, question, deadline);
   }
@@ -256,7 +262,10 @@ export class Engine {
     return this.#instance.answer("company", snapshot, program, deadline);
   }
 
-  /** A codes region for `rows` rows without codes, owned by the caller. Throws EngineError("memory"). */
+  /**
+   * Creates a codes region for `rows` rows, none of which has a code yet. The caller owns the region. Throws
+   * EngineError("memory").
+   */
   newCodes(rows: number): number {
     return this.#codes.create(rows);
   }
@@ -278,17 +287,23 @@ export class Engine {
     return this.#codes.parts(codes);
   }
 
-  /** Returns a copy of all bytes of a codes region. `rows` is the number of rows in the codes' segment. */
+  /** Returns a copy of a whole codes region. `rows` is the row count of the segment it belongs to. */
   codesBytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
     return this.#codes.bytes(codes, rows);
   }
 
-  /** Sets the codes of rows starting at `firstRow` from vector records; an empty one removes the code. */
+  /**
+   * Sets the codes of consecutive rows, starting at `firstRow`, from vector records. An empty record removes
+   * the row's code.
+   */
   fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
     this.#codes.fill(codes, firstRow, records);
   }
 
-  /** Copies codes of rows that are in both segments, in small steps. The four regions must stay in place. */
+  /**
+   * Copies the codes of all rows that both segments contain, in small steps. The four regions must stay in
+   * place.
+   */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
   }
@@ -302,12 +317,12 @@ export class Engine {
     this.#release(codes);
   }
 
-  /** Answers a question of nearest-program.ts. See `search` for results and errors. */
+  /** Runs a nearest request (nearest-program.ts). See `search` for results and errors. */
   nearest(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("nearest", snapshot, question, deadline);
   }
 
-  /** Live rows whose id has one of the hashes (consecutive u64, little endian). */
+  /** Returns the live rows whose id hash is among `hashes` (consecutive little-endian u64). */
   findIds(snapshot: number, hashes: Uint8Array): FoundId[] {
     const result = this.#exchangeView(hashes, (kernels, p, bytes) => kernels.findIds(snapshot, p, bytes));
     const found: FoundId[] = [];
@@ -322,7 +337,7 @@ export class Engine {
     return found;
   }
 
-  /** Locates rows by sequence number, live or not. The result is in the order of `seqs`. */
+  /** Locates rows by sequence number, whether live or deleted. Returns them in the order of `seqs`. */
   locate(snapshot: number, seqs: Float64Array): RowLocation[] {
     const input = new Uint8Array(seqs.buffer, seqs.byteOffset, seqs.byteLength);
     const result = this.#exchangeView(input, (kernels, p, bytes) => kernels.locate(snapshot, p, bytes));
@@ -334,7 +349,7 @@ export class Engine {
     return locations;
   }
 
-  /** Merges adjacent segments in steps between queries; see merge.ts for the caller's obligations. */
+  /** Merges adjacent segments in steps between queries; merge.ts lists the caller's obligations. */
   beginMerge(entries: readonly MergeEntry[]): Merge {
     return new Merge(this.#instance, entries);
   }
@@ -344,23 +359,23 @@ export class Engine {
     return this.#instance.memoryBytes();
   }
 
-  /** Total bytes of segments, bitsets and snapshots: roughly what remains after a renewal. */
+  /** Total bytes of segments, bitsets and snapshots: roughly the memory that a renewal would leave in use. */
   usedBytes(): number {
     this.#sharing?.sweep();
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
   }
 
   /**
-   * Starts a renewal, so that segments can be copied before `renew` is called. Changes nothing in this
-   * engine. Throws EngineError("memory").
+   * Starts a renewal, so that segments can be copied ahead of `renew`. Changes nothing in this engine. Throws
+   * EngineError("memory").
    */
   beginRenewal(): Renewal {
     return new Renewal(this.#instance, this.#create(), this.#summaries);
   }
 
   /**
-   * Moves to a fresh instance with only these regions, and returns their new addresses. Invalidates every
-   * other handle, including snapshots and running merges. If it throws EngineError("memory"), nothing has
+   * Moves to a fresh instance with only these regions, and returns their new addresses. All other handles,
+   * including snapshots and running merges, become invalid. If it throws EngineError("memory"), nothing has
    * changed.
    */
   renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {

@@ -1,6 +1,6 @@
-// A merge of adjacent segments that are attached to one engine instance. It runs in steps, and the instance
-// may answer queries between two steps. The inputs must stay attached until `finish` or `cancel`; their live
-// bits are read at the start.
+// A merge of adjacent segments attached to one engine instance. It runs in steps, between which the instance
+// may answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at
+// the start.
 import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -8,18 +8,17 @@ import type { EngineInstance } from "../wasm/memory.js";
 export interface MergeEntry {
   /** Address of an attached segment. */
   segment: number;
-  /** Address of its live bitset, 0 = all rows live. */
+  /** Address of the segment's live bitset; 0 means all rows are live. */
   live: number;
 }
 
 export class Merge {
   readonly #instance: EngineInstance;
-  #state: number; // region of the merge, 0 once it has ended
+  #state: number; // the merge's region, 0 once it has ended
 
   /**
-   * Starts to merge `entries`, which are ordered by seq. Throws EngineError("program") if there are none, or
-   * if two of them give the same slot different types or flags; in that case the documents must be indexed
-   * again.
+   * Starts to merge `entries`, which are sorted by seq. Throws EngineError("program") if there are none, or
+   * if two of them disagree about a slot's type or flags; in that case the documents must be indexed again.
    */
   constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
     const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);
@@ -34,7 +33,7 @@ export class Merge {
   }
 
   /**
-   * Works for about `microseconds`, at most one second. Returns true when the result is complete. If an input
+   * Works for about `microseconds`, at most one second. Returns true once the result is complete. If an input
    * is inconsistent, cancels the merge and throws EngineError("damaged").
    */
   step(microseconds: number): boolean {
@@ -47,9 +46,9 @@ export class Merge {
   }
 
   /**
-   * Returns the address of the merged segment, after `step` returned true. The caller now owns that region of
-   * the instance. The segment has no rows if no input row was live. Throws EngineError("program") if steps
-   * are missing; the merge then continues.
+   * Returns the address of the merged segment. May be called once `step` has returned true; before that, it
+   * throws EngineError("program") and the merge continues. The caller owns the returned region. The segment
+   * has no rows if no input row was live.
    */
   finish(): number {
     const segment = this.#instance.address(

@@ -1,5 +1,5 @@
 // Moves an engine's regions to a fresh instance. Segments never change, so they can be copied in advance, in
-// small steps between which the old instance continues to serve. The other regions follow at the end.
+// small steps, while the old instance continues to serve. The other regions follow at the end.
 import type { EngineInstance } from "../wasm/memory.js";
 
 /** A segment or live bitset that survives a renewal. */
@@ -15,12 +15,12 @@ export class Renewal {
   readonly #from: EngineInstance;
   readonly #summariesBefore: ReadonlyMap<number, number>;
   readonly to: EngineInstance;
-  /** Regions of summaries by segment, as in the engine. */
+  /** Summary regions by segment, as in the engine. */
   readonly summaries = new Map<number, number>();
   /** New addresses of segments copied ahead, by old address. */
   readonly #ahead = new Map<number, number>();
 
-  /** Only this renewal uses `to`. `summaries` are the summaries of the segments in `from`. */
+  /** Only this renewal uses `to`. `summaries` maps the segments in `from` to their summaries. */
   constructor(from: EngineInstance, to: EngineInstance, summaries: ReadonlyMap<number, number>) {
     this.#from = from;
     this.to = to;
@@ -43,8 +43,8 @@ export class Renewal {
   }
 
   /**
-   * Copies the regions not copied yet, and frees copies of segments that are not in `regions`. Returns the
-   * new addresses.
+   * Copies the remaining regions, and frees the copies of segments that are not in `regions`. Returns the new
+   * addresses.
    */
   finish(regions: readonly Region[]): number[] {
     const addresses = regions.map(({ address, bytes }) => {

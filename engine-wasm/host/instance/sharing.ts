@@ -1,4 +1,4 @@
-// The owner's side of an engine that other threads read. Freeing a region is delayed while a reader may still
+// The owner's side of an engine that other threads read. It delays freeing a region while a reader may still
 // see it.
 import type { EngineInstance } from "../wasm/memory.js";
 import { BOARD_BYTES, Board, type PublishedSnapshot, READERS_MAX } from "./board.js";
@@ -10,7 +10,7 @@ export interface LentMemory {
   readonly board: number;
   /** The reader's place on the board. */
   readonly reader: number;
-  /** Region of the reader's scratch. */
+  /** The reader's scratch region. */
   readonly scratch: number;
   readonly scratchBytes: number;
 }
@@ -19,7 +19,7 @@ export class Sharing {
   readonly #instance: EngineInstance;
   readonly #boardRegion: number;
   readonly #board: Board;
-  /** By reader. */
+  /** Loans by reader. */
   readonly #loans = new Map<number, { readonly lent: LentMemory; readonly onEnd: () => void }>();
   /** Retired regions, each with the first epoch whose snapshots no longer refer to the region. */
   #limbo: { readonly region: number; readonly epoch: number }[] = [];
@@ -35,7 +35,7 @@ export class Sharing {
   }
 
   /**
-   * Assigns a place on the board and a scratch region to one more reader. Null if there are already
+   * Assigns a place on the board and a scratch region to another reader. Returns null if there are already
    * READERS_MAX readers. Throws EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
@@ -54,7 +54,7 @@ export class Sharing {
     return lent;
   }
 
-  /** Ends a loan: the reader has stopped, or its thread has ended. */
+  /** Ends a loan, after the reader has stopped or its thread has ended. */
   takeBack({ reader, scratch }: LentMemory): void {
     if (this.#loans.get(reader)?.lent.scratch !== scratch) return;
     this.#loans.delete(reader);
@@ -81,14 +81,14 @@ export class Sharing {
     return this.#board.reads;
   }
 
-  /** Frees a region that no published snapshot refers to, as soon as no reader can see it. */
+  /** Frees a region that no published snapshot refers to, once no reader can see it. */
   release(region: number): void {
     const { epoch } = this.#board;
     if (this.#board.isUnseenSince(epoch)) this.#instance.release(region);
     else this.#limbo.push({ region, epoch });
   }
 
-  /** Frees everything that no reader can still see. */
+  /** Frees every retired region that no reader can see. */
   sweep(): void {
     if (this.#limbo.length === 0) return;
     const seen = this.#limbo.filter(({ epoch }) => !this.#board.isUnseenSince(epoch));

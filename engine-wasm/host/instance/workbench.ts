@@ -1,6 +1,6 @@
 // A thread's tools for turning text into terms and for splitting documents: one engine instance with the
-// Unicode table. The current analysis settings are its only state between calls. The instance is replaced
-// after a trap, and after a large call has left its memory above WORKBENCH_BYTES_MAX, because linear memory
+// Unicode table. The only state kept between calls is the current analysis settings. The instance is replaced
+// after a trap, and after a large call has grown its memory beyond WORKBENCH_BYTES_MAX, because linear memory
 // never shrinks.
 import {
   DOC_OK,
@@ -32,7 +32,7 @@ const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
 const RESTING_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
- * An index's changes to the analyser: code points that become letters, and code points that become
+ * An index's adjustments to the analyser: code points to treat as letters, and code points to treat as
  * separators.
  */
 export interface AnalysisSettings {
@@ -49,8 +49,8 @@ export interface BuildSchema {
 export const PLAIN_ANALYSIS: AnalysisSettings = { symbolsToIndex: "", tokenSeparators: "" };
 
 /**
- * A folded term and its place in the text: a word (parts: 1), or a joined token, which combines neighbouring
- * words such as "wi-fi" into one ("wifi") and comes right after the last of them.
+ * A folded term and its place in the text. It is either a word (parts: 1) or a joined token, which combines
+ * neighbouring words, such as "wi-fi" into "wifi", and follows the last of them.
  */
 export interface Token {
   term: string;
@@ -69,7 +69,7 @@ export class Workbench {
   #instance: EngineInstance | null = null;
   #symbols = "";
   #separators = "";
-  #overrides = 0; // region of the current overrides, 0 = none
+  #overrides = 0; // region of the current overrides, 0 for none
 
   constructor(create: () => EngineInstance, foldTable: Uint8Array) {
     this.#create = create;
@@ -98,7 +98,10 @@ export class Workbench {
     return tokens;
   }
 
-  /** Returns the folded value (UTF-8) used for equality and order; independent of analysis settings. */
+  /**
+   * Returns the folded value (UTF-8), which is used for equality and order and does not depend on analysis
+   * settings.
+   */
   fold(text: string | Uint8Array): Uint8Array {
     return this.ready().exchange(bytesOf(text), (kernels, p, bytes) => kernels.fold(p, bytes));
   }
@@ -114,7 +117,7 @@ export class Workbench {
     );
   }
 
-  /** Splits a batch body into documents. Never throws because of the body's contents: see `status`. */
+  /** Splits a batch body into documents. Never throws because of the body's contents; see `status`. */
   split(body: Uint8Array): SplitResult {
     const instance = this.ready();
     const p = instance.input(body);
@@ -123,8 +126,8 @@ export class Workbench {
   }
 
   /**
-   * Splits a piece of an NDJSON stream into documents. Bytes starting at `consumed` are an unfinished line,
-   * which the caller must put before the next piece. If `last` is true, everything is consumed.
+   * Splits a piece of an NDJSON stream into documents. Bytes from `consumed` on are an unfinished line, which
+   * the caller must prepend to the next piece. If `last` is true, everything is consumed.
    */
   splitLines(chunk: Uint8Array, last: boolean): SplitLines {
     const instance = this.ready();
@@ -136,7 +139,7 @@ export class Workbench {
   }
 
   /**
-   * Returns the members of a JSON object in text order. If a name repeats, only its last member is returned.
+   * Returns a JSON object's members in text order. If a name repeats, only its last member is returned.
    * Throws EngineError("json") if the text is not one well-formed object.
    */
   topLevel(raw: Uint8Array): Member[] {
@@ -151,8 +154,8 @@ export class Workbench {
   }
 
   /**
-   * Builds a segment whose rows are the accepted documents in input order. Ids must be unique, seqs
-   * ascending. Never throws because of a document's contents: see `failures`.
+   * Builds a segment whose rows are the accepted documents in input order. Ids must be unique and seqs
+   * ascending. Never throws because of a document's contents; see `failures`.
    */
   build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult {
     return buildSegment(this.ready(schema.analysis), schema.fields, documents);
@@ -166,22 +169,25 @@ export class Workbench {
     return new Build(this.ready(schema.analysis), schema.fields, documents);
   }
 
-  /** The vector record of 512 numbers; null if they are not a vector. */
+  /** Returns the vector record for 512 numbers, or null if they are not a valid vector. */
   vectorOf(numbers: Float32Array | Float64Array): Uint8Array | null {
     return vectorOf(this.ready(), numbers);
   }
 
-  /** The vector of a query, of length 1 and rotated, from 512 numbers; null if they are not a vector. */
+  /**
+   * Returns a query's vector, of length 1 and rotated, for 512 numbers, or null if they are not a valid
+   * vector.
+   */
   queryVector(numbers: Float32Array | Float64Array): Float32Array | null {
     return queryVector(this.ready(), numbers);
   }
 
-  /** The vector record of a document's member `embedding`; null if it has no valid one. */
+  /** Returns the vector record for a document's `embedding`; null if the document has no valid one. */
   vectorOfJson(raw: Uint8Array): Uint8Array | null {
     return vectorOfJson(this.ready(), raw);
   }
 
-  /** Creates a table, with its own instance, of vector records that are compared in place. */
+  /** Creates a table of vector records that are compared in place. The table has its own instance. */
   vectorTable(): VectorTable {
     return new VectorTable(this.#create());
   }
@@ -191,7 +197,7 @@ export class Workbench {
     return new Workbench(this.#create, this.#foldTable);
   }
 
-  /** Releases memory while the workbench is idle. It is ready again within a millisecond. */
+  /** Releases memory while the workbench is idle. The next call needs at most a millisecond to restore it. */
   rest(): void {
     if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;
     discardMemory(this.#instance.memoryBytes());
@@ -199,8 +205,8 @@ export class Workbench {
   }
 
   /**
-   * Returns the instance, with the given settings applied, for one call. Meant for kernels in other files of
-   * this folder, which must not keep it.
+   * Returns the instance for one call, with the given settings applied. Only for kernels in other files of
+   * this folder, which must not keep the instance.
    */
   ready(analysis: AnalysisSettings = PLAIN_ANALYSIS): EngineInstance {
     let instance = this.#instance;
@@ -232,7 +238,7 @@ export class Workbench {
 }
 
 /**
- * Returns the entries in the form that the engine reads: ascending code points. A code point that is both a
+ * Returns the overrides in the form that the engine reads: sorted by code point. A code point that is both a
  * separator and a symbol counts as a separator.
  */
 function overrideList(analysis: AnalysisSettings): Uint32Array {

@@ -1,11 +1,11 @@
 // The request "in how many documents do these words occur together" (co-occurring words): plain objects in,
-// program bytes out. docs/FORMATS.md draws the bytes. Independent of where the words come from.
+// program bytes out. docs/FORMATS.md draws the bytes. Knows nothing about the source of the words.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY, PROGRAM_VERSION } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
 /**
- * A word, given as dictionary terms: a document has the word if it has any of the terms in any of the slots.
- * Marker terms are treated as ordinary terms here. A word without terms occurs in no document.
+ * A word, given as dictionary terms: a document has the word if any of the terms occurs in any of the slots.
+ * Marker terms count as ordinary terms here. A word without terms occurs in no document.
  */
 export type CompanyWord = readonly string[];
 
@@ -15,11 +15,11 @@ export interface CompanyProgram {
   readonly slots: readonly number[];
   /** The context words, at most COMPANY_WORDS_MAX. */
   readonly words: readonly CompanyWord[];
-  /** Words that are each counted together with each of `words`; at most COMPANY_WORDS_MAX. */
+  /** Words to count, each together with each of `words`; at most COMPANY_WORDS_MAX. */
   readonly candidates: readonly CompanyWord[];
 }
 
-/** Throws a RangeError if a count or a term does not fit the program. */
+/** Throws a RangeError if a count or a term is too large for the program. */
 export function encodeCompany(program: CompanyProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);

@@ -3,22 +3,22 @@
 import { ByteReader } from "../bytes.js";
 import type { CompanyProgram } from "./company-program.js";
 
-/** Numbers of live documents with a candidate, alone and together with the words. */
+/** How many live documents contain a candidate, and how many contain it together with each word. */
 export interface CandidateCompany {
   readonly documents: number;
-  /** Number of documents with both the candidate and the word, in the order of the program's words. */
+  /** Number of documents that contain both the candidate and a word, in the order of the program's words. */
   readonly together: readonly number[];
 }
 
 export interface CompanyResult {
   readonly liveRows: number;
-  /** Number of live documents with the word, in the order of the program's words. */
+  /** Number of live documents that contain each word, in the order of the program's words. */
   readonly words: readonly number[];
   /** In the order of the program's candidates. */
   readonly candidates: readonly CandidateCompany[];
 }
 
-/** Throws a RangeError if the bytes are not the answer to `program`. */
+/** Throws a RangeError if the bytes are not an answer to `program`. */
 export function decodeCompanyResult(bytes: Uint8Array, program: CompanyProgram): CompanyResult {
   const reader = new ByteReader(bytes);
   const liveRows = reader.f64();

@@ -1,5 +1,5 @@
 // The request "what does the dictionary contain for these words": plain objects in, program bytes out.
-// docs/FORMATS.md draws the bytes. Independent of where the words come from.
+// docs/FORMATS.md draws the bytes. Knows nothing about the source of the words.
 import {
   PROGRAM_EXPAND,
   PROGRAM_VERSION,
@@ -16,15 +16,15 @@ const TYPOS_MAX = 4;
 
 /** One analysed word and what to look up for it. */
 export interface ExpandWord {
-  /** As returned by the analyser: folded, never empty. */
+  /** As returned by the analyser: folded and never empty. */
   readonly term: string;
-  /** Look up the document frequencies of the term itself. */
+  /** Look up the term's own document frequencies. */
   readonly exact: boolean;
   /** Look up terms that start with the word. */
   readonly prefix: boolean;
-  /** Only with `maxTypos`: a term also matches if one of its prefixes is within the distance. */
+  /** Applies only if `maxTypos` > 0: a term also matches if one of its prefixes is within the distance. */
   readonly typoPrefix: boolean;
-  /** 0 (no typo walk) to TYPOS_MAX. */
+  /** From 0 (no typo walk) to TYPOS_MAX. */
   readonly maxTypos: number;
   /**
    * Look up longer terms that contain the word: all of them, or only those that do not start with it.
@@ -34,17 +34,17 @@ export interface ExpandWord {
 }
 
 /**
- * A word that may be misspelt, so that near terms may be needed. Each shard adds the near terms right away if
- * its own documents suggest that they are needed; the coordinator, which sees the answers of all shards,
- * decides.
+ * A word that may be misspelt, so near terms may be needed. If a shard's own documents suggest that they are,
+ * the shard adds them right away. The coordinator, which sees the answers of all shards, makes the decision.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
   /**
-   * 1 to TYPOS_MAX. Near terms are looked up if no witness has more than `few` documents in any one field.
+   * From 1 to TYPOS_MAX. A shard looks up near terms if no witness occurs in more than `few` documents in any
+   * single field.
    */
   readonly maxTypos: number;
   readonly few: number;
-  /** Indexes of words in the program. */
+  /** Indexes into the program's words. */
   readonly witnesses: readonly number[];
 }
 
@@ -56,7 +56,7 @@ export interface ExpandProgram {
   readonly suspects?: readonly ExpandSuspect[];
 }
 
-/** Throws a RangeError if a count or a term does not fit the program. */
+/** Throws a RangeError if a count or a term is too large for the program. */
 export function encodeExpand(program: ExpandProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);

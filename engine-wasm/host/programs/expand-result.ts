@@ -8,15 +8,15 @@ import type { ExpandProgram } from "./expand-program.js";
 export interface SlotStatistics {
   /** Sum of the decoded lengths, in tokens. */
   readonly totalLength: number;
-  /** Documents with at least one token in the field. */
+  /** Number of documents with at least one token in the field. */
   readonly documents: number;
 }
 
-/** Terms that start with a word, except the word itself. */
+/** Terms that start with a word, excluding the word itself. */
 export interface PrefixExpansion {
-  /** Number of distinct terms, counted up to PREFIX_TERMS_LISTED + 1, which means "more than listed". */
+  /** Number of distinct terms. Counting stops at PREFIX_TERMS_LISTED + 1, which means "more than listed". */
   readonly termCount: number;
-  /** Per slot: document frequencies, summed over all terms with the prefix. */
+  /** Document frequencies per slot, summed over all terms with the prefix. */
   readonly frequencies: readonly number[];
   /** The terms in byte order, or null if there are more than PREFIX_TERMS_LISTED. */
   readonly terms: readonly string[] | null;
@@ -25,33 +25,33 @@ export interface PrefixExpansion {
 /** A term within the edit distance of a word (optimal string alignment, in code points). */
 export interface TypoExpansion {
   readonly term: string;
-  /** 1..maxTypos. */
+  /** From 1 to `maxTypos`. */
   readonly distance: number;
   /** True if only a prefix of the term is within the distance. */
   readonly isPrefix: boolean;
-  /** Per slot: number of live documents with the term. */
+  /** Number of live documents with the term, per slot. */
   readonly frequencies: readonly number[];
 }
 
 /** A term that contains a word. */
 export interface InfixExpansion {
   readonly term: string;
-  /** Per slot: number of live documents with the term. */
+  /** Number of live documents with the term, per slot. */
   readonly frequencies: readonly number[];
 }
 
-/** What the dictionary contains for a word. A part is null if the program did not ask for it. */
+/** The dictionary's entries for a word. A member is null if the program did not request it. */
 export interface WordExpansion {
   readonly exact: readonly number[] | null;
   readonly prefix: PrefixExpansion | null;
   readonly typos: readonly TypoExpansion[] | null;
-  /** The INFIX_TERMS_LISTED shortest terms (in bytes), ordered by length, then by bytes. */
+  /** The INFIX_TERMS_LISTED shortest terms, ordered by length in bytes, then by bytes. */
   readonly infixes: readonly InfixExpansion[] | null;
 }
 
 /** Near terms of a suspect. */
 export interface SuspectExpansion {
-  /** Maximum number of typos looked up; 0 means none, because the shard saw no need. */
+  /** Maximum number of typos looked up; 0 if the shard saw no need for near terms. */
   readonly maxTypos: number;
   readonly typos: readonly TypoExpansion[];
 }
@@ -66,7 +66,7 @@ export interface ExpandResult {
   readonly suspects: readonly SuspectExpansion[];
 }
 
-/** Throws a RangeError if the bytes are not the answer to `program`. */
+/** Throws a RangeError if the bytes are not an answer to `program`. */
 export function decodeExpandResult(bytes: Uint8Array, program: ExpandProgram): ExpandResult {
   const reader = new ByteReader(bytes);
   const liveRows = reader.f64();

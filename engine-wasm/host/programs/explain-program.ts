@@ -1,9 +1,9 @@
-// The request "why are rows at their positions": plain objects in, bytes out. docs/FORMATS.md draws the
+// The request "why do rows have their positions": plain objects in, bytes out. docs/FORMATS.md draws the
 // bytes.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";
 
-/** `seqs` in any order. Throws a RangeError if the program cannot be encoded. */
+/** `seqs` may be in any order. Throws a RangeError if the program cannot be encoded. */
 export function encodeExplain(program: SearchProgram, seqs: readonly number[]): Uint8Array {
   const out = new ByteWriter();
   const asked = ascendingSeqs(seqs);
@@ -13,7 +13,7 @@ export function encodeExplain(program: SearchProgram, seqs: readonly number[]): 
   return out.finish();
 }
 
-/** Sorts and removes duplicates: the order of seqs in requests and answers. */
+/** Sorts the seqs and removes duplicates. Requests and answers use this order. */
 export function ascendingSeqs(seqs: readonly number[]): number[] {
   return [...new Set(seqs)].sort((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
-// The engine's explanation of why rows are at their positions. Decoding needs the request, because the answer
-// does not repeat any of it.
+// The engine's explanation of the rows' positions. Decoding needs the request, because the answer does not
+// repeat any of it.
 import {
   PLACE_STARTS,
   PLACE_WHOLE,
@@ -12,22 +12,22 @@ import { ByteReader } from "../bytes.js";
 import { ascendingSeqs } from "./explain-program.js";
 import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search-program.js";
 
-/** An occurrence that contributed to the score of an alternative. */
+/** An occurrence that contributed to an alternative's score. */
 export interface ExplainedPart {
   readonly slot: number;
-  /** The dictionary term. The terms of a sequence are separated by spaces. */
+  /** The dictionary term. A sequence's terms are separated by spaces. */
   readonly term: string;
   readonly frequency: number;
 }
 
 export interface ExplainedWord {
   /**
-   * Index of the alternative with the best score, or -1 if the row does not have the word. If -1, the other
-   * members are empty.
+   * Index of the alternative with the best score, or -1 if the row lacks the word; the other members are then
+   * empty.
    */
   readonly alternative: number;
   readonly score: number;
-  /** The fewest typos of any alternative found in the row. This is the number that enters the text match. */
+  /** The fewest typos of any alternative found in the row. The text match uses this number. */
   readonly typos: number;
   /** True if an alternative found in the row is the word as written. */
   readonly exact: boolean;
@@ -36,13 +36,15 @@ export interface ExplainedWord {
 
 export interface ExplainedRow {
   readonly seq: number;
-  /** As in `SearchRow`. */
+  /** As in SearchRow. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
   readonly pinned: boolean;
   readonly textMatch: number;
-  /** In the order of the program's words. Has no effect on a row that comes first as a neighbour. */
+  /**
+   * In the order of the program's words. The words have no effect on a row that comes first as a neighbour.
+   */
   readonly words: readonly ExplainedWord[];
   /** Closeness before multiplication by the program's `proximityWeight`. */
   readonly closeness: number;
@@ -50,10 +52,10 @@ export interface ExplainedRow {
   readonly points: number;
   /** The terms that counted, at most one per group. */
   readonly termBonuses: readonly TermBonus[];
-  /** Whether a field begins with the words or consists of them. */
+  /** "starts" if a field begins with the words, "whole" if it consists of them, null if neither. */
   readonly place: "starts" | "whole" | null;
   readonly placeBonus: number;
-  /** Weights of the boost rules whose filters the row passes. */
+  /** Sum of the weights of the boost rules whose filters the row passes. */
   readonly boosts: number;
   /** Values of the sort keys "class" and "relevance". */
   readonly rowClass: bigint;
@@ -62,7 +64,7 @@ export interface ExplainedRow {
 
 /**
  * Returns explanations in the order of `seqs`; null for a row that is not in the result. Throws a RangeError
- * if the bytes are not the answer to this request.
+ * if the bytes are not an answer to this request.
  */
 export function decodeExplainResult(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// Encodes a filter, a list of operations in postfix order, as part of the engine's programs.
+// Encodes a filter, which is a list of operations in postfix order, as part of the engine's programs.
 import {
   OP_ALL,
   OP_AND,
@@ -28,11 +28,9 @@ export type FilterOp =
       readonly lowExclusive: boolean;
       readonly highExclusive: boolean;
     }
-  /** The folded value is equal. For a string[], the folded value of any element. */
+  /** The folded value is equal; in a string[], the folded value of any element. */
   | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
-  /**
-   * All terms occur in this order in one element. If there are no terms, every document with a value passes.
-   */
+  /** All terms occur in this order in one element. Without terms, every document with a value passes. */
   | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }
   | { readonly op: "ids"; readonly hashes: readonly bigint[] };
 

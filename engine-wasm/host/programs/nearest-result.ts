@@ -1,20 +1,20 @@
-// The engine's answer to a request for the nearest rows. Several answers can be merged by ascending distance,
-// then descending sequence number.
+// The engine's answer to a request for the nearest rows. To merge several answers, sort by ascending
+// distance, then by descending sequence number.
 import { NEAREST_DISTANCE, NEAREST_ESTIMATE, NEAREST_ROW_BYTES, NEAREST_SEQ } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 
 export interface NearestResult {
-  /** Number of rows that match and have a vector, and so were compared. */
+  /** Number of rows compared: those that match and have a vector. */
   readonly compared: number;
-  /** Sequence numbers of the nearest rows, in order. */
+  /** Sequence numbers of the rows, nearest first. */
   readonly seqs: Float64Array;
   /** Number of bits in which each row's code differs from the query's. */
   readonly distances: Uint16Array;
-  /** Approximate cosine of each row with the query. */
+  /** Approximate cosine between each row and the query. */
   readonly estimates: Float32Array;
 }
 
-/** Throws a RangeError if the bytes are not a nearest answer. */
+/** Throws a RangeError if the bytes are not the answer to a nearest request. */
 export function decodeNearestResult(bytes: Uint8Array): NearestResult {
   const reader = new ByteReader(bytes);
   const compared = reader.u32();

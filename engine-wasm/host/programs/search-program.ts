@@ -1,5 +1,5 @@
 // The request "match, filter, score, sort, count": plain objects in, program bytes out. docs/FORMATS.md draws
-// the bytes and has the scoring rule. Independent of where the words and filters come from.
+// the bytes and has the scoring rule. Knows nothing about the source of the words and filters.
 import {
   type ALT_EXACT,
   type ALT_INFIX,
@@ -37,14 +37,14 @@ import { ByteWriter } from "../bytes.js";
 import { encodeFilter, encodeTerms, type FilterOp } from "./filter-program.js";
 import { encodeNeighbours, type Neighbours } from "./neighbours.js";
 
-/** Largest `k`: returns every matching row. */
+/** The largest `k`, which returns every matching row. */
 export const ALL_ROWS = 0xffffffff;
 
 /** A queried text field. */
 export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
-  /** Average number of tokens per document that has the field, over the whole index; 0 if unknown. */
+  /** Average number of tokens per document that has the field, across the whole index; 0 if unknown. */
   readonly averageLength: number;
   /** True if words are also found inside longer words. */
   readonly infix?: boolean;
@@ -71,18 +71,18 @@ export interface SearchAlternative {
   /** ALT_*. For debugging only; has no effect on matching or ranking. */
   readonly kind: AlternativeKind;
   readonly typos: number;
-  /** True if a row with the alternative has the word as written, provided that `typos` is 0 as well. */
+  /** True if a row that contains the alternative contains the word as written, provided that `typos` is 0. */
   readonly exact: boolean;
   /**
-   * True if the terms, which must all be whole, must be at consecutive positions of one slot. Each such place
-   * is one occurrence.
+   * True if the terms, none of which may be a prefix, must occur at consecutive positions in one slot. Each
+   * such place is one occurrence.
    */
   readonly sequence: boolean;
   /** True if the alternative's positions count for closeness. Costly for a prefix with many terms. */
   readonly useForProximity: boolean;
   /** True if the alternative matches only in fields with `infix`. */
   readonly infixOnly?: boolean;
-  /** Inverse document frequency times the factor for the kind of alternative. */
+  /** Inverse document frequency, multiplied by the factor for this kind of alternative. */
   readonly boost: number;
   readonly terms: readonly SearchTerm[];
 }
@@ -93,18 +93,18 @@ export interface SearchWord {
   readonly alternatives: readonly SearchAlternative[];
 }
 
-/** `type` (TYPE_*) is not sent. The decoder needs it to read the values. */
+/** `type` (TYPE_*) is not sent; the decoder needs it to read the values. */
 export type SortKey =
   /** The final key: text match, bonus and boosts in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
-  /** Pinned rows in the order of the pins, then the others, then the buried ones. */
+  /** Pinned rows in pin order, then unpinned rows, then buried rows. */
   | { readonly by: "class"; readonly descending: boolean }
   | { readonly by: "seq"; readonly descending: boolean }
   | { readonly by: "field"; readonly descending: boolean; readonly slot: number; readonly type: number };
 
 export interface FacetRequest {
   readonly slot: number;
-  /** TYPE_* of the field; not sent, but the decoder needs it to read the values. */
+  /** The field's TYPE_*. Not sent; the decoder needs it to read the values. */
   readonly type: number;
   /**
    * 0 returns every value in dictionary order; otherwise returns the first `limit` values by (count
@@ -112,21 +112,21 @@ export interface FacetRequest {
    */
   readonly limit: number;
   /**
-   * True if the facet's first `limit` values over several shards are wanted. The answer then has the values
-   * likely to be among them, and an upper bound on the counts of all others.
+   * True if the caller wants the facet's first `limit` values across several shards. The answer then contains
+   * the values likely to be among them, and an upper bound on the counts of all other values.
    */
   readonly share?: boolean;
 }
 
-/** Bonuses are integers >= 0. The total that one row can get must be below 2^53. */
+/** Bonuses are integers >= 0. A single row's total must stay below 2^53. */
 export interface SearchBonuses {
-  /** Bonus if a queried field consists of the words, each as written; 0 turns it off. Replaces `starts`. */
+  /** Bonus if a queried field consists of the words, each as written; 0 disables it. Replaces `starts`. */
   readonly whole: number;
-  /** Bonus if a queried field begins with the words; 0 turns it off. */
+  /** Bonus if a queried field begins with the words; 0 disables it. */
   readonly starts: number;
   /**
-   * Bonuses for rows with the term in the slot, even if the slot is not queried. Only the largest bonus of
-   * each group counts.
+   * Bonuses for rows that have the term in the slot, even if the slot is not queried. Only the largest bonus
+   * in each group counts.
    */
   readonly terms: readonly TermBonus[];
 }
@@ -138,11 +138,11 @@ export interface TermBonus {
   readonly bonus: number;
 }
 
-/** An effect, chosen by the owner of the index, on documents that pass a filter. */
+/** An effect that the index's owner has chosen for documents that pass a filter. */
 export interface SearchRule {
   /** The first rule that hides, buries or keeps a row wins. "keep" leaves the row in place, pinned or not. */
   readonly effect: "hide" | "bury" | "boost" | "keep";
-  /** Weight of a boost, not negative. A weight of 10 doubles the relevance. */
+  /** Weight of a boost, at least 0. A weight of 10 doubles the relevance. */
   readonly weight: number;
   /** In postfix order. An empty filter matches no document. */
   readonly filter: readonly FilterOp[];
@@ -150,42 +150,44 @@ export interface SearchRule {
 
 export interface SearchProgram {
   /**
-   * "all": every word must match. "any" and "byScore": at least one word; "any" ranks documents with all
-   * words first, "byScore" ranks by score alone.
+   * "all": every word must match. "any" and "byScore": at least one word must match; "any" ranks documents
+   * with all words first, "byScore" ranks only by score.
    */
   readonly mode: "all" | "any" | "byScore";
   /** Maximum number of rows to return, at most ALL_ROWS. */
   readonly k: number;
   readonly k1: number;
-  /** Influence of field and document length on the score, 0 to 1. */
+  /** How strongly field and document length influence the score, from 0 to 1. */
   readonly b: number;
   readonly proximityWeight: number;
-  /** Average number of tokens per document over the whole index, weighted by queried field; 0 if unknown. */
+  /**
+   * Average number of tokens per document across the whole index, weighted by queried field; 0 if unknown.
+   */
   readonly averageLength: number;
   readonly slots: readonly QueriedField[];
   /**
-   * If there are no words and no neighbours, every document that passes the other conditions matches with
-   * text match 0.
+   * If the program has neither words nor neighbours, every document that passes the other conditions matches
+   * with text match 0.
    */
   readonly words: readonly SearchWord[];
   /** Each phrase must occur in a queried slot, its terms at consecutive positions. */
   readonly phrases: readonly (readonly string[])[];
-  /** Documents with any of these terms or phrases in a queried slot are excluded. */
+  /** Excludes documents with any of these terms or phrases in a queried slot. */
   readonly excludes: readonly (readonly string[])[];
   /** In postfix order; an empty list means no filter. */
   readonly filter: readonly FilterOp[];
-  /** Rows are ordered by these keys in turn, and finally by descending seq. */
+  /** Rows are sorted by the first key, ties by the next, and remaining ties by descending seq. */
   readonly sort: readonly SortKey[];
   readonly facets: readonly FacetRequest[];
   readonly bonuses: SearchBonuses;
   /** At most RULES_MAX. */
   readonly rules: readonly SearchRule[];
   /**
-   * Id hashes, without duplicates, best first, of documents that are found even if they do not match the
-   * words. They must pass the filter and must not be hidden.
+   * Id hashes of pinned documents, best first, without duplicates. A pinned document is found even if it does
+   * not match the words, but it must pass the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
-  /** Null means no neighbours, which differs from a list without rows. */
+  /** Null means no neighbours, which is not the same as a list without rows. */
   readonly neighbours: Neighbours | null;
 }
 
@@ -212,7 +214,7 @@ export const EVERY_DOCUMENT: SearchProgram = {
 
 const MODES = { all: MATCH_ALL, any: MATCH_ANY, byScore: MATCH_BY_SCORE } as const;
 
-/** Throws a RangeError if a count or a string does not fit the program. */
+/** Throws a RangeError if a count or a string is too large for the program. */
 export function encodeSearch(program: SearchProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);
@@ -307,7 +309,7 @@ function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   }
 }
 
-/** Sorts bonus terms for a program: by group, largest first, so that the first one present counts. */
+/** Sorts bonus terms by group, largest bonus first, so that the first term present in a row counts. */
 export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
   return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
 }

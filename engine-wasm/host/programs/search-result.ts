@@ -1,6 +1,6 @@
-// The engine's answer to a search program: rows, best first, with their sort values, and facet counts.
+// The engine's answer to a search program: the rows, best first, with their sort values, and facet counts.
 // Decoding needs the program, whose keys and facets define the types of the values. Rows are decoded on
-// demand, because a deep page has tens of thousands of rows and shows only a few.
+// demand, because a deep page has tens of thousands of rows but shows only a few.
 import {
   FLOAT_TYPES,
   LONG_TYPES,
@@ -27,21 +27,18 @@ export interface SearchRow {
   readonly textMatch: number;
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
-  /**
-   * True if the row matches by its words. False for a row that is included only as a neighbour or because it
-   * is pinned.
-   */
+  /** True if the row's words match. False if the row is included only because it is a neighbour or pinned. */
   readonly matched: boolean;
   /** True if the row is a neighbour with `matches`. */
   readonly neighbour: boolean;
-  /** True if such a neighbour has at least one of the words. Not set for other rows. */
+  /** True if the row is such a neighbour and has at least one of the words. False for all other rows. */
   readonly hasWord: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */
   readonly keys: readonly SortValue[];
 }
 
-/** An array, or rows that are decoded on each access. */
+/** An array, or a list whose rows are decoded on each access. */
 export interface SearchRows extends Iterable<SearchRow> {
   readonly length: number;
   /** Undefined after the last row; `index` must not be negative. */
@@ -53,29 +50,32 @@ export type FacetValue = string | bigint | number;
 
 export interface FacetCount {
   readonly value: FacetValue;
-  /** Matching documents with this value, at least 1. */
+  /** Number of matching documents with this value, at least 1. */
   readonly count: number;
 }
 
 export interface SearchResult {
   /** Number of documents found in the shard. */
   readonly found: number;
-  /** Number of found documents that match neither by words nor as neighbours, but are pinned. */
+  /**
+   * Number of found documents that match neither by words nor as neighbours and are found only because they
+   * are pinned.
+   */
   readonly pinnedOnly: number;
   readonly rows: SearchRows;
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
   /**
-   * For each facet, an upper bound on the count of a value missing from it. 0 if the facet does not have
+   * For each facet, an upper bound on the counts of values missing from it; 0 if the facet does not have
    * `share`.
    */
   readonly facetBounds: readonly number[];
   /**
-   * For each rule of the program, whether it had an effect: it hid a matching row, or it buried or boosted a
-   * row of the result.
+   * True for each rule of the program that had an effect: it hid a matching row, or buried or boosted a row
+   * in the result.
    */
   readonly applied: readonly boolean[];
-  /** True if a row of the result is pinned. */
+  /** True if the result contains a pinned row. */
   readonly pinsApplied: boolean;
 }
 
@@ -83,7 +83,7 @@ export interface DecodedSearchResult extends SearchResult {
   readonly rows: readonly SearchRow[];
 }
 
-/** Sequence numbers of the rows [offset, offset + count) of the answer, without decoding the rest. */
+/** Returns the sequence numbers of rows [offset, offset + count) without decoding the rest of the answer. */
 export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
   const reader = new ByteReader(bytes);
   reader.skip(8); // number found, number found only as pinned
@@ -95,18 +95,18 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
   return seqs;
 }
 
-/** Offset of the first seq: after the numbers of documents and rows, and the number of sort keys. */
+/** Offset of the first seq, after the document and row counts and the number of sort keys. */
 const SEQS_AT = 13;
 /** Offset of the bonus in a row's head, after the text match. */
 const BONUS_AT = 8;
 const FLAGS_AT = 16;
 const ROW_HEAD_BYTES = 17;
-/** Bytes of a value that is not a string. */
+/** Size of a value that is not a string. */
 const SORT_VALUE_BYTES = 8;
 /** Number of rows skipped per step. */
 const ROWS_A_STEP = 1_000;
 
-/** Decodes all rows. Throws a RangeError if the bytes are not the answer to `program`. */
+/** Decodes all rows. Throws a RangeError if the bytes are not an answer to `program`. */
 export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
   const result = finished(decodingOfSearchResult(bytes, program));
   const rows = Array.from(result.rows, (row): SearchRow => {
@@ -151,11 +151,11 @@ export function* decodingOfSearchResult(
 
 class EncodedRows implements SearchRows {
   readonly #reader: ByteReader;
-  /** Start of the bytes of each row, without its seq. */
+  /** Start of each row's bytes, which do not include its seq. */
   readonly #starts: Uint32Array;
   readonly #sort: readonly SortKey[];
 
-  /** `reader` covers the whole result. Nothing else may use it from now on. */
+  /** `reader` covers the whole result and must not be used elsewhere from now on. */
   constructor(reader: ByteReader, starts: Uint32Array, sort: readonly SortKey[]) {
     this.#reader = reader;
     this.#starts = starts;
@@ -179,7 +179,7 @@ class EncodedRows implements SearchRows {
     return this.#reader.f64();
   }
 
-  /** A reader at byte `at` of the row's head. */
+  /** A reader positioned `at` bytes into the row's head. */
   readerOf(index: number, at: number): ByteReader {
     this.#reader.seek(this.#starts[index]! + at);
     return this.#reader;
@@ -192,8 +192,8 @@ class EncodedRows implements SearchRows {
 }
 
 /**
- * Decodes each part of a row on demand: a shard returns more rows than are shown, and rows from a single
- * shard are already sorted.
+ * A row whose parts are decoded on demand, because a shard returns more rows than are shown, and rows from a
+ * single shard are already sorted.
  */
 class EncodedRow implements SearchRow {
   readonly #rows: EncodedRows;

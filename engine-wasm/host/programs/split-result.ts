@@ -1,5 +1,5 @@
-// Converts the results of the kernels split, splitLines and topLevel (layout SPLIT_*, MEMBER_*) to plain
-// objects. Decoded ids and names are read from the kernel's input buffer, where the kernel wrote them.
+// Converts the results of the kernels split, splitLines and topLevel (layouts SPLIT_* and MEMBER_*) to plain
+// objects. The kernels decode ids and names into their input buffer, so they are read from there.
 import {
   DOC_OK,
   MEMBER_BYTES,
@@ -31,7 +31,7 @@ export type MemberKind = "null" | "boolean" | "number" | "string" | "array" | "o
 /** JSON_* of assembly/json/json.ts, in order. */
 const KINDS: readonly MemberKind[] = ["null", "boolean", "boolean", "number", "string", "array", "object"];
 
-/** A member of a JSON object: its decoded name and byte ranges of the text. */
+/** A member of a JSON object: its decoded name and its byte ranges in the text. */
 export interface Member {
   name: string;
   /** Position of the name's opening quote. */
@@ -42,11 +42,11 @@ export interface Member {
 }
 
 export interface SplitDocument {
-  /** Byte range of the document (or of the id's string literal) in the input. */
+  /** Byte range in the input of the document, or of the id's string literal. */
   start: number;
   end: number;
   /**
-   * DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is taken as an id. Any other code
+   * DOC_OK for an object with a valid id; DOC_ID_ONLY for a string, which is treated as an id. Any other code
    * is an error.
    */
   status: number;
@@ -54,16 +54,16 @@ export interface SplitDocument {
   at: number;
   /** The decoded id, even if the document has another error. Null if no id can be read. */
   id: string | null;
-  /** 64-bit hash of the id; 0 without one. */
+  /** 64-bit hash of the id; 0 if there is no id. */
   hash: bigint;
 }
 
 export interface SplitResult {
-  /** DOC_OK, or the reason why the whole body is unusable; then there are no documents. */
+  /** DOC_OK, or the reason why the whole body is unusable, in which case there are no documents. */
   status: number;
   /** Byte position of the error. */
   at: number;
-  /** Top-level members, including "documents". If a name repeats, only its last member. */
+  /** Top-level members, including "documents". If a name repeats, only its last member is included. */
   members: Member[];
   /** Elements of "documents"; empty if that member is missing or not an array. */
   documents: SplitDocument[];
@@ -71,11 +71,11 @@ export interface SplitResult {
 
 export interface SplitLines {
   documents: SplitDocument[];
-  /** Bytes that need not be sent again. */
+  /** Number of processed bytes, which the caller need not pass again. */
   consumed: number;
 }
 
-/** Reads a split kernel's result. `input` is the kernel's input in its present state in memory. */
+/** Reads a split kernel's result. `input` is the kernel's input buffer as the kernel left it. */
 export function readSplit(result: Uint8Array, input: Buffer): SplitResult {
   return { ...readMembers(result, input), documents: readDocuments(result, input) };
 }

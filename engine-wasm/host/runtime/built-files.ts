@@ -1,6 +1,6 @@
-// Location of the build. Everything loaded by path (the engine, the entry points of threads and processes) is
-// found in the same way from a source file, from a built program, and from a chunk shared by several
-// programs.
+// Locates files of the build. Everything loaded by path (the engine, the entry points of threads and
+// processes) is found in the same way from a source file, from a built program, and from a chunk shared by
+// several programs.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 /** The nearest folder above this file that has a package.json. */
 export const PACKAGE_FOLDER = packageFolder(dirname(fileURLToPath(import.meta.url)));
 
-/** Path of a file of the build, for example "shards/worker.js". It may be missing. */
+/** Path of a file in the build, for example "shards/worker.js". The file may not exist. */
 export function builtFile(file: string): string {
   return join(PACKAGE_FOLDER, "dist", file);
 }

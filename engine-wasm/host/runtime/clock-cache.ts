@@ -1,23 +1,24 @@
-// A cache of bounded weight, used throughout the server and the shards. Evicts by second chance (the "clock"
-// of page replacement): a lookup only marks its entry, and eviction removes the oldest entry that has not
-// been used since eviction last passed it. Its hit rate is close to LRU's, and a hit costs little more than a
-// lookup in a plain map.
+// A cache of bounded weight, used throughout the server and the shards. Eviction follows the second-chance
+// ("clock") page replacement algorithm: a lookup only marks its entry, and eviction removes the oldest entry
+// not looked up since eviction last passed it. The hit rate is close to LRU's, and a hit costs little more
+// than a lookup in a plain map.
 
 interface Entry<V> {
   readonly value: V;
   readonly weight: number;
-  /** True if it was looked up since eviction last passed it. */
+  /** True if the entry was looked up since eviction last passed it. */
   used: boolean;
 }
 
 export class ClockCache<K, V> {
   readonly #weightMax: number;
-  /** In the order in which eviction passes them. */
+  /** In the order in which eviction visits them. */
   #entries = new Map<K, Entry<V>>();
   /**
-   * Positioned before the oldest entry, because eviction removes the entries it passes or moves them to the
-   * end. Reusing the iterator saves walking over the deleted entries at the front. Null after other
-   * deletions, because an idle iterator keeps alive every hash table that V8 has replaced since.
+   * Always positioned before the oldest entry, because eviction either removes the entries it passes or moves
+   * them to the end. Reusing the iterator avoids walking over deleted entries at the front. Reset to null
+   * after any other deletion, because an idle iterator keeps alive every hash table that V8 has replaced
+   * since.
    */
   #hand: Iterator<[K, Entry<V>]> | null = null;
   #weight = 0;
@@ -34,7 +35,7 @@ export class ClockCache<K, V> {
     return entry.value;
   }
 
-  /** Sets the key's value. A value heavier than the whole cache is not kept. */
+  /** Sets the key's value. A value heavier than `weightMax` is not kept. */
   set(key: K, value: V, weight = 1): void {
     this.delete(key);
     if (weight > this.#weightMax) return;

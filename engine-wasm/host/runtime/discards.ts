@@ -1,12 +1,13 @@
-// Garbage outside the JavaScript heap. To V8, an unreferenced large buffer or linear memory is one small
-// object, so each thread may accumulate 64 MiB of them before it collects. Code that stops using one reports
-// it here. Once enough has accumulated, this thread's garbage is collected between two requests.
+// Collects garbage outside the JavaScript heap. To V8, an unreferenced large buffer or linear memory is one
+// small object, so each thread may accumulate 64 MiB of them before V8 collects. Code that stops using a
+// buffer or memory reports it here. Once enough has accumulated, this thread's garbage is collected between
+// two requests.
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * Bytes of reported buffers at which a young-generation collection runs. That takes 1 to 3 ms, a full
- * collection 5 to 20 ms.
+ * Total size of reported buffers at which a young-generation collection runs. Such a collection takes 1 to 3
+ * ms; a full collection takes 5 to 20 ms.
  */
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 const MEMORY_BYTES_MAX = 16 * 1024 * 1024;
@@ -21,7 +22,7 @@ const IDLE_INTERVAL_MS = 2_000;
  */
 const IDLE_BYTES_MIN = 16 * 1024 * 1024;
 
-/** Without options: a full collection. */
+/** Without options, runs a full collection. */
 type Collect = (options?: { type: "minor" }) => void;
 
 let collector: Collect | null = null;
@@ -30,8 +31,8 @@ let memoryBytes = 0;
 let scheduled = false;
 
 /**
- * Reports that a short-lived buffer (a request's body, a message) of this size is garbage now or at the end
- * of this event-loop turn.
+ * Reports that a short-lived buffer (such as a request body or a message) of this size is garbage now, or
+ * will be at the end of this event-loop turn.
  */
 export function discardBuffer(bytes: number): void {
   bufferBytes += bytes;
@@ -40,7 +41,7 @@ export function discardBuffer(bytes: number): void {
   setImmediate(() => gc()({ type: "minor" }));
 }
 
-/** Reports that a long-lived object, such as a linear memory, of this size is garbage. */
+/** Reports that a long-lived object of this size, such as a linear memory, is garbage. */
 export function discardMemory(bytes: number): void {
   memoryBytes += bytes;
   if (memoryBytes < MEMORY_BYTES_MAX || scheduled) return;
@@ -59,9 +60,10 @@ export function collect(): void {
 }
 
 /**
- * From now on, whenever this thread becomes idle after work, it calls `rest` and, if there may be much
- * garbage, collects all of it: V8 alone would keep the garbage until there is work again. If there is little
- * garbage, it does not collect, because the optimised code that V8 drops in such a collection is worth more.
+ * From now on, whenever this thread becomes idle after work, it calls `rest` and then, if there may be much
+ * garbage, collects all of it. V8 alone would keep the garbage until the thread has work again. If there is
+ * little garbage, it does not collect, because the optimised code that V8 drops in a collection is worth
+ * more.
  */
 export function collectWhenIdle(rest: () => void = () => undefined): void {
   let since = performance.eventLoopUtilization();
@@ -82,15 +84,15 @@ export function collectWhenIdle(rest: () => void = () => undefined): void {
   setInterval(look, IDLE_INTERVAL_MS).unref();
 }
 
-/** Bytes of this thread's heap and of the buffers that its objects own. */
+/** Size of this thread's heap, plus the buffers that its objects own. */
 function heldBytes(): number {
   const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
   return heap + buffers;
 }
 
 /**
- * V8 exposes its collector only to contexts created while the flag is set. The flag is process-wide, so it
- * stays set: otherwise one thread could clear it between these two lines of another thread.
+ * V8 exposes its collector only to contexts created while the flag is set. The flag is process-wide and is
+ * never cleared; otherwise one thread could clear it while another is between these two lines.
  */
 function gc(): Collect {
   if (collector === null) {

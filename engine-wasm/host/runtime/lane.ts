@@ -1,5 +1,5 @@
-// Runs tasks one at a time in order of arrival, so that each sees the result of the one before. Independent
-// of what the tasks do.
+// Runs tasks one at a time in order of arrival, so that each task sees the previous task's result. Knows
+// nothing about the tasks.
 
 export class Lane {
   #last: Promise<void> = Promise.resolve();
@@ -11,8 +11,7 @@ export class Lane {
   }
 
   /**
-   * Runs the task once all earlier tasks have ended, even if they failed. Settles with the outcome of the
-   * task.
+   * Runs the task once all earlier tasks have ended, even if they failed. Settles with the task's outcome.
    */
   run<T>(task: () => Promise<T>): Promise<T> {
     this.#size++;
@@ -24,7 +23,7 @@ export class Lane {
     return result;
   }
 
-  /** Resolves when all tasks given so far have ended. */
+  /** Resolves when all tasks added so far have ended. */
   idle(): Promise<void> {
     return this.#last;
   }

@@ -1,4 +1,4 @@
-// Work in small steps: a generator that pauses regularly, so that its caller can let other work run.
+// Work in small steps: a generator that pauses regularly so that its caller can run other work.
 
 /** Runs all steps at once. */
 export function finished<T>(work: Generator<void, T>): T {

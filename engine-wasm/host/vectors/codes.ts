@@ -1,19 +1,19 @@
-// Codes regions of one instance: one bit per number of each vector of a segment's rows. docs/FORMATS.md has
-// the picture. The caller keeps track of which codes belong to which segment.
+// Manages one instance's codes regions. A code has one bit for each number of a row's vector. docs/FORMATS.md
+// has the picture. The caller keeps track of which codes belong to which segment.
 import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** A segment and the codes of its rows. */
+/** A segment and its rows' codes. */
 export interface CodesOf {
   readonly segment: number;
   readonly codes: number;
 }
 
-/** Rows copied or filled per step: 256 KiB of codes, a fraction of a millisecond. */
+/** Rows copied or filled per step: 256 KiB of codes, which takes a fraction of a millisecond. */
 const ROWS_A_STEP = 4096;
 
-/** Size of a codes region. */
+/** Size of a codes region in bytes. */
 export function codesLength(rows: number): number {
   return CODES_PRESENT + Math.ceil(rows / 64) * 8 + rows * CODE_BYTES;
 }
@@ -29,7 +29,7 @@ export class CodeRegions {
     return this.#instance.run((kernels) => kernels.codesNew(rows)) >>> 0;
   }
 
-  /** Checks a region that was filled from outside. Releases it if it is inconsistent. */
+  /** Checks a region that the caller has filled. Releases the region if it is inconsistent. */
   check(codes: number, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkCodes(codes, bytes));
     if (status === 0) return;
@@ -37,7 +37,7 @@ export class CodeRegions {
     throw statusError(-status);
   }
 
-  /** Consecutive views of a region's bytes. */
+  /** Yields consecutive views of a region's bytes. */
   *parts(codes: number): Generator<Uint8Array> {
     const rows = this.#instance.view().readUInt32LE(codes + CODES_ROWS);
     const first = codesLength(rows) - rows * CODE_BYTES;
@@ -61,7 +61,7 @@ export class CodeRegions {
     return bytes;
   }
 
-  /** Sets codes from vector records. Throws EngineError("program") if the region has fewer rows. */
+  /** Sets codes from vector records. Throws EngineError("program") if the region has too few rows. */
   fill(codes: number, firstRow: number, records: Uint8Array): void {
     const count = Math.floor(records.length / VECTOR_BYTES);
     if (count * VECTOR_BYTES !== records.length)

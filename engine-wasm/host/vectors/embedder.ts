@@ -1,6 +1,6 @@
-// Vectors of rows and queries, computed with an embedded model. An embedder has its own instance, which
-// contains the model and, while it embeds a segment, the needed parts of the segment. It works on bytes and
-// terms; the caller stores the vectors.
+// Computes vectors of rows and queries with an embedded model. An embedder has its own instance, which
+// contains the model and, while a segment is being embedded, the needed parts of that segment. It works on
+// bytes and terms; the caller stores the vectors.
 import { SEG_HEADER_BYTES, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -10,16 +10,16 @@ import type { LentModel } from "./model-reader.js";
 import { type QueryTerm, vectorOfTerms } from "./query-terms.js";
 
 export interface EmbeddedPart {
-  /** Row of the first record. */
+  /** The first record's row. */
   row: number;
-  /** Rows of the whole segment. */
+  /** Row count of the whole segment. */
   rows: number;
-  /** A view of the instance's memory. It must be read before the instance is used for anything else. */
+  /** A view of the instance's memory, valid until the instance is used for anything else. */
   records: Uint8Array;
 }
 
 const COPIED_AT_ONCE = 1024 * 1024;
-/** Scratch for a reader. Enough for a query of a few hundred words. */
+/** A reader's scratch, large enough for a query of a few hundred words. */
 const READER_SCRATCH_BYTES = 32 * 1024;
 
 export class Embedder {
@@ -41,9 +41,9 @@ export class Embedder {
   }
 
   /**
-   * Embeds all rows of a segment, live or not. Returns their concatenated records (VECTOR_BYTES each). Works
-   * for less than a millisecond between yields. Several calls may run at a time. Throws EngineError("damaged"
-   * | "memory").
+   * Embeds all rows of a segment, whether live or deleted. Returns their concatenated records (VECTOR_BYTES
+   * each). Works for less than a millisecond between yields. Several calls may be in progress at once. Throws
+   * EngineError("damaged" or "memory").
    */
   *embed(segment: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
     let records = new Uint8Array(0);
@@ -60,9 +60,9 @@ export class Embedder {
   }
 
   /**
-   * Like `embed`, but yields parts, each with the records of the next few rows, for segments whose records
-   * should not all be in memory at once. A yielded null is a pause without records. `segment` is called for
-   * the bytes after each pause, because a view of memory moves.
+   * Like `embed`, but yields parts, each with the records of the next few rows. For segments whose records
+   * should not all be in memory at once. A yielded null is a pause without records. If `segment` is a
+   * function, it is called again after each pause, because memory growth invalidates views.
    */
   *embedParts(segment: Uint8Array | (() => Uint8Array)): Generator<EmbeddedPart | null, void> {
     const now = (): FeatureParts => featureParts(typeof segment === "function" ? segment() : segment);
@@ -102,13 +102,13 @@ export class Embedder {
     }
   }
 
-  /** The vector of a query's terms; see vectorOfTerms. */
+  /** Computes a query's vector from its terms; see vectorOfTerms. */
   query(terms: readonly QueryTerm[]): Float32Array | null {
     return vectorOfTerms(this.#instance, this.#model, terms);
   }
 
   /**
-   * Lets another thread compute query vectors in this memory. A loan never ends. Throws
+   * Lets another thread compute query vectors in this memory. A loan cannot be ended. Throws
    * EngineError("memory").
    */
   lend(): LentModel {
@@ -123,10 +123,7 @@ export class Embedder {
     return this.#loans;
   }
 
-  /**
-   * Peak use of linear memory, which never shrinks. After a large segment, a fresh embedder therefore uses
-   * less.
-   */
+  /** Peak use of linear memory, which never shrinks, so a fresh embedder uses less after a large segment. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }

@@ -1,5 +1,5 @@
-// The parts of a segment that embedding and training read: its header, and everything from the posting lists
-// to the end, but no columns.
+// The parts of a segment that embedding and training read: the header, and everything from the posting lists
+// to the end. They do not include the columns.
 import { SEG_HEADER_BYTES, SEG_LISTS, STATUS_DAMAGED } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 
@@ -12,7 +12,10 @@ export interface FeatureParts {
   skipped: number;
 }
 
-/** Views of the segment's bytes. Throws EngineError("damaged"); the kernels check the rest. */
+/**
+ * Returns views of the segment's bytes. Throws EngineError("damaged") if the posting lists' offset is
+ * invalid; the kernels check the rest.
+ */
 export function featureParts(segment: Uint8Array): FeatureParts {
   if (segment.length < SEG_HEADER_BYTES) throw statusError(-STATUS_DAMAGED);
   const view = new DataView(segment.buffer, segment.byteOffset, segment.byteLength);

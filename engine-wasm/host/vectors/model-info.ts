@@ -1,4 +1,4 @@
-// Reads the header of an embedded model, and nothing else.
+// Reads only the header of an embedded model.
 import {
   MODEL_ALIGNED,
   MODEL_DOCUMENTS,

@@ -1,15 +1,15 @@
 // Computes query vectors with the model of another thread's embedder, in the same memory and at the same
-// time. The model never changes there, and this reader has its own scratch region, so no synchronisation is
-// needed.
+// time. This needs no synchronisation: the model in that memory never changes, and this reader has its own
+// scratch region.
 import type { EngineInstance } from "../wasm/memory.js";
 import { type QueryTerm, vectorOfTerms } from "./query-terms.js";
 
 /** Everything a thread needs to read the model of another thread's embedder. Can be posted. */
 export interface LentModel {
   readonly memory: WebAssembly.Memory;
-  /** Address of the model. */
+  /** The model's address. */
   readonly model: number;
-  /** Region of the reader's scratch. */
+  /** The reader's scratch region. */
   readonly scratch: number;
   readonly scratchBytes: number;
 }

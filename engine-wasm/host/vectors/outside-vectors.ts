@@ -1,11 +1,11 @@
-// Turns vectors from outside (a client or an endpoint) into vectors of the index. docs/FORMATS.md draws the
+// Converts vectors from outside (a client or an endpoint) to the index's vectors. docs/FORMATS.md draws the
 // record and the rotation.
 import { VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
 /**
- * Returns the vector record for 512 numbers, whose vector may have any length; null if a number is not
- * finite, or all are 0.
+ * Returns the vector record for 512 numbers, which need not be normalised. Null if a number is not finite, or
+ * all numbers are 0.
  */
 export function vectorOf(
   instance: EngineInstance,
@@ -16,8 +16,8 @@ export function vectorOf(
 }
 
 /**
- * Returns a query's vector, of length 1 and rotated, for 512 numbers, whose vector may have any length; null
- * if a number is not finite, or all are 0.
+ * Returns a query's vector, of length 1 and rotated, for 512 numbers, which need not be normalised. Null if a
+ * number is not finite, or all numbers are 0.
  */
 export function queryVector(
   instance: EngineInstance,
@@ -28,8 +28,8 @@ export function queryVector(
 }
 
 /**
- * The vector record of a document's member `embedding`; null unless it consists of 512 finite numbers that
- * are not all 0.
+ * Returns the vector record for a document's `embedding`. Null unless `embedding` consists of 512 finite
+ * numbers that are not all 0.
  */
 export function vectorOfJson(instance: EngineInstance, raw: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const record = instance.exchange(raw, (kernels, p, bytes) => kernels.documentRecord(p, bytes));

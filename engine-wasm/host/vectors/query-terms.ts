@@ -1,4 +1,4 @@
-// Computes the vector of a query's terms with a model in an instance's memory.
+// Computes a query's vector from its terms, with a model in an instance's memory.
 import { MODEL_NUMBER_LIMIT, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
@@ -11,8 +11,8 @@ export interface QueryTerm {
 const TERM_HEAD_BYTES = 6;
 
 /**
- * Returns a vector of length 1: the weighted sum of the vectors of the terms that the model knows. Null if it
- * knows none of the terms.
+ * Returns a vector of length 1: the weighted sum of the term vectors, normalised. Terms unknown to the model
+ * are ignored. Null if the model knows none of them.
  */
 export function vectorOfTerms(
   instance: EngineInstance,

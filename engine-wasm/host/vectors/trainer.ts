@@ -1,4 +1,5 @@
-// Trains an embedded model on a segment: encodes the options, copies the segment in and the model out.
+// Trains an embedded model on a segment: encodes the options, copies the segment in, and copies the model
+// out.
 import {
   MODEL_BYTES,
   MODEL_SLOT,
@@ -17,9 +18,9 @@ import { featureParts } from "./feature-parts.js";
 
 export interface TrainedSlot {
   slot: number;
-  /** Weight of an occurrence, from 0 to 1,000,000. */
+  /** Weight per occurrence, from 0 to 1,000,000. */
   weight: number;
-  /** If true, stems and terms with a digit count; if false, words count. */
+  /** If true, train on stems and terms with a digit; if false, on words. */
   stemmed: boolean;
 }
 
@@ -27,15 +28,15 @@ export interface TrainOptions {
   slots: readonly TrainedSlot[];
   /** The model's number in its index. */
   number: number;
-  /** Maximum number of terms. The terms in the most documents are kept. */
+  /** Maximum number of terms. The model keeps the terms that occur in the most documents. */
   termsMax: number;
-  /** A model whose vectors must be comparable with the new model's vectors; null if there is none. */
+  /** A model whose vectors must be comparable with those of the new model; null if there is none. */
   previous: Uint8Array | null;
 }
 
 /**
  * Trains on all rows of the segment. Takes seconds, and hundreds of bytes of memory per term and document, so
- * discard the instance afterwards. Deterministic for the same segment and options. Throws
+ * discard the instance afterwards. Deterministic for a given segment and options. Throws
  * EngineError("damaged" | "memory"), or EngineError("program") for a duplicate slot or an invalid weight.
  */
 export function trainModel(

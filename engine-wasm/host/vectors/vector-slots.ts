@@ -1,15 +1,15 @@
-// Recently compared vectors: maps documents to slots of a table. A query compares hundreds of vectors, so
-// they are not stored as objects. When the table is full, the oldest vectors are evicted first.
+// Caches recently compared vectors: maps documents to slots in a table. A query compares hundreds of vectors,
+// so they are not stored as objects. When the table is full, the oldest vector is evicted.
 import { VECTOR_BYTES } from "../../assembly/layout.js";
 import type { VectorTable } from "./vector-table.js";
 
-/** Bytes per vector for its map entries, in addition to its record. */
+/** Memory per vector for its map entries, in addition to its record. */
 const ENTRY_BYTES = 100;
-/** Stands for "no vector" in place of a slot. */
+/** Takes the place of a slot for a document without a vector. */
 export const WITHOUT_VECTOR = -1;
 
 /**
- * By sequence number, for documents of one index. Callers may store WITHOUT_VECTOR for documents known to
+ * Slots of one index's documents, by sequence number. Callers may store WITHOUT_VECTOR for documents known to
  * have no vector.
  */
 export type SlotsOfIndex = Map<number, number>;
@@ -19,7 +19,7 @@ export class VectorSlots {
   readonly max: number;
   readonly #newTable: () => VectorTable;
   #table: VectorTable | null = null;
-  /** The owner of each slot. */
+  /** Owner of each slot. */
   readonly #owners: SlotsOfIndex[] = [];
   readonly #seqs: number[] = [];
   /** The next slot to use. */
@@ -57,7 +57,7 @@ export class VectorSlots {
     return this.#tableNow.record(slot);
   }
 
-  /** Discards all vectors. Called when the table failed or became useless. */
+  /** Discards all vectors. Called when the table has failed or is no longer useful. */
   clear(): void {
     for (const owner of this.#owners) owner.clear();
     this.#owners.length = 0;

@@ -1,5 +1,5 @@
-// Contiguous vector records in an instance of their own, each in a numbered slot, compared with queries in
-// place. The caller keeps track of which record is in which slot.
+// Vector records, each in a numbered slot, that are compared with queries in place. The table has its own
+// instance. The caller keeps track of which record is in which slot.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 
@@ -10,7 +10,7 @@ const SLOTS_A_CHUNK = 1024;
 
 export class VectorTable {
   readonly #instance: EngineInstance;
-  /** Addresses of chunks of slots. */
+  /** Addresses of the slot chunks. */
   readonly #chunks: number[] = [];
 
   /** Only this table uses `instance`. */
@@ -32,8 +32,8 @@ export class VectorTable {
   }
 
   /**
-   * Returns the cosine of a query vector, of length 1 and rotated, with the record in each slot. NaN for an
-   * empty record, and for a negative number in place of a slot. Throws EngineError("memory").
+   * Returns the cosine between the query vector (of length 1 and rotated) and the record in each slot. NaN
+   * for an empty record, and for a negative number in place of a slot. Throws EngineError("memory").
    */
   similarities(query: Float32Array, slots: ArrayLike<number>): Float32Array {
     if (query.length !== VECTOR_SIZE)

@@ -1,6 +1,6 @@
-// The raw exports of the engine module, as listed in engine-wasm/assembly/index.ts. Addresses are returned as
-// signed 32-bit numbers and need `>>> 0` before use. A result's address points to a u32 length and that many
-// bytes. Small negative numbers are -STATUS_*.
+// The engine module's raw exports, as listed in engine-wasm/assembly/index.ts. Addresses are returned as
+// signed 32-bit numbers and need `>>> 0` before use. A result's address points to a u32 length followed by
+// that many bytes. Small negative numbers are -STATUS_*.
 import { EngineError } from "../engine-error.js";
 
 type Address = number;
@@ -56,7 +56,7 @@ export interface Kernels {
   embedEnd(state: Address): void;
   queryVector(model: Address, terms: Address, bytes: number): Address;
   train(segment: Address, bytes: number, skipped: number, options: Address): Address;
-  // codes of vectors
+  // vector codes
   codesNew(rows: number): Address;
   checkCodes(codes: Address, bytes: number): number;
   codesCount(codes: Address): number;

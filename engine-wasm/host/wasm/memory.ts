@@ -1,11 +1,11 @@
-// One WebAssembly instance and its linear memory: the only place that creates views of the memory. A view is
-// valid until the next kernel call, because memory may grow; anything that must last longer is copied out.
-// After a trap the contents of memory are unknown, so the instance refuses all further work.
+// One WebAssembly instance and its linear memory. Only this file creates views of the memory. A view is valid
+// until the next kernel call, because memory may grow; anything needed longer is copied out. After a trap the
+// memory's contents are unknown, so the instance refuses all further work.
 //
 // The memory is shared (SharedArrayBuffer). Other threads may have instances on the same memory and read
-// concurrently with its owner (instance/engine-reader.ts). With a memory that is not shared, V8 would count
-// each growth as if the whole memory were newly allocated, and would run a full collection after every few
-// batches of documents.
+// concurrently with its owner (instance/engine-reader.ts). With unshared memory, V8 would count each growth
+// as if the whole memory were newly allocated, and would run a full collection after every few batches of
+// documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
@@ -14,12 +14,12 @@ import { type Kernels, kernelsOf } from "./kernels.js";
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
 const PAGE_BYTES = 65536;
-const LOWEST_STATUS = -256; // results from here to -1 are statuses, all others addresses
+const LOWEST_STATUS = -256; // results from here to -1 are statuses; all others are addresses
 
 /** Kernels that run a program on a snapshot. */
 export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
 
-/** Remaining work time, which kernels use up. */
+/** Remaining work time, which running kernels use up. */
 export interface WorkLeft {
   leftMs: number;
 }
@@ -41,7 +41,8 @@ export class EngineInstance {
 
   /**
    * Instantiates synchronously, which is allowed for small modules and in worker threads. Kernels that check
-   * the time call `meanwhile` about every millisecond. It must not use this instance and must not throw.
+   * the time call `meanwhile` about once per millisecond. `meanwhile` must not use this instance and must not
+   * throw.
    */
   constructor(
     module: WebAssembly.Module,
@@ -75,7 +76,7 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** Peak use of linear memory, which never shrinks. The system provides pages only up to this peak. */
+  /** Peak use of linear memory, which never shrinks. The system allocates pages only up to this peak. */
   memoryBytes(): number {
     return this.#trapped ? this.memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
@@ -87,8 +88,8 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. A trap becomes EngineError("trap") and ends the instance. After EngineError("memory") or
-   * EngineError("late") there is no result, but the instance stays usable.
+   * Runs `call`, which calls kernels. A trap becomes EngineError("trap") and ends the instance. After
+   * EngineError("memory") or EngineError("late") there is no result, but the instance stays usable.
    */
   run<T>(call: (kernels: Kernels) => T): T {
     if (this.#trapped)
@@ -102,12 +103,12 @@ export class EngineInstance {
     }
   }
 
-  /** Fresh scratch for the input of one kernel call, to be filled through the view. Returns its address. */
+  /** Allocates scratch for one kernel call's input, to be filled through the view. Returns its address. */
   room(bytes: number): number {
     return this.run((kernels) => kernels.scratchReset(bytes)) >>> 0;
   }
 
-  /** Copies bytes into fresh scratch as the input of one kernel call. Returns their address. */
+  /** Copies bytes into fresh scratch as one kernel call's input. Returns their address. */
   input(bytes: Uint8Array): number {
     const p = this.room(bytes.length);
     this.view().set(bytes, p);
@@ -115,14 +116,16 @@ export class EngineInstance {
   }
 
   /**
-   * A region that lives until `release`, to be filled through the view. Ends all scratch. Returns the
-   * address.
+   * Allocates a region that lives until `release`, to be filled through the view. Ends all scratch. Returns
+   * its address.
    */
   reserve(bytes: number): number {
     return this.run((kernels) => kernels.reserve(bytes)) >>> 0;
   }
 
-  /** Copies bytes into a region that lives until `release`. Ends all scratch. Returns the address. */
+  /**
+   * Copies bytes into a region that lives until `release`. Ends all scratch. Returns the region's address.
+   */
   region(bytes: Uint8Array): number {
     const p = this.reserve(bytes.length);
     this.view().set(bytes, p);
@@ -134,14 +137,14 @@ export class EngineInstance {
     this.run((kernels) => kernels.release(region));
   }
 
-  /** Returns an address from a kernel's return value. Throws EngineError if the value is a status. */
+  /** Converts a kernel's return value to an address. Throws EngineError if the value is a status. */
   address(answer: number): number {
     if (answer < 0 && answer >= LOWEST_STATUS) throw statusError(answer);
     return answer >>> 0;
   }
 
   /**
-   * Returns a copy of the result (u32 length + bytes) that a kernel's return value points to. Throws
+   * Returns a copy of the result (u32 length, then bytes) that a kernel's return value points to. Throws
    * EngineError if the value is a status.
    */
   result(answer: number): Uint8Array {
@@ -151,9 +154,9 @@ export class EngineInstance {
   }
 
   /**
-   * Calls kernels. Kernels that check the time end with EngineError("late") once Date.now() passes `deadline`
-   * or no work time is left. Each millisecond in which a kernel checks the time is charged to `work`;
-   * milliseconds in which the thread waits for a core are not.
+   * Runs `call`, which calls kernels. Kernels that check the time end with EngineError("late") once
+   * Date.now() passes `deadline` or no work time is left. Each millisecond in which a kernel checks the time
+   * is charged to `work`; milliseconds that the thread spends waiting for a core are not.
    */
   before<T>(deadline: number, work: WorkLeft, call: () => T): T {
     const now = Date.now();
@@ -185,7 +188,7 @@ export class EngineInstance {
     );
   }
 
-  /** Copies the input in, calls one kernel, and returns a copy of its result. */
+  /** Copies the input in, calls one kernel, and returns a copy of the kernel's result. */
   exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
     const p = this.input(input);
     return this.result(this.run((kernels) => kernel(kernels, p, input.length)));
@@ -201,7 +204,7 @@ export class EngineInstance {
   }
 }
 
-/** A memory that never grows beyond `bytesMax`. Throws EngineError("memory"). */
+/** Creates a memory that never grows beyond `bytesMax`. Throws EngineError("memory"). */
 export function newMemory(bytesMax: number): WebAssembly.Memory {
   const pages = Math.floor(bytesMax / PAGE_BYTES);
   const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
