@@ -1,6 +1,6 @@
-// The query log's thread, started when something is first logged or requested. Only this file deals with the
-// thread. If it dies, its tasks fail, and the next task starts a new thread, which recovers stored rows from
-// the journal.
+// The query log's thread, started when something is first logged or a report is first requested. Only this
+// file deals with the thread. If the thread dies, its tasks fail. The next task starts a new thread, which
+// recovers stored rows from the journal.
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -10,9 +10,9 @@ import type { Logger } from "../../ground/log.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
 const TASKS_AT_ONCE = 64;
-/** A thread that needs longer than this for a task is assumed to hang and is terminated. */
+/** A thread that needs longer than this (ms) for one task is assumed to hang and is terminated. */
 const TASK_MS_MAX = 120_000;
-/** The same limit for tasks that go through all stored data. */
+/** Time limit (ms) for tasks that go through all stored data. */
 const LONG_TASK_MS_MAX = 3_600_000;
 const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
 const HEAP_MIB = 1024;
@@ -31,21 +31,21 @@ export class AnalyticsPool {
   readonly #location: string;
   readonly #log: Logger;
   /**
-   * Whether the directory existed at startup. It is created only by this thread, so there is no need to check
-   * again.
+   * True if the directory existed at startup. Only this pool's thread creates it, so there is no need to
+   * check again.
    */
   readonly #found: boolean;
   #pool: Piscina | null = null;
   readonly #reports = new Lane();
 
-  /** `location` is the directory of the log's database. */
+  /** `location` is the log's database directory. */
   constructor(location: string, log: Logger) {
     this.#location = location;
     this.#log = log;
     this.#found = existsSync(location);
   }
 
-  /** False if nothing has ever been logged, in which case there is nothing to maintain. */
+  /** False if nothing has ever been logged, so there is nothing to maintain. */
   get used(): boolean {
     return this.#pool !== null || this.#found;
   }
@@ -71,7 +71,9 @@ export class AnalyticsPool {
     return reply.reply;
   }
 
-  /** Like `run`, but waits for all queued reports. Throws SK-AN-503 if too many are queued. */
+  /**
+   * Like `run`, but waits until all queued reports have run. Throws SK-AN-503 if too many reports are queued.
+   */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports wait for their turn");
     return this.#reports.run(() => this.run(task));
@@ -91,7 +93,7 @@ export class AnalyticsPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/query-log/analytics/analytics-worker.js"),
-      atomics: "disabled", // a thread waiting in Atomics would not be notified of finished writes
+      atomics: "disabled", // a thread waiting in Atomics would not learn of finished writes
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,

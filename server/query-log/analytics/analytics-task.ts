@@ -21,7 +21,7 @@ export type AnalyticsTask =
       readonly numbers: readonly number[];
     }
   | { readonly kind: "upkeep"; readonly nowMs: number }
-  /** `logs` lists the logs of all existing indexes. */
+  /** `logs` lists the logs of all existing indexes. The sweep deletes all other logs. */
   | {
       readonly kind: "sweep";
       readonly nowMs: number;
@@ -30,7 +30,7 @@ export type AnalyticsTask =
     }
   | { readonly kind: "drop"; readonly log: number }
   | { readonly kind: "forget"; readonly log: number; readonly person: Person }
-  /** `stop` is shared between the threads. It becomes nonzero when the backup is cancelled. */
+  /** `stop` is shared between the threads. A nonzero value cancels the backup. */
   | { readonly kind: "backup"; readonly path: string; readonly stop: Int32Array }
   | { readonly kind: "close" };
 
@@ -45,7 +45,7 @@ export interface AnalyticsReplies {
   upkeep: null;
   sweep: null;
   drop: null;
-  /** Number of anonymised rows. */
+  /** Number of rows anonymised. */
   forget: number;
   backup: BackupFileSums;
   close: null;

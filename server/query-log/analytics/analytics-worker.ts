@@ -1,5 +1,5 @@
-// Entry of the query log's thread, the only one that opens the log's database. Tasks run concurrently; the
-// log serialises those that change it.
+// Entry point of the query log's thread, the only thread that opens the log's database. Tasks run
+// concurrently, but the log runs those that change it one at a time.
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../../shards/storage/envelope.js";
@@ -14,7 +14,7 @@ import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask 
 const OPEN_TRIES = 50;
 const OPEN_PAUSE_MS = 100;
 
-/** The thread's only log and only state. The first task opens it. */
+/** The thread's only state: its log. The first task opens it. */
 let opened: Promise<QueryLog> | null = null;
 
 export default async function analytics(

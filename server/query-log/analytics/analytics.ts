@@ -35,7 +35,7 @@ type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
 export class Analytics {
   readonly #options: AnalyticsOptions;
   #sweptDay = 0;
-  /** The indexes at the last check, from which deleted ones are recognised. */
+  /** The catalog's indexes at the last check, used to detect deleted indexes. */
   #indexes: CatalogState["indexes"];
   #logs: ReadonlySet<number>;
 
@@ -70,7 +70,7 @@ export class Analytics {
     return pool.runInLine({ kind: "report", request });
   }
 
-  /** Yields NDJSON, one hour at a time. Throws SK-AN-503. */
+  /** Yields NDJSON, one hour's rows at a time. Throws SK-AN-503. */
   async *export(record: IndexRecord, { fromMs, toMs }: Window): AsyncGenerator<Uint8Array> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -84,8 +84,8 @@ export class Analytics {
   }
 
   /**
-   * Anonymises the searches and events of a user or a session. Resolves with the number of these rows. Throws
-   * SK-AN-503.
+   * Anonymises a user's or a session's searches and events. Resolves with the number of anonymised rows.
+   * Throws SK-AN-503.
    */
   async forget(record: IndexRecord, named: NamedPerson): Promise<number> {
     const { pool, writer, people } = this.#options;
@@ -97,7 +97,7 @@ export class Analytics {
     });
   }
 
-  /** Writes all logs to a new file. Resolves with null if nothing was ever logged. Throws SK-AN-503. */
+  /** Writes all logs to a new file. Resolves with null if nothing has ever been logged. Throws SK-AN-503. */
   async backup(path: string, signal: AbortSignal): Promise<BackupFileSums | null> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -112,7 +112,7 @@ export class Analytics {
     }
   }
 
-  /** The first upkeep of a day covers all logs. */
+  /** A day's first upkeep also sweeps all logs. */
   async #upkeep(): Promise<void> {
     const { catalog, pool, limits } = this.#options;
     if (!pool.used) return;
@@ -132,7 +132,10 @@ export class Analytics {
     this.#logs = logs;
   }
 
-  /** If this fails, it is retried once after DROP_AGAIN_MS. The next sweep drops the log at the latest. */
+  /**
+   * Drops a log. A failed attempt is repeated once after DROP_AGAIN_MS. If that fails too, the next sweep
+   * drops the log.
+   */
   #drop(log: number): void {
     const { pool, jobs } = this.#options;
     if (!pool.used) return;

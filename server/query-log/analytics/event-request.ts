@@ -1,5 +1,5 @@
-// The body of POST .../events: one event or several. Events are validated one by one, so that an invalid one
-// does not affect the others.
+// The body of POST .../events: one event or several. Events are validated one at a time, so that an invalid
+// event does not affect the others.
 import { SkeinError } from "../../ground/errors.js";
 import { isObject } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";
@@ -19,7 +19,7 @@ import { parseQueryId } from "../rows/query-ids.js";
 import { LATE_MS_MAX } from "../rows/time.js";
 import type { People } from "./people.js";
 
-/** How far a client's clock may be ahead. */
+/** How far ahead (ms) a client's clock may be. */
 const AHEAD_MS_MAX = 5 * 60_000;
 const VALUE_MAX = 1_000_000_000;
 const POSITION_MAX = 0xffffffff;
@@ -73,11 +73,11 @@ export const EVENT = object(
   { unknown: "ignored" },
 );
 
-/** Where the events come from and where they go. */
+/** The source of the events and the log that receives them. */
 export interface EventContext {
   readonly tenant: number;
   readonly log: number;
-  /** The user to whom the events are attributed. If null, each event names its own. */
+  /** The user to whom all events are attributed. If null, each event names its own user. */
   readonly userId: string | null;
   readonly people: People;
   readonly nowMs: number;

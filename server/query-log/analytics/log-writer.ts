@@ -1,6 +1,6 @@
 // The front-end's side of the query log. Adds searches and events to a chunk, which is sent to the log's
-// thread after a short delay or when it is full. Never delays a search. Chunks that the disk refuses are kept
-// up to a total size; rows beyond that are dropped and counted.
+// thread after a short delay or when it is full. Never delays a search. Chunks refused by the disk are kept,
+// up to a total size; further rows are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Logger } from "../../ground/log.js";
@@ -11,7 +11,7 @@ import { tookStep } from "../rows/took.js";
 import { LogStorageError } from "./analytics-pool.js";
 import type { AskedBy, People } from "./people.js";
 
-/** Maximum delay before a row is sent. It is normally durable within a second. */
+/** Maximum delay (ms) before a row is sent. A row is normally durable within a second. */
 const CHUNK_MS = 250;
 const CHUNK_BYTES = 256 * 1024;
 const RETRY_MS = 1_000;
@@ -21,8 +21,8 @@ interface LogWriterOptions {
   /** Resolves when the chunk is durable. Throws LogStorageError if the disk refused it. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
   /**
-   * Resolves when the rows that other threads have written so far are durable or were refused by the disk.
-   * Absent if there are no other threads.
+   * Resolves when the rows written so far by other threads are durable or the disk has refused them. Absent
+   * if there are no other threads.
    */
   readonly others?: () => Promise<void>;
   readonly waitingBytesMax: number;
@@ -35,11 +35,11 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #chunk = new Chunk(CHUNK_BYTES);
   #timer: NodeJS.Timeout | null = null;
-  /** Chunks that are not durable yet, oldest first. */
+  /** Chunks not yet durable, oldest first. */
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
-  /** The attempt to send the oldest chunk. */
+  /** The current attempt to send the oldest chunk. Resolves to true if the chunk was sent. */
   #attempt: Promise<boolean> = Promise.resolve(true);
   #storageFails = false;
   #stopping = false;
@@ -65,7 +65,7 @@ export class LogWriter {
   }
 
   /**
-   * Resolves when all rows so far, including those of other threads, are durable or were refused by the disk.
+   * Resolves when all rows so far, including other threads' rows, are durable or the disk has refused them.
    */
   async flush(): Promise<void> {
     await this.#options.others?.();
@@ -73,7 +73,7 @@ export class LogWriter {
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
 
-  /** Flushes for the last time. Rows that the disk refuses now are lost. */
+  /** Flushes one last time. Rows that the disk refuses now are lost. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.flush();
@@ -121,7 +121,7 @@ export class LogWriter {
   async #isSent(chunk: Uint8Array): Promise<boolean> {
     const { send, others, log } = this.#options;
     try {
-      await others?.(); // an event must come after its search
+      await others?.(); // an event's search must be logged before the event
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;

@@ -1,4 +1,4 @@
-// Popular searches of each index, for ranking and suggestions. Callers never wait: they get the cached value,
+// Each index's popular searches, for ranking and suggestions. Callers never wait: they get the cached value,
 // and stale entries are refreshed from the query log in the background.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
@@ -8,14 +8,17 @@ import type { Popular } from "../reports/popular.js";
 import { DAY_MS } from "../rows/time.js";
 import { NOTHING_POPULAR } from "./popularity.js";
 
-/** Only searches from this period count. */
+/** Only searches from this period (ms) count. */
 const WINDOW_MS = 30 * DAY_MS;
-/** Minimum age at which an access refreshes an entry. Doubles with each refresh, up to AGE_MS_MAX. */
+/**
+ * An entry is refreshed when it is accessed after at least this many milliseconds. The age doubles with each
+ * refresh, up to AGE_MS_MAX.
+ */
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
-/** Maximum share of the log thread's time that refreshes of one index may take. */
+/** Maximum share of the log thread's time for refreshing one index. */
 const READ_SHARE = 1 / 500;
-/** Maximum number of cached indexes. */
+/** Maximum number of indexes in the cache. */
 const INDEXES_MAX = 1_000;
 
 interface Known {
@@ -32,14 +35,14 @@ interface PopularLogsOptions {
 
 export class PopularLogs {
   readonly #options: PopularLogsOptions;
-  /** By log number. */
+  /** Keyed by log number. */
   readonly #known = new ClockCache<number, Known>(INDEXES_MAX);
 
   constructor(options: PopularLogsOptions) {
     this.#options = options;
   }
 
-  /** The cached value. Returns the same object until its contents change. */
+  /** Returns the cached value. It is the same object until its contents change. */
   of(record: IndexRecord): Popular {
     const log = logOf(record);
     const known = this.#known.get(log) ?? this.#add(log);
@@ -75,7 +78,7 @@ export class PopularLogs {
   }
 }
 
-/** Caches of search results depend on the popular searches, so an equal result must not count as a change. */
+/** Search result caches depend on the popular searches, so an equal result must not count as a change. */
 function isSame(one: Popular, other: Popular): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,5 +1,5 @@
-// The most frequent searches and clicks of one index, in the forms that queries and suggestions need. Pure
-// except for the analyser.
+// One index's most frequent searches and clicks, in the forms that queries and suggestions need. Pure except
+// for the analyser.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import type { Popular } from "../reports/popular.js";
@@ -38,7 +38,7 @@ export class Popularity {
     this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
   }
 
-  /** Number of popular searches that contain the word. */
+  /** Total number of searches for popular queries that contain the word. */
   searchesOf(term: string): number {
     return this.#searches.get(term) ?? 0;
   }
@@ -48,8 +48,8 @@ export class Popularity {
   }
 
   /**
-   * Popular queries that contain at least half of the words, best match first. Leaves out the query that
-   * consists of exactly these words.
+   * Returns popular queries that contain at least half of the words, best match first. Leaves out the query
+   * that consists of exactly these words.
    */
   related(terms: readonly string[], max: number): PopularQuery[] {
     const asked = new Set(terms);

@@ -10,7 +10,7 @@ import type { MarkedBlock } from "../store/blocks.js";
 import type { LogState } from "../store/log-state.js";
 import type { Window, WindowReader } from "./window.js";
 
-/** Collects the rows of a window of at most an hour. */
+/** Collects a window's rows. The window covers at most an hour. */
 export class RowCollector implements WindowReader {
   readonly #state: LogState;
   readonly #searches: OpenSearch[] = [];
@@ -36,12 +36,12 @@ export class RowCollector implements WindowReader {
     for (const row of eventsOf(block)) if (isIn(row, window)) this.#events.push(row);
   }
 
-  /** Never called: a collector requests no part of a rollup. */
+  /** Never called: a collector requests no rollups. */
   rollup(): void {
     throw new Error("an export reads rows, not rollups");
   }
 
-  /** The collected rows as text. Each line ends with a newline. */
+  /** The collected rows as text. Every line ends with a newline. */
   async lines(): Promise<string> {
     const { texts, documents } = this.#state;
     const text = await wordsBy(

@@ -11,7 +11,7 @@ import { readWindow, type Window, type WindowReader } from "./window.js";
 
 /** Most popular first. */
 export interface Popular {
-  /** Normalised texts, most of whose searches had results. */
+  /** Normalised texts of popular searches. Most of a text's searches had results. */
   readonly queries: readonly { readonly query: string; readonly count: number }[];
   readonly documents: readonly { readonly document_id: string; readonly clicks: number }[];
 }

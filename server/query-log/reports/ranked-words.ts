@@ -1,13 +1,13 @@
-// The top entries of a dictionary, ordered by a count and then by word. Reads only the words that affect the
-// result: there may be millions of entries, and most have the same small count.
+// A dictionary's top entries, ordered by a count and then by word. Reads only the words that affect the
+// result: there may be millions of entries, and most of them have the same small count.
 import type { Dictionary } from "../store/dictionary.js";
 
 export interface Ranking {
-  /** Numbers of the entries that are certainly among the top. */
+  /** Numbers of the entries that are certain to be among the top entries. */
   readonly sure: readonly number[];
   /**
-   * Numbers of the entries with equal counts that compete for the remaining places. The word decides among
-   * them.
+   * Numbers of the entries that compete for the remaining places. Their counts are equal, so the word
+   * decides.
    */
   readonly tied: readonly number[];
   readonly limit: number;
@@ -41,7 +41,7 @@ async function wordsOf(dictionary: Dictionary, numbers: readonly number[]): Prom
   return numbers.map((number, i) => ({ number, word: words[i] as string }));
 }
 
-/** All wanted entries that are not stored yet, and the first `count` stored ones in word order. */
+/** Returns all wanted entries that are not stored yet, and the first `count` stored entries in word order. */
 async function firstWordsOf(
   dictionary: Dictionary,
   numbers: readonly number[],

@@ -1,4 +1,4 @@
-// Computes the reports on a log that the analytics routes return.
+// Computes the reports on a log for the analytics routes.
 import type { QueryLog } from "../store/query-log.js";
 import { type DocumentRow, DocumentTally } from "./documents-report.js";
 import { RowCollector } from "./export.js";
@@ -47,19 +47,19 @@ export async function reportOf(queryLog: QueryLog, request: ReportRequest): Prom
   }));
 }
 
-/** NDJSON for a window of at most an hour. */
+/** Returns NDJSON for a window of at most an hour. */
 export async function exportLines(queryLog: QueryLog, log: number, window: Window): Promise<string> {
   const collector = await readWindow(queryLog, log, window, [], (state) => new RowCollector(state));
   return collector.lines();
 }
 
-/** The rows of a window. */
+/** Returns a window's rows. */
 export async function rowsOf(queryLog: QueryLog, log: number, window: Window): Promise<LogRows> {
   const collector = await readWindow(queryLog, log, window, [], () => new BlockCollector());
   return collector.rows();
 }
 
-/** Returns the log's dictionary entries for the given numbers, in the same order. */
+/** Returns the log's dictionary entries with the given numbers, in the same order. */
 export async function wordsOf(
   queryLog: QueryLog,
   log: number,

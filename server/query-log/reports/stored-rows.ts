@@ -1,5 +1,5 @@
-// Rows for a thread that evaluates them itself. Whole blocks are passed unchanged; parts of blocks and open
-// rows become separate blocks.
+// Rows for a thread that evaluates them itself. Whole blocks are passed on unchanged; parts of blocks and
+// open rows become separate blocks.
 import type { EventBlock } from "../rows/event-block.js";
 import {
   eventBlockOf,
@@ -44,7 +44,7 @@ export class BlockCollector implements WindowReader {
     else this.#events.push(eventBlockOf(eventsOf(block).filter(({ at }) => isIn(at, window))));
   }
 
-  /** Never called: a collector requests no part of a rollup. */
+  /** Never called: a collector requests no rollups. */
   rollup(): void {
     throw new Error("rows are read, not rollups");
   }

@@ -1,4 +1,4 @@
-// Summary of a period: number of searches, results and clicks, people, latency, and a series by hour or day.
+// Summary of a period: number of searches, results, clicks and people, latency, and a series by hour or day.
 
 import { ColumnReader } from "../rows/columns.js";
 import type { EventBlock } from "../rows/event-block.js";
@@ -30,7 +30,7 @@ export interface SummaryReport {
 }
 
 interface SeriesEntry {
-  /** ISO 8601 UTC. */
+  /** ISO 8601, UTC. */
   readonly from: string;
   readonly searches: number;
   readonly no_results: number;
@@ -39,7 +39,7 @@ interface SeriesEntry {
 
 export class SummaryTally implements WindowReader {
   readonly #rollup = new Rollup(["totals"]);
-  /** Lists of people, each in ascending order and without duplicates. */
+  /** Lists of people, each in ascending order without duplicates. */
   readonly #people: Float64Array[] = [];
   readonly #openPeople = new Set<Person>();
 
@@ -93,7 +93,7 @@ export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** One entry per hour or day that the window touches, including those without searches. */
+/** Returns one entry per hour or day that the window touches, including those without searches. */
 function seriesOf({ hours }: Totals, { fromMs, toMs }: Window, interval: Interval): SeriesEntry[] {
   const step = interval === "hour" ? 1 : HOURS_PER_DAY;
   const series: SeriesEntry[] = [];

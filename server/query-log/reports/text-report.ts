@@ -1,4 +1,4 @@
-// The most frequent searches, and the most frequent ones without results.
+// The most frequent searches, overall and among those without results.
 
 import { ColumnReader } from "../rows/columns.js";
 import { CLICKED, SUPERSEDED } from "../rows/marks.js";
@@ -58,12 +58,12 @@ export class TextTally implements WindowReader {
     });
   }
 
-  /** Texts ordered by their number of searches (or of searches without results), then by text. */
+  /** Texts ordered by their number of searches (or of searches without results), then alphabetically. */
   top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
     return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
   }
 
-  /** Texts with at least `searchesMin` searches, more than half of which had results. */
+  /** Texts with at least `searchesMin` searches, more than half of them with results. */
   popular(limit: number, searchesMin: number): Promise<TextRow[]> {
     const counts = this.#searches.map((count, number) =>
       count >= searchesMin && 2 * (this.#noResults[number] as number) < count ? count : 0,
@@ -71,7 +71,7 @@ export class TextTally implements WindowReader {
     return this.#first(limit, counts);
   }
 
-  /** The first texts in descending order of `counts`. */
+  /** Returns the top texts by descending `counts`. */
   async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];
@@ -100,13 +100,10 @@ export class TextTally implements WindowReader {
   }
 }
 
-/** Counts below this are tallied individually, so that finding a rank needs no sorting. */
+/** Counts below this get a tally each, so that finding a rank needs no sorting. */
 const COUNTED_MAX = 4096;
 
-/**
- * The count of the entry with this rank; rank 1 is the highest count. Returns 1 if fewer entries have a
- * count.
- */
+/** Returns the count at this rank; rank 1 is the highest count. Returns 1 if fewer entries have a count. */
 function countAt(counts: Uint32Array, rank: number): number {
   const entriesByCount = new Uint32Array(COUNTED_MAX + 1);
   for (const count of counts) entriesByCount[Math.min(count, COUNTED_MAX)]!++;

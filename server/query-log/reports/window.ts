@@ -1,4 +1,4 @@
-// Reads the period of a report, which is split into stored rollups and parts that must be read row by row.
+// Reads a report's period, which is split into stored rollups and parts that must be read row by row.
 import { setImmediate as turn } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
@@ -32,13 +32,13 @@ export interface WindowReader {
   rollup(part: RollupPart, bytes: Uint8Array): void;
 }
 
-/** Maximum number of attempts if blocks disappear between planning and reading. */
+/** Maximum number of attempts when blocks disappear between planning and reading. */
 const PLANS_MAX = 8;
 
 /**
- * Reads a window with a reader from `newReader`: the given parts of rollups, and rows where there is no
- * rollup. Resolves with the reader once it has received everything. If an attempt fails, its reader is
- * discarded.
+ * Reads a window: the given parts of rollups, and rows where there is no rollup. Passes them to a reader from
+ * `newReader`, and resolves with the reader once it has received everything. If an attempt fails, its reader
+ * is discarded.
  */
 export async function readWindow<T extends WindowReader>(
   queryLog: QueryLog,
@@ -89,7 +89,9 @@ function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: Wind
   for (const event of open.events) if (event.at >= fromMs && event.at < toMs) reader.openEvent?.(event);
 }
 
-/** The slices of a window in chronological order. If `rollups` is false, everything is read row by row. */
+/**
+ * Returns the window's slices in chronological order. If `rollups` is false, everything is read row by row.
+ */
 function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
   const changed = changedHours(blocks.changedOf(state.log));
   const changedDays = new Set([...changed].map(dayOfHour));

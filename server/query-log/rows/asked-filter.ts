@@ -1,6 +1,6 @@
 // Tells whether a person may have searched for a text in a block of searches, without reading the block. A
 // Bloom filter over (person, text) pairs (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher,
-// 2006). About one pair in a thousand is a false positive; there are no false negatives.
+// 2006). About one absent pair in a thousand is a false positive; there are no false negatives.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 
@@ -66,7 +66,7 @@ function secondHash(person: Person, text: number): number {
   return mixed(Math.trunc(person / 2 ** 16) ^ Math.imul(text, 0x85ebca6b)) | 1;
 }
 
-/** The finalizer of MurmurHash3 (Austin Appleby). */
+/** The MurmurHash3 finalizer (Austin Appleby). */
 function mixed(hash: number): number {
   let mix = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);

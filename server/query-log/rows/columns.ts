@@ -1,5 +1,5 @@
 // Encodes columns of whole numbers as bytes. Numbers below 2^53 are LEB128 encoded; differences that may be
-// negative are zigzag encoded first. Independent of the meaning of a column.
+// negative are zigzag encoded first. Independent of what the columns mean.
 
 /** Appends numbers to a growing buffer. */
 export class ColumnWriter {
@@ -49,7 +49,7 @@ export class ColumnWriter {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** Returns everything written, as a view. Nothing may be written after this. */
+  /** Returns everything written, as a view. Nothing may be written afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -63,7 +63,8 @@ export class ColumnWriter {
 }
 
 /**
- * Reads the output of a ColumnWriter in the same order. Throws RangeError at an attempt to read past the end.
+ * Reads a ColumnWriter's output in the order in which it was written. Throws RangeError on an attempt to read
+ * past the end.
  */
 export class ColumnReader {
   readonly #bytes: Buffer;
@@ -87,8 +88,8 @@ export class ColumnReader {
   }
 
   /**
-   * Reads the number of the entries that follow, each of at least one byte. Throws RangeError if the
-   * remaining bytes are too few for them.
+   * Reads the number of entries that follow, each at least one byte long. Throws RangeError if too few bytes
+   * remain for them.
    */
   count(): number {
     const count = this.next();
@@ -96,7 +97,7 @@ export class ColumnReader {
     return count;
   }
 
-  /** Throws RangeError if the remaining bytes are too few for this many entries. */
+  /** Throws RangeError if too few bytes remain for this many entries. */
   room(entries: number): void {
     if (entries > this.#bytes.length - this.#at) throw cutShort();
   }

@@ -1,12 +1,14 @@
-// A block of logged events: all or some of the events of one log and one hour, ordered by time. Immutable. ON
-// DISK: docs/FORMATS.md shows the layout.
+// A block of logged events: all or some of one log's events in one hour, ordered by time. Immutable. ON DISK:
+// docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import { numbered, putNumbered } from "./search-block.js";
 
 export const EVENT_BLOCK_VERSION = 1;
 
-/** Columns with one entry per row. Texts and documents are numbers from the log's dictionaries. */
+/**
+ * Columns with one entry per row. Texts and documents are given by their numbers in the log's dictionaries.
+ */
 export interface EventBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
@@ -14,15 +16,15 @@ export interface EventBlock {
   /** An index into EVENT_TYPES. */
   readonly type: Uint8Array;
   readonly document: Uint32Array;
-  /** Number of the text that the event names, or 0 if it names none. */
+  /** Number of the text named in the event, or 0 if it names none. */
   readonly text: Uint32Array;
-  /** 1 for the first hit; 0 if not given. */
+  /** Position of the hit, 1 for the first; 0 if not given. */
   readonly position: Uint32Array;
-  /** Multiple of 1 / VALUE_UNITS. */
+  /** A multiple of 1 / VALUE_UNITS. */
   readonly value: Float64Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
-  /** Id of the search to which the event belongs. All three parts are 0 if the log has no such search. */
+  /** Id of the event's search. All three parts are 0 if the log contains no such search. */
   readonly searchAt: Float64Array;
   readonly searchCounter: Uint32Array;
   readonly searchFrontEnd: Float64Array;

@@ -1,14 +1,14 @@
-// Rows of the query log on their way from a front-end to the disk: searches and events in the order in which
-// they were answered. A front-end appends them to a chunk. The log's thread stores the chunk unchanged before
-// it reads the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that
-// contain chunks.
+// Query log rows on their way from a front-end to the disk: searches and events in the order in which they
+// were answered. A front-end appends rows to a chunk. The log's thread stores the chunk unchanged before it
+// reads the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that contain
+// chunks.
 import type { QueryId } from "./query-ids.js";
 
 export const JOURNAL_VERSION = 1;
 
 /** Longer query texts are truncated. */
 const TEXT_BYTES_MAX = 512;
-/** Number of hits whose ids are logged. */
+/** Maximum number of hits whose ids are logged per search. */
 export const HITS_MAX = 10;
 
 export const SEARCH_MODES = ["keyword", "semantic", "hybrid"] as const;
@@ -19,7 +19,7 @@ export const EVENT_TYPES = ["click", "conversion"] as const;
 export const VALUE_UNITS = 10_000;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A keyed 48-bit hash that stands for a user or a session. */
+/** A user's or session's keyed 48-bit hash. */
 export type Person = number;
 export const NOBODY: Person = 0;
 
@@ -29,7 +29,7 @@ export interface Asker {
   readonly session: Person;
 }
 
-/** A question and its results, the same for everyone who asks it. */
+/** A question and its results. They are the same for everyone who asks the question. */
 export interface Answered {
   /** The text as typed. */
   readonly text: string;
@@ -44,7 +44,7 @@ export interface Answered {
 export interface JournalSearch extends Asker {
   readonly log: number;
   readonly id: QueryId;
-  /** Duration step; see took.ts. */
+  /** Step of the search's duration; see took.ts. */
   readonly took: number;
   /** Output of encodeAnswered as a Latin-1 string. Equal answers have equal strings. */
   readonly answered: string;
@@ -55,12 +55,12 @@ export interface JournalEvent extends Asker {
   readonly type: EventType;
   /** Time of the event. */
   readonly atMs: number;
-  /** Id of the search to which the event belongs, or null if the event names none. */
+  /** Id of the event's search, or null if the event names none. */
   readonly search: QueryId | null;
-  /** Text of that search. */
+  /** Text of the event's search. */
   readonly query: string;
   readonly document: string;
-  /** 1 for the first hit; 0 if not given. */
+  /** Position of the hit, 1 for the first; 0 if not given. */
   readonly position: number;
   /** Value of a conversion; see VALUE_UNITS. */
   readonly value: number;
@@ -87,7 +87,8 @@ const MODE_SHIFT = 1;
 const U32_MAX = 0xffffffff;
 
 /**
- * Encodes the part of a search's row that can be cached with an answer. `documents` contains ids in UTF-8.
+ * Encodes the part of a search's row that can be cached along with the answer. `documents` contains UTF-8
+ * ids.
  */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
@@ -117,7 +118,7 @@ function putText(bytes: Buffer, text: string, at: number, bytesMax: number): num
   return at + 2 + length;
 }
 
-/** A chunk that is being filled. It is sent when the next row might not fit. */
+/** A chunk being filled. It is sent when the next row might not fit. */
 export class Chunk {
   readonly #bytes: Buffer;
   #length = 0;
@@ -167,7 +168,7 @@ export class Chunk {
     return true;
   }
 
-  /** Returns the rows so far in a buffer of their own, and empties the chunk. */
+  /** Returns the rows so far in a separate buffer, and empties the chunk. */
   take(): Uint8Array<ArrayBuffer> {
     const rows = new Uint8Array(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -181,7 +182,7 @@ function putQueryId(bytes: Buffer, { atMs, counter, frontEnd }: QueryId, at: num
   return bytes.writeUIntLE(frontEnd, frontEndAt, 6);
 }
 
-/** The rows of a chunk in order. Throws RangeError if the bytes are not a chunk. */
+/** Yields a chunk's rows in order. Throws RangeError if the bytes are not a chunk. */
 export function* readChunk(chunk: Uint8Array): Generator<Row> {
   const reader = new RowReader(chunk);
   while (!reader.ended) {

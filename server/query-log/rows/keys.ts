@@ -1,6 +1,6 @@
-// The keys of the query log's database. All keys of a log start with its number, so a single range delete
-// drops the log. Numbers are big-endian, so byte order is numeric order. ON DISK: docs/FORMATS.md shows the
-// same table.
+// Keys of the query log's database. All of a log's keys start with its number, so a single range delete drops
+// the log. Numbers are big-endian, so byte order is numeric order. ON DISK: docs/FORMATS.md shows the same
+// table.
 //
 //   | 0 u32   | 00 journal      | number u48                                  |
 //   | log u32 | 01 counters                                                   |
@@ -16,7 +16,7 @@
 //   |         | 15 event id     | hash, 12 bytes                              |
 import type { KeyRange } from "../../../shards/storage/store.js";
 
-/** Prefix of data that all logs share. It is never the number of a log. */
+/** Key prefix of data shared by all logs. It is never a log's number. */
 const SHARED = 0;
 
 // ON DISK - never renumber
@@ -36,7 +36,7 @@ export const LogKind = {
 } as const;
 export type LogKeyKind = (typeof LogKind)[keyof typeof LogKind];
 
-/** Location of a block. */
+/** Where a block is stored. */
 export interface BlockPlace {
   readonly log: number;
   readonly hour: number;
@@ -76,12 +76,12 @@ export function wordKey(log: number, kind: LogKeyKind, text: string): Uint8Array
   return Buffer.concat([head(log, kind, 0), Buffer.from(text)]);
 }
 
-/** The text at the end of a key. */
+/** Returns the text at the end of a key. */
 export function wordOfKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset + HEAD, key.byteLength - HEAD).toString("utf8");
 }
 
-/** Key of searches, marks or events. */
+/** Returns the key of a block of searches, marks or events. */
 export function blockKey(log: number, kind: LogKeyKind, hour: number, block: number): Uint8Array {
   const key = head(log, kind, 8);
   key.writeUInt32BE(hour, HEAD);
@@ -109,17 +109,17 @@ export function logOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(0);
 }
 
-/** The number after the kind: an hour, a day or a dictionary number. */
+/** Returns the number after the kind: an hour, a day or a dictionary number. */
 export function firstNumberOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD);
 }
 
-/** The block number in a key of searches, marks or events. */
+/** Returns the block number in a key of searches, marks or events. */
 export function blockOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD + 4);
 }
 
-/** All keys of one log, or of the logs in [log, end). */
+/** Returns the range of all keys of one log, or of the logs in [log, end). */
 export function logRange(log: number, end = log + 1): KeyRange {
   return { from: head(log, LogKind.journal, 0), to: head(end, LogKind.journal, 0) };
 }
@@ -134,12 +134,12 @@ export function kindRange(log: number, kind: LogKeyKind): KeyRange {
   return { from: head(log, kind, 0), to };
 }
 
-/** The keys of one kind whose first number is in [from, to). */
+/** Returns the range of one kind's keys whose first number is in [from, to). */
 export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
   return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
 }
 
-/** All keys of all logs, without the shared data. */
+/** Returns the range of all logs' keys, without the shared data. */
 export function allLogs(): KeyRange {
   return { from: head(SHARED + 1, LogKind.journal, 0), to: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) };
 }

@@ -5,9 +5,9 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 export const MARKS_VERSION = 1;
 
 // ON DISK - never renumber
-/** The person continued typing, so a later search is counted instead of this one. */
+/** The person continued typing: a later search is counted instead of this search. */
 export const SUPERSEDED = 1;
-/** A click belongs to this search, or to one that this search supersedes. */
+/** A click belongs to this search, or to a search that this search supersedes. */
 export const CLICKED = 2;
 export const CONVERTED = 4;
 

@@ -1,16 +1,16 @@
-// Rows of a log that are in the journal but not yet in a block. They are kept in memory and found by id and
-// by person. A checkpoint turns them into blocks.
+// A log's open rows: those in the journal but not yet in a block. They are kept in memory and can be found by
+// id and by person. A checkpoint turns them into blocks.
 import type { EventBlock } from "./event-block.js";
 import type { Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** A question and its results, as stored in rows; see SearchBlock. */
+/** A question and its results as stored in rows; see SearchBlock. */
 export interface Asked {
   readonly text: number;
   readonly typed: string;
-  /** The normalised text. Unknown for rows from a block. */
+  /** The normalised text. Not known for rows restored from a block. */
   readonly words: string;
   readonly found: number;
   readonly mode: number;
@@ -30,7 +30,7 @@ export interface OpenSearch extends Asked {
   marks: number;
 }
 
-/** A row of an EventBlock. */
+/** One row of an EventBlock. */
 export interface OpenEvent {
   readonly at: number;
   readonly type: number;
@@ -147,7 +147,7 @@ export function eventBlockOf(rows: readonly OpenEvent[]): EventBlock {
   };
 }
 
-/** Turns the rows of a block back into open rows. */
+/** Turns a block's rows back into open rows. */
 export function searchesOf(block: SearchBlock, marks: Uint8Array): OpenSearch[] {
   return Array.from({ length: block.rows }, (_, row) => ({
     at: block.at[row] as number,

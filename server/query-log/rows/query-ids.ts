@@ -1,15 +1,15 @@
-// Ids of queries, which events use to name their search. They are version 7 UUIDs (RFC 9562) that encode
-// where the log stores the search:
+// Query ids. An event uses one to name the search that it belongs to. They are version 7 UUIDs (RFC 9562)
+// that encode where the log stores the search:
 //
 //   ms of the search, 48 bits | version | counter, 12 bits | variant | counter, 12 bits | front-end, 48 bits
 import { randomBytes } from "node:crypto";
 
 export interface QueryId {
-  /** Start of the search: milliseconds since 1970. */
+  /** Start of the search, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Incremented with each search on the front-end. Wraps at 2^24. */
+  /** Incremented with each search on the front-end. Wraps around at 2^24. */
   readonly counter: number;
-  /** Random number of the front-end, chosen when it starts. */
+  /** The front-end's random number, chosen when it starts. */
   readonly frontEnd: number;
 }
 
@@ -33,7 +33,7 @@ export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex48(frontEnd)}`;
 }
 
-/** Returns null if the text does not have the form of such an id. */
+/** Returns null if the text does not have the form of a query id. */
 export function parseQueryId(text: string): QueryId | null {
   const parts = PATTERN.exec(text);
   if (parts === null) return null;

@@ -29,7 +29,7 @@ import { encodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "./sea
 
 const COUNTERS_VERSION = 1;
 
-/** Next free numbers of a log's dictionaries and blocks. */
+/** The next free numbers in a log's dictionaries and among its blocks. */
 export interface Counters {
   readonly nextText: number;
   readonly nextDocument: number;
@@ -56,7 +56,7 @@ export function putCounters(log: number, counters: Counters): StoreOp {
   };
 }
 
-/** `value` contains the stored bytes, or is undefined for a new log. */
+/** `value` contains the stored bytes; it is undefined for a new log. */
 export function openCounters(value: Uint8Array | undefined): Counters {
   if (value === undefined) return { nextText: 1, nextDocument: 1, nextBlock: 1 };
   return unpack(
@@ -119,7 +119,7 @@ export function putEventId(log: number, hash: string, day: number): StoreOp {
   return { type: "put", key: eventIdKey(log, Buffer.from(hash, "hex")), value };
 }
 
-/** Day of the event. */
+/** Returns the day of the event. */
 export function eventIdDay(value: Uint8Array): number {
   return new DataView(value.buffer, value.byteOffset).getUint32(0, true);
 }

@@ -1,7 +1,7 @@
-// A rollup: aggregates of one hour or one day of a log for reports. Its four parts (totals, texts, documents
-// and people) are stored separately, so that a report reads only the parts it needs. A rollup depends only on
-// the blocks of its period; it is deleted when one of them changes, and computed again later. ON DISK:
-// docs/FORMATS.md shows the layouts.
+// A rollup: aggregates over one hour or one day of a log, for reports. Its four parts (totals, texts,
+// documents and people) are stored separately, so that a report reads only the parts it needs. A rollup
+// depends only on its period's blocks; it is deleted when any of them changes, and computed again later. ON
+// DISK: docs/FORMATS.md shows the layouts.
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { EventBlock } from "./event-block.js";
 import { EVENT_TYPES, NOBODY, type Person } from "./journal.js";
@@ -23,17 +23,17 @@ export interface HourCounts {
 }
 
 export interface Totals {
-  /** Does not include superseded searches; neither do the other counts. */
+  /** Excludes superseded searches, as do the other counts of searches. */
   searches: number;
   noResults: number;
   /** Number of searches with a click. */
   clicked: number;
   /** Number of searches with a conversion. */
   converted: number;
-  /** Counts of events, filed under the time of the event. */
+  /** Counts of events, assigned to the hour of the event. */
   clicks: number;
   conversions: number;
-  /** Total value of conversions; see VALUE_UNITS. */
+  /** Total value of the conversions; see VALUE_UNITS. */
   value: number;
   /** Number of searches by duration step; see took.ts. */
   readonly took: Map<number, number>;
@@ -70,10 +70,10 @@ export class Rollup {
     took: new Map(),
     hours: new Map(),
   };
-  /** By the text's dictionary number. */
+  /** Keyed by the text's dictionary number. */
   readonly texts = new Map<number, TextCounts>();
   readonly documents = new Map<number, DocumentCounts>();
-  /** People who searched: users, and sessions for searches without a user. */
+  /** People who searched: users, and the sessions of searches without a user. */
   readonly people = new Set<Person>();
 
   /** Aggregates only the given parts. */
@@ -97,7 +97,7 @@ export class Rollup {
     }
   }
 
-  /** Adds one search. The caller leaves out superseded searches. */
+  /** Adds one search. The caller must leave out superseded searches. */
   addSearch(at: number, text: number, found: number, took: number, person: Person, marks: number): void {
     const none = found === 0 ? 1 : 0;
     const clicked = (marks & CLICKED) !== 0 ? 1 : 0;
@@ -137,7 +137,7 @@ export class Rollup {
     if (this.#parts.has("documents")) addDocument(this.documents, document, click, 1 - click, value);
   }
 
-  /** Adds a stored part of another rollup. */
+  /** Adds one stored part of another rollup. */
   addPart(part: RollupPart, bytes: Uint8Array): void {
     const columns = new ColumnReader(bytes);
     if (part === "totals") this.#addTotals(columns);
@@ -262,7 +262,7 @@ function putTexts(columns: ColumnWriter, texts: ReadonlyMap<number, TextCounts>)
   }
 }
 
-/** Calls back with the number and counts of each text, in order of number. */
+/** Calls back with each text's number and counts, in ascending order of number. */
 export function eachText(
   columns: ColumnReader,
   use: (text: number, searches: number, noResults: number, found: number, clicked: number) => void,

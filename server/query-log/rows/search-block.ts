@@ -1,5 +1,5 @@
-// A block of logged searches: all or some of the searches of one log and one hour, ordered by time and then
-// by id. Immutable; facts that become known later are in its marks (marks.ts). ON DISK: docs/FORMATS.md shows
+// A block of logged searches: all or some of one log's searches in one hour, ordered by time and then by id.
+// Immutable; facts that become known later are stored in its marks (marks.ts). ON DISK: docs/FORMATS.md shows
 // the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
@@ -7,20 +7,22 @@ import type { Person } from "./journal.js";
 
 export const SEARCH_BLOCK_VERSION = 1;
 
-/** Columns with one entry per row. Texts and documents are numbers from the log's dictionaries. */
+/**
+ * Columns with one entry per row. Texts and documents are given by their numbers in the log's dictionaries.
+ */
 export interface SearchBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
   readonly at: Float64Array;
-  /** Together with `at` and `frontEnd`, this is the query's id. */
+  /** Forms the query's id together with `at` and `frontEnd`. */
   readonly counter: Uint32Array;
   readonly frontEnd: Float64Array;
-  /** Number of the normalised text. */
+  /** Dictionary number of the normalised text. */
   readonly text: Uint32Array;
   /** The text as typed, or empty if it equals the normalised text. */
   readonly typed: readonly string[];
   readonly found: Uint32Array;
-  /** Duration step; see took.ts. */
+  /** Step of the search's duration; see took.ts. */
   readonly took: Uint16Array;
   /** An index into SEARCH_MODES. */
   readonly mode: Uint8Array;
@@ -30,8 +32,8 @@ export interface SearchBlock {
   readonly user: Float64Array;
   readonly session: Float64Array;
   /**
-   * The first hits of a row are `hits` from `hitsFrom[row]` up to but not including `hitsFrom[row + 1]`, so
-   * there is one entry more than there are rows.
+   * A row's first hits are the entries of `hits` from `hitsFrom[row]` up to but not including `hitsFrom[row +
+   * 1]`, so `hitsFrom` has one entry more than there are rows.
    */
   readonly hitsFrom: Uint32Array;
   readonly hits: Uint32Array;
@@ -97,7 +99,7 @@ export function decodeSearchBlock(bytes: Uint8Array): SearchBlock {
   };
 }
 
-/** Writes large, repeating numbers: each distinct number once, then an index per row. */
+/** Writes large, repeating numbers: each distinct number once, then one index per row. */
 export function putNumbered(columns: ColumnWriter, values: Float64Array): void {
   const places = new Map<Person, number>();
   for (const value of values) if (!places.has(value)) places.set(value, places.size);
@@ -113,7 +115,7 @@ export function numbered(columns: ColumnReader, rows: number): Float64Array {
   return values;
 }
 
-/** Index 0 means that the text was typed in its normalised form. */
+/** Writes the texts as typed. Index 0 means that the text was typed in its normalised form. */
 function putTyped(columns: ColumnWriter, typed: readonly string[]): void {
   const places = new Map([["", 0]]);
   for (const text of typed) if (!places.has(text)) places.set(text, places.size);

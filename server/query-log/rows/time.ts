@@ -1,16 +1,19 @@
-// Hours and days as numbers since 1970, in UTC. The log is divided into hours.
+// Hours and days, numbered from 1970 in UTC. The log is divided into hours.
 
 export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;
 export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 
-/** Maximum time between two searches of a person for the second to count as continued typing. */
+/** Maximum time (ms) between a person's two searches for the second to count as continued typing. */
 export const TYPING_MS = 5_000;
-/** An event that names only a text is attributed to a search for it at most this long before the event. */
+/**
+ * An event that names only a text is attributed to a search for that text at most this long (ms) before the
+ * event.
+ */
 export const ATTRIBUTION_MS = 30 * 60_000;
-/** Number of days for which rows are kept, and maximum length of a report's period. */
+/** Number of days for which rows are kept. Also the maximum length of a report's period. */
 export const DAYS_KEPT = 90;
-/** Maximum age of an event when it arrives. */
+/** Maximum age (ms) of an event when it arrives. */
 export const LATE_MS_MAX = 3 * DAY_MS;
 
 export function hourOf(ms: number): number {

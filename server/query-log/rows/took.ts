@@ -1,26 +1,26 @@
-// Search durations in steps of about 3%: fine enough for percentiles, and few enough to keep a counter per
-// step. A step encodes a number of hundredths of a millisecond, rounded down to its six highest bits
+// Search durations in steps of about 3%: fine enough for percentiles, and few enough to keep one counter per
+// step. A step encodes a duration in hundredths of a millisecond, rounded down to its six highest bits
 // (HdrHistogram, Gil Tene).
 
 const STEPS_PER_DOUBLING = 32;
 const HUNDREDTHS_MAX = 2 ** 31 - 1;
 
-/** Returns the step of a duration, a number below 1,000. */
+/** Returns a duration's step, a number below 1,000. */
 export function tookStep(ms: number): number {
   const hundredths = Math.min(HUNDREDTHS_MAX, Math.max(0, Math.round(ms * 100)));
   const shift = Math.max(0, 31 - Math.clz32(hundredths) - 5);
   return shift * STEPS_PER_DOUBLING + (hundredths >> shift);
 }
 
-/** The shortest duration of a step, in milliseconds. */
+/** Returns a step's shortest duration in milliseconds. */
 export function stepMs(step: number): number {
   const shift = Math.max(0, Math.floor(step / STEPS_PER_DOUBLING) - 1);
   return ((step - shift * STEPS_PER_DOUBLING) * 2 ** shift) / 100;
 }
 
 /**
- * The duration in milliseconds that this fraction of the searches did not exceed (nearest rank). 0 if there
- * are no searches.
+ * Returns the duration (ms) that the given fraction of the searches did not exceed (nearest rank), or 0 if
+ * there are no searches.
  */
 export function percentileMs(searchesByStep: ReadonlyMap<number, number>, part: number): number {
   const steps = [...searchesByStep].sort(([a], [b]) => a - b);

@@ -1,8 +1,8 @@
-// Trails: the searches of each person, in order. A row is in the trail of its user and in the trail of its
-// session. If it names no user, it is also in a trail of session rows without a user.
+// Trails: each person's searches, in order. A row is in its user's trail and in its session's trail. If it
+// names no user, it is also in the session's trail of rows without a user.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 
-/** Searches are ordered by time, then by id. */
+/** Searches are ordered by time and then by id. */
 export interface SearchPlace {
   readonly at: number;
   readonly frontEnd: number;
@@ -30,14 +30,16 @@ export class Trails<T> {
     if (user === NOBODY) this.#insert(this.#ofSessionAlone, session, row);
   }
 
-  /** Rows of the same user. If the asker has no user, rows of the same session that have none either. */
+  /**
+   * Returns the user's rows. If the asker has no user, returns the session's rows that have no user either.
+   */
   own({ user, session }: Asker): readonly T[] {
     return (user === NOBODY ? this.#ofSessionAlone.get(session) : this.#ofUser.get(user)) ?? [];
   }
 
   /**
-   * Two trails: the rows of the same user, and the rows of the same session. The latter are limited to rows
-   * without a user if the asker has a user.
+   * Returns two trails: the user's rows and the session's rows. If the asker has a user, the session's trail
+   * contains only rows without a user.
    */
   related({ user, session }: Asker): readonly (readonly T[])[] {
     const ofSession = user === NOBODY ? this.#ofSession : this.#ofSessionAlone;

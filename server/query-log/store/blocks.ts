@@ -1,4 +1,4 @@
-// Caches recently read blocks of searches together with their marks. Changed marks stay in memory until a
+// Caches recently read blocks of searches along with their marks. Changed marks stay in memory until a
 // checkpoint stores them.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import {
@@ -19,10 +19,10 @@ import { Trails } from "../rows/trails.js";
 
 /** Maximum number of rows in all cached blocks. */
 const ROWS_MAX = 200_000;
-/** Maximum total size of cached filters in bytes, enough for about 5 million searches. */
+/** Maximum total size of the cached filters in bytes, enough for about 5 million searches. */
 const FILTER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A block or rollup in a report's plan was deleted, for example by a merge, before it was read. */
+/** A block or rollup in a report's plan was deleted before it was read, for example by a merge. */
 export class BlockGoneError extends Error {
   override readonly name = "BlockGoneError";
 }
@@ -45,7 +45,7 @@ export class MarkedBlock {
     return this.#trails;
   }
 
-  /** The row with this query id, or -1 if the block does not contain it. */
+  /** Returns the row with this query id, or -1 if the block does not contain it. */
   rowOf(atMs: number, counter: number, frontEnd: number): number {
     const { at, rows } = this.searches;
     let low = 0;
@@ -75,7 +75,7 @@ export class Blocks {
   readonly #filters = new ClockCache<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>(
     FILTER_BYTES_MAX,
   );
-  /** Blocks with marks that no checkpoint has stored yet. */
+  /** Blocks whose changed marks are not stored yet. */
   readonly #changed = new Map<string, MarkedBlock>();
 
   constructor(store: Store) {
@@ -92,13 +92,14 @@ export class Blocks {
     return block;
   }
 
-  /** Caches a block that has been stored. */
+  /** Caches a stored block. */
   add(block: MarkedBlock): void {
     this.#known.set(nameOf(block.place), block, block.searches.rows);
   }
 
   /**
-   * If false, neither the user nor the session searched for the text in the block. Throws like `searches`.
+   * If false, neither the user nor the session searched for the text in the block. Throws the same errors as
+   * `searches`.
    */
   mayHold(place: BlockPlace, asker: Asker, text: number): boolean {
     const name = nameOf(place);
@@ -120,17 +121,17 @@ export class Blocks {
     if (this.#known.get(name) !== block) this.add(block);
   }
 
-  /** Blocks of the log whose marks no checkpoint has stored yet. */
+  /** Returns the log's blocks whose changed marks are not stored yet. */
   changedOf(log: number): MarkedBlock[] {
     return [...this.#changed.values()].filter(({ place }) => place.log === log);
   }
 
-  /** Must be called when the marks are stored or the blocks are deleted. */
+  /** Must be called once the marks are stored or the blocks are deleted. */
   forgetChanges(blocks: readonly MarkedBlock[]): void {
     for (const { place } of blocks) this.#changed.delete(nameOf(place));
   }
 
-  /** Drops the cached blocks of a log, or of one of its hours. */
+  /** Drops the cached blocks of a whole log or of one of its hours. */
   forget(log: number, hour?: number): void {
     for (const blocks of [this.#known, this.#changed, this.#filters])
       for (const [name, { place }] of blocks.entries())

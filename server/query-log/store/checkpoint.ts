@@ -1,5 +1,5 @@
-// A checkpoint turns the open rows of all logs into blocks, so that their journal can be deleted. This
-// happens in one batch: after a crash, the disk has either the rows in the journal or their blocks.
+// A checkpoint turns all logs' open rows into blocks, so that their journal can be deleted. Both happen in
+// one batch: after a crash, the disk contains either the rows in the journal or their blocks.
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";
@@ -9,7 +9,7 @@ import { dayOfHour } from "../rows/time.js";
 import { type Blocks, MarkedBlock } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** The effect of a checkpoint on one log. */
+/** A checkpoint's effect on one log. */
 export interface LogCheckpoint {
   readonly ops: readonly StoreOp[];
   /** Must be called once the operations are stored. */
@@ -73,7 +73,7 @@ function addEvents(state: LogState, { hour: number, block }: BlockPlace): void {
   hour.changes++;
 }
 
-/** Operations that delete the rollups that depend on the changed hours. */
+/** Returns the operations that delete all rollups that depend on the changed hours. */
 export function staleRollups(
   { log, hours, rolledUpDays }: LogState,
   changed: ReadonlySet<number>,
@@ -89,7 +89,7 @@ export function staleRollups(
   ];
 }
 
-/** Must be called once the rollups of the changed hours are deleted. */
+/** Must be called once the changed hours' rollups are deleted. */
 export function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
   for (const hour of changed) {
     state.hour(hour).rolledUp = false;
@@ -97,7 +97,7 @@ export function forgetRollups(state: LogState, changed: ReadonlySet<number>): vo
   }
 }
 
-/** Hours whose marks have changed but are not stored yet. Their rollups are invalid. */
+/** Returns the hours whose changed marks are not stored yet. Their rollups are invalid. */
 export function changedHours(changed: readonly MarkedBlock[]): Set<number> {
   return new Set(changed.map(({ place }) => place.hour));
 }

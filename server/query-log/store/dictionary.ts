@@ -1,5 +1,5 @@
-// Assigns numbers to the texts or documents of a log in order of first appearance, so that blocks and rollups
-// contain small numbers. New entries are kept in memory until the next checkpoint stores them.
+// Numbers a log's texts or documents in order of first appearance, so that blocks and rollups contain small
+// numbers. New entries are kept in memory until the next checkpoint stores them.
 
 import { crc32 } from "node:zlib";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
@@ -26,7 +26,7 @@ export class Dictionary {
   /** Numbers start at 1. */
   #next: number;
   readonly #known = new ClockCache<string, number>(KNOWN_MAX);
-  /** Entries that are not stored yet, in order of number. The last one has the number `#next` - 1. */
+  /** Entries not stored yet, in order of number. The last entry has the number `#next` - 1. */
   #pending: string[] = [];
   readonly #pendingNumbers = new Map<string, number>();
 
@@ -38,12 +38,12 @@ export class Dictionary {
     this.#next = next;
   }
 
-  /** The number of the next new entry. All existing numbers are smaller. */
+  /** The next new entry's number. All existing numbers are smaller. */
   get next(): number {
     return this.#next;
   }
 
-  /** Returns the number of an entry, which is created if necessary. */
+  /** Returns an entry's number. Creates the entry if necessary. */
   numberOf(word: string): number {
     const known = this.find(word);
     if (known !== 0) return known;
@@ -52,7 +52,7 @@ export class Dictionary {
     return this.#next++;
   }
 
-  /** Returns the number of an entry, or 0 if there is no such entry. */
+  /** Returns an entry's number, or 0 if there is no such entry. */
   find(word: string): number {
     const known = this.#pendingNumbers.get(word) ?? this.#known.get(word);
     if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export class Dictionary {
     return number;
   }
 
-  /** Returns the words in the order of the given numbers. An unknown number gives an empty text. */
+  /** Returns the words in the order of their given numbers. An unknown number yields an empty text. */
   async words(numbers: readonly number[]): Promise<string[]> {
     const firstPending = this.#next - this.#pending.length;
     const stored = numbers.filter((number) => number < firstPending);
@@ -76,7 +76,7 @@ export class Dictionary {
     return numbers.map((number) => words.get(number) ?? pending[number - firstPending] ?? "");
   }
 
-  /** Returns the entry with this number, or an empty text. */
+  /** Returns the entry with this number, or an empty text if there is none. */
   word(number: number): string {
     const pending = this.#pending[number - (this.#next - this.#pending.length)];
     if (pending !== undefined) return pending;
@@ -85,8 +85,8 @@ export class Dictionary {
   }
 
   /**
-   * All entries with their numbers. Entries that are not stored yet come first, in no particular order;
-   * stored ones follow in UTF-8 byte order.
+   * Yields all entries with their numbers. Entries not stored yet come first, in no particular order; stored
+   * entries follow in UTF-8 byte order.
    */
   async *entries(): AsyncGenerator<Entry> {
     for (const [word, number] of [...this.#pendingNumbers]) yield { word, number, isStored: false };
@@ -94,7 +94,10 @@ export class Dictionary {
       yield { word: wordOfKey(key), number: numberIn(value), isStored: true };
   }
 
-  /** Operations that store the new entries. The next batch must include them; call `stored` afterwards. */
+  /**
+   * Yields the operations that store the new entries. The next batch must include them; call `stored`
+   * afterwards.
+   */
   *pendingOps(): Generator<StoreOp> {
     const first = this.#next - this.#pending.length;
     for (const [i, word] of this.#pending.entries()) {
@@ -116,7 +119,7 @@ export class Dictionary {
   }
 }
 
-/** Prepends a CRC-32 to the bytes. */
+/** Prepends the bytes' CRC-32. */
 function withCrc(bytes: Buffer): Uint8Array {
   const value = Buffer.allocUnsafe(CRC_BYTES + bytes.length);
   value.writeUInt32LE(crc32(bytes), 0);

@@ -1,4 +1,5 @@
-// Anonymises a person's rows: their searches and events still count, but can no longer be attributed to them.
+// Anonymises a person's rows: the searches and events still count, but can no longer be attributed to the
+// person.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { NOBODY, type Person } from "../rows/journal.js";
@@ -23,8 +24,9 @@ interface PeopleColumns {
 }
 
 /**
- * Removes user and session from all rows so far in which `person` is either of the two. Resolves with the
- * number of these rows once the disk no longer contains the values. Can be interrupted and repeated.
+ * Removes the user and the session from all existing rows in which `person` is either of the two. Resolves
+ * with the number of changed rows once the disk no longer contains the removed values. Can be interrupted and
+ * repeated.
  */
 export async function forgetPerson(log: Logs, number: number, person: Person): Promise<number> {
   await log.checkpoint();
@@ -33,7 +35,7 @@ export async function forgetPerson(log: Logs, number: number, person: Person): P
     rows += await log.change(number, (state) => forgetInHour(log, state, hour, person));
     await turn();
   }
-  // A deleted value stays on disk until its table is rewritten.
+  // A deleted value stays on disk until its LevelDB table is rewritten.
   await log.store.compact(logRange(number));
   await log.store.compact(journalRange());
   return rows;

@@ -1,6 +1,6 @@
-// Current state of one log: its hours, its dictionaries and its open rows. Applies the rows of the journal
-// and decides which search a new one supersedes, and to which search an event belongs. Independent of the
-// clock and of threads: the same rows always give the same state.
+// The current state of one log: its hours, its dictionaries and its open rows. Applies the journal's rows.
+// Decides which search a new search supersedes, and which search an event belongs to. Independent of the
+// clock and of threads: the same rows always produce the same state.
 import { hash } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
@@ -43,12 +43,12 @@ import {
 } from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
-/** Maximum number of cached answers. Each takes about 500 bytes. */
+/** Maximum number of cached answers. Each uses about 500 bytes. */
 const ANSWERS_MAX = 8_192;
 
 /**
- * A block of searches and its period, including both ends. Until the block has been read, the whole hour is
- * assumed.
+ * A block of searches and the times of its first and last search, both inclusive. Until the block has been
+ * read, the whole hour is assumed.
  */
 export interface StoredSearches {
   readonly block: number;
@@ -56,7 +56,7 @@ export interface StoredSearches {
   untilMs: number;
 }
 
-/** What is stored about an hour. */
+/** The stored contents of an hour. */
 export interface Hour {
   /** In ascending order of block number. */
   searches: StoredSearches[];
@@ -73,13 +73,13 @@ export class LogState {
   readonly documents: Dictionary;
   readonly hours = new Map<number, Hour>();
   readonly rolledUpDays = new Set<number>();
-  /** Hashes of event ids that are not stored yet, with the day of the event. */
+  /** Hashes of event ids not stored yet, with the day of the event. */
   eventIds = new Map<string, number>();
   open = new OpenRows();
   nextBlock: number;
   readonly #store: Store;
   readonly #blocks: Blocks;
-  /** By their form in the journal. */
+  /** Keyed by their form in the journal. */
   readonly #answers = new ClockCache<string, Asked>(ANSWERS_MAX);
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
@@ -137,7 +137,7 @@ export class LogState {
     if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
   }
 
-  /** Must be called when marks in the block have changed. */
+  /** Must be called after marks in the block have changed. */
   marksChanged(block: MarkedBlock): void {
     this.#blocks.changed(block);
     this.hour(block.place.hour).changes++;
@@ -174,7 +174,7 @@ export class LogState {
     }
   }
 
-  /** Decodes an answer. Cached, because most answers recur. */
+  /** Decodes an answer. Results are cached, because most answers recur. */
   #asked(answered: string): Asked {
     const known = this.#answers.get(answered);
     if (known !== undefined) return known;
@@ -193,8 +193,8 @@ export class LogState {
   }
 
   /**
-   * Handles two cases: the person's previous search was a prefix of this one, or this one is a prefix of the
-   * next.
+   * Handles two cases: the person's previous search is a prefix of this search, or this search is a prefix of
+   * the person's next one.
    */
   #supersede(search: OpenSearch): void {
     const [fromMs, toMs] = [search.at - TYPING_MS, search.at + TYPING_MS];
@@ -205,7 +205,7 @@ export class LogState {
     if (after !== undefined) supersedeWith(search, after);
   }
 
-  /** The search that is counted instead of a superseded one. */
+  /** Returns the search that is counted instead of a superseded search. */
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
@@ -228,7 +228,7 @@ export class LogState {
     return undefined;
   }
 
-  /** The last search for the event's text by the same user or session, before the event. */
+  /** Returns the last search before the event, by the same user or session and for the event's text. */
   #searchFor(event: JournalEvent): LoggedSearch | undefined {
     if (event.query === "" || (event.user === NOBODY && event.session === NOBODY)) return undefined;
     const text = this.texts.find(normalisedText(event.query));
@@ -246,7 +246,7 @@ export class LogState {
     return last;
   }
 
-  /** Trails of what the person typed (see Trails), covering at least `fromMs` to `toMs`. */
+  /** Trails of the person's own searches (see Trails), covering at least `fromMs` to `toMs`. */
   #ownTrails(asker: Asker, fromMs: number, toMs: number): Trail[] {
     const trails: Trail[] = [this.open.trails.own(asker)];
     for (const stored of this.#storedBetween(fromMs, toMs)) {
@@ -260,7 +260,7 @@ export class LogState {
     return block.trails.related(asker).map((rows) => storedTrail(this, block, rows));
   }
 
-  /** Stored blocks that may contain searches from `fromMs` to `toMs`, newest first. */
+  /** Yields the stored blocks that may contain searches from `fromMs` to `toMs`, newest first. */
   *#storedBetween(fromMs: number, toMs: number): Generator<StoredSearches> {
     for (let number = hourOf(toMs); number >= hourOf(fromMs); number--) {
       const searches = this.hours.get(number)?.searches ?? [];
@@ -272,7 +272,7 @@ export class LogState {
   }
 
   /**
-   * Returns null if the block is not wanted or is damaged. Rows of a damaged block match nobody, so that
+   * Returns null if the block is not wanted or is damaged. A damaged block's rows match nobody, so that
    * logging can continue.
    */
   #readable(stored: StoredSearches, isWanted?: (place: BlockPlace) => boolean): MarkedBlock | null {
@@ -301,7 +301,7 @@ export class LogState {
 }
 
 /**
- * Decides whether `after`, the person's next search, is counted instead of `before`. If so, `after` inherits
+ * Decides whether the person's next search `after` is counted instead of `before`. If so, `after` inherits
  * the clicks and conversions of `before`.
  */
 function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {

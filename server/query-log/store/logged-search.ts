@@ -1,23 +1,23 @@
-// A search in a log, which is either an open row or a row of a block.
+// A search in a log: either an open row or a row of a block.
 import type { Asker, Person } from "../rows/journal.js";
 import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { MarkedBlock } from "./blocks.js";
 
 export interface LoggedSearch extends SearchPlace, Asker {
-  /** Number of the text in the dictionary. */
+  /** The text's number in the dictionary. */
   readonly text: number;
   readonly words: string;
   /** Flags; see marks.ts. */
   marks: number;
 }
 
-/** Searches in order. */
+/** A sequence of searches, in order. */
 export interface Trail {
   readonly length: number;
   at(i: number): LoggedSearch | undefined;
 }
 
-/** The part of the log state that searches in blocks use. */
+/** The part of the log state that stored searches use. */
 interface BlocksOwner {
   readonly texts: { word(text: number): string };
   marksChanged(block: MarkedBlock): void;
@@ -81,7 +81,7 @@ export function storedTrail(owner: BlocksOwner, block: MarkedBlock, rows: readon
 }
 
 /**
- * The last search before `place` and not before `fromMs`. If `text` is given, only searches for that text
+ * Returns the last search before `place` and not before `fromMs`. If `text` is given, only searches for it
  * count.
  */
 export function lastBefore(
@@ -103,7 +103,7 @@ export function lastBefore(
   return last;
 }
 
-/** The first search after `place` and not after `toMs`. */
+/** Returns the first search after `place` and not after `toMs`. */
 export function firstAfter(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -121,7 +121,7 @@ export function firstAfter(
   return first;
 }
 
-/** Number of searches in the trail before `place`. */
+/** Number of searches before `place` in the trail. */
 function countBefore(trail: Trail, place: SearchPlace): number {
   let low = 0;
   for (let high = trail.length; low < high; ) {

@@ -1,10 +1,11 @@
-// The query log: journal, open rows, blocks and rollups of all logs in one database. The journal makes rows
-// durable, and they are applied in its order. Used by one thread, the only one that opens the database.
+// The query log: the journal, open rows, blocks and rollups of all logs in one database. The journal makes
+// rows durable, and rows are applied in journal order. Used by one thread, the only one that opens the
+// database.
 //
-// Changes to a log (applying rows, checkpoints, rollups, deletions) run one after the other. Each changes the
-// state in memory only at its end and without awaiting anything, so a reader that plans without awaiting sees
-// a consistent state. If a block of its plan has been deleted by the time it is read (BlockGoneError), the
-// reader plans again.
+// Changes (applying rows, checkpoints, rollups, deletions) run one at a time. Each of them changes the state
+// in memory only at its end and without awaiting anything, so a reader that plans without awaiting sees a
+// consistent state. If a block in its plan has been deleted before the reader gets to it (BlockGoneError),
+// the reader plans again.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { type BackupFileSums, writeBackupFile } from "../../../shards/storage/backup-file.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
@@ -20,26 +21,26 @@ import { LogState } from "./log-state.js";
 import { forgetOldRows } from "./retention.js";
 import { daysToRollUp, hoursToRollUp, type RollUp, rollUpDay, rollUpHour } from "./roll-up.js";
 
-/** A checkpoint starts at this number of open rows. */
+/** A checkpoint starts once there are this many open rows. */
 const OPEN_ROWS_MAX = 20_000;
-/** Open rows become blocks after at most this long, however few they are. */
+/** Open rows become blocks after at most this long (ms), however few there are. */
 const CHECKPOINT_MS = 10 * 60_000;
-/** Maximum number of hours, over all logs, kept in memory. */
+/** Maximum number of hours kept in memory, over all logs. */
 const HOURS_KNOWN_MAX = 200_000;
 const MIB = 1024 * 1024;
 
 export class QueryLog {
   readonly store: Store;
   readonly blocks: Blocks;
-  /** One error message for each damaged entry of the journal. */
+  /** One error message per damaged journal entry. */
   readonly damage: string[] = [];
   /** Least recently used first. */
   readonly #logs = new Map<number, LogState>();
   readonly #turns = new Lane();
-  /** Runs the writes to the journal. */
+  /** Serialises writes to the journal. */
   readonly #journaling = new Lane();
   #nextJournal = 1;
-  /** Number of the last journal entry that has been applied. */
+  /** Number of the last applied journal entry. */
   #applied = 0;
   #storedJournal = 0;
   #openRows = 0;
@@ -59,7 +60,7 @@ export class QueryLog {
     return QueryLog.on(store);
   }
 
-  /** Creates a query log on an open store, and takes ownership of the store. */
+  /** Creates a query log on an open store and takes ownership of the store. */
   static async on(store: Store): Promise<QueryLog> {
     const log = new QueryLog(store);
     try {
@@ -87,7 +88,7 @@ export class QueryLog {
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
 
-  /** The state of a log after all changes queued so far. */
+  /** Returns a log's state after all changes queued so far. */
   async state(log: number): Promise<LogState> {
     await this.#turns.idle();
     return this.#load(log);
@@ -121,8 +122,8 @@ export class QueryLog {
   }
 
   /**
-   * Writes a checkpoint, runs rollups for every stored log, and then applies retention. `isLive` returns
-   * whether a log belongs to an existing index; all other logs are deleted.
+   * Writes a checkpoint, computes the missing rollups of every stored log, and then applies retention.
+   * `isLive` returns whether a log belongs to an existing index; all other logs are deleted.
    */
   async sweep(nowMs: number, bytesMax: number, isLive: (log: number) => boolean): Promise<void> {
     await this.checkpoint();
@@ -150,8 +151,8 @@ export class QueryLog {
   }
 
   /**
-   * Writes the current contents of all logs to a new file. Regularly awaits `pause`; if that throws, the
-   * backup fails with its error.
+   * Writes all logs' current contents to a new file. Regularly awaits `pause`; if `pause` throws, the backup
+   * fails with that error.
    */
   async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
     await this.#turns.idle();
@@ -169,14 +170,14 @@ export class QueryLog {
     await this.store.close();
   }
 
-  /** Must not run concurrently, so that chunks are applied in the order of their numbers. */
+  /** Must not run concurrently, so that chunks are applied in numerical order. */
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
     return { applied: this.#turns.run(() => this.#apply(number, chunk)) };
   }
 
-  /** Applies a stored chunk. If it is damaged, skips it and records the damage. */
+  /** Applies a stored chunk. Skips a damaged chunk and records the damage. */
   async #applyStored(number: number, value: Uint8Array): Promise<void> {
     try {
       await this.#apply(number, openJournal(value));
@@ -233,7 +234,7 @@ export class QueryLog {
     this.blocks.forget(log);
   }
 
-  /** Numbers of the logs that have any stored data. */
+  /** Returns the numbers of all logs with stored data. */
   async #storedLogs(): Promise<number[]> {
     const logs: number[] = [];
     const { from, to } = allLogs();

@@ -1,5 +1,5 @@
-// Retention: deletes rows older than DAYS_KEPT, and the oldest rows of the largest log if all logs together
-// are too large.
+// Retention: deletes rows older than DAYS_KEPT, and the largest log's oldest rows if all logs together are
+// too large.
 
 import type { Store } from "../../../shards/storage/store.js";
 import { kindRange, LogKind, logRange, numberRange } from "../rows/keys.js";
@@ -8,7 +8,7 @@ import { DAY_MS, DAYS_KEPT, dayOf, dayOfHour, HOURS_PER_DAY, LATE_MS_MAX } from 
 import type { Blocks } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** Event ids are stored for this many days after the event, because a retry may be as late as an event. */
+/** Number of days after an event for which its id is stored. A retry may arrive as late as an event may. */
 const EVENT_ID_DAYS = LATE_MS_MAX / DAY_MS + 2;
 
 /** The part of the query log that retention uses. */
@@ -45,7 +45,7 @@ async function forgetDaysBefore(log: Logs, number: number, day: number): Promise
       log.blocks.forget(number, known);
     }
     for (const known of days) state.rolledUpDays.delete(known);
-    // Marks are deleted last: a block without its marks is unreadable, while marks without their block are
+    // Delete the marks last: a block without its marks is unreadable, while marks without their block are
     // harmless.
     await log.store.clear(numberRange(number, LogKind.dayRollup, 0, day));
     for (const kind of [LogKind.hourRollup, LogKind.searches, LogKind.events, LogKind.marks])

@@ -1,5 +1,5 @@
-// Aggregates hours and days that are over, and merges an hour's blocks at that point. Depends only on stored
-// data, so it can be skipped, interrupted and repeated.
+// Aggregates past hours and days, and merges an hour's blocks at the same time. Depends only on stored data,
+// so it can be skipped, interrupted and repeated.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import type { EventBlock } from "../rows/event-block.js";
@@ -20,12 +20,12 @@ import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
 
-/** How long after the end of an hour late rows are awaited. */
+/** How long (ms) to wait for late rows after an hour ends. */
 const GRACE_MS = 60_000;
 /** An hour's blocks are merged if they have fewer rows than this in total. */
 const MERGED_ROWS_MAX = 65_536;
 
-/** Operations to store, and the change of state to make afterwards. */
+/** Operations to store, and the state change to make afterwards. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
   /** True if nothing has changed since the rollup was computed. */
@@ -34,7 +34,7 @@ export interface RollUp {
 }
 
 /**
- * Hours that are over and have no rollup. Hours with open rows or unstored marks are left for after the next
+ * Returns past hours without a rollup. Hours with open rows or unstored marks must wait for the next
  * checkpoint.
  */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
@@ -48,7 +48,7 @@ export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): n
     .map(([number]) => number);
 }
 
-/** Days that are over and whose hours all have rollups. */
+/** Returns past days whose hours all have rollups, but that have no rollup themselves. */
 export function daysToRollUp(state: LogState, nowMs: number): number[] {
   const days = new Map<number, boolean>();
   for (const [number, { rolledUp }] of state.hours) {
@@ -66,7 +66,7 @@ function isOver(hour: number, nowMs: number): boolean {
   return (hour + 1) * HOUR_MS + GRACE_MS <= nowMs;
 }
 
-/** Aggregates an hour in small steps. The thread can do other work in between. */
+/** Aggregates an hour in small steps, so that the thread can do other work in between. */
 export async function rollUpHour(state: LogState, blocks: Blocks, number: number): Promise<RollUp> {
   const { log } = state;
   const hour = state.hour(number);
@@ -104,7 +104,7 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
   };
 }
 
-/** Merges all blocks of the hour into one block of searches and one of events. */
+/** Merges all of the hour's blocks into one block of searches and one block of events. */
 function mergedBlocks(
   state: LogState,
   number: number,
@@ -139,7 +139,7 @@ function mergedBlocks(
   return { ops, stored: () => Object.assign(hour, after) };
 }
 
-/** Aggregates a day from its hours. */
+/** Aggregates a day from its hours' rollups. */
 export async function rollUpDay(state: LogState, store: Store, day: number): Promise<RollUp> {
   const { log } = state;
   const numbers = [...state.hours.keys()].filter((number) => dayOfHour(number) === day);
