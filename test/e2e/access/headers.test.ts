@@ -1,5 +1,5 @@
-// The parts of every reply besides its content: browser headers, the request id, and the address that counts
-// as the client's. Runs on both HTTP transports.
+// Everything a reply carries besides its content: browser headers and the request id; and which address is
+// taken as the client's. Runs on both HTTP transports.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, type TestServer } from "../world/harness.js";
@@ -173,9 +173,9 @@ describe.each(SERVERS)("the client's address over %s", (_http, server) => {
       await status(...first),
       await status(...second),
     ];
-    // Entries that a client puts before those added by its proxies have no effect.
+    // Entries forged by a client, ahead of those that its proxies add, have no effect.
     expect(await twice(["198.51.100.1"], ["6.6.6.6, 198.51.100.1, 10.0.0.9"])).toEqual([200, 429]);
-    // A proxy may add a second header line instead of extending the client's line.
+    // A proxy may add a header line of its own instead of extending the client's line.
     expect(await twice(["198.51.100.2"], ["7.7.7.7", "198.51.100.2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8::1"], ["2001:DB8:0:0:ffff::2"])).toEqual([200, 429]);
     expect(await twice(["2001:db8:0:1::1"], ["2001:db8:0:2::1"])).toEqual([200, 200]);

@@ -1,6 +1,6 @@
-// Requests every route of the server without permission. The requests come from the route table, so a new
-// route needs an entry in route-requests.ts and is then tested like all others: no key, a wrong key, or a key
-// for another scope, index or tenant opens nothing, changes nothing and shows nothing.
+// Calls every route of the server without permission. The calls come from the route table, so a new route
+// only needs an entry in route-requests.ts to be tested like all others: no key, a wrong key, or a key for
+// another scope, index or tenant opens nothing, changes nothing and shows nothing.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/records/key.js";
@@ -13,11 +13,11 @@ import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 import { FEED, REQUESTS } from "./route-requests.js";
 
-/** Operations whose replies contain no text from the tenant, only counts, times and states. */
+/** Operations whose replies contain no tenant text, only counts, times and states. */
 const WORDLESS = ["getStats", "summary", "listRuns", "getRun", "listIncidents"];
 /**
- * Operations whose replies change even without requests: memory, merges, and reports that count up to the
- * present.
+ * Operations whose replies change even without requests, because they report memory, merges or statistics up
+ * to the present.
  */
 const RESTLESS = ["getStats", "summary"];
 
@@ -25,7 +25,7 @@ const clock = new ServerClock();
 clock.set("2031-05-10T12:00:00Z");
 afterAll(() => clock.remove());
 
-/** Ids, keyed by the name of the resource in a path. */
+/** Resource ids, keyed by the path segment before the id, such as `keys`. */
 type Ids = Readonly<Record<string, string>>;
 
 interface Tenant {
@@ -34,7 +34,7 @@ interface Tenant {
   readonly key: string;
   /** Text that appears in everything this tenant owns. Other tenants' requests never contain it. */
   readonly marker: string;
-  /** For each index name, the ids of the resources in the index. */
+  /** For each index name, the ids of the index's resources. */
   readonly ids: Readonly<Record<string, Ids>>;
 }
 
@@ -120,7 +120,7 @@ async function fill(index: string, kind: string, marker: string, key: string): P
   };
 }
 
-/** The route's path with the name of the index and the ids of the tenant's resources filled in. */
+/** The route's path, with the index name and the tenant's resource ids filled in. */
 function pathOf({ path }: Route, index: string, ids: Ids): string {
   const segments = path.split("/");
   const filled = segments.map((segment, i) => {
@@ -152,8 +152,8 @@ const isRead = ({ method }: Route) => method === "GET";
 const scopeOf = (route: Route) => (route.access === "open" ? null : route.scope);
 
 /**
- * Everything that a tenant can read about itself and that does not change without requests, by route and
- * index. Ignores the day a key was last used.
+ * Everything a tenant can read about itself, by route and index, except what changes without requests.
+ * Ignores the day a key was last used.
  */
 async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   const state = new Map<string, string>();
@@ -170,9 +170,7 @@ async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   return state;
 }
 
-/**
- * Runs `requests`. No reply may reveal the foreign tenant, and the foreign tenant's state must not change.
- */
+/** Runs `requests` and checks that the foreign tenant's state is unchanged afterwards. */
 async function leavesForeignAlone(requests: () => Promise<void>): Promise<void> {
   const before = await stateOf(foreign);
   await requests();
@@ -340,8 +338,8 @@ describe("another tenant's", () => {
         for (const tenant of [own, foreign]) {
           const headers = naming(tenant.name);
           const reply = await ask(route, pathOf(route, "same", {}), { key: own.key, headers });
-          // When two requests create or delete the same index, the second one fails. The preview is refused
-          // because its address is not allowed.
+          // The second request to create or delete the same index fails. The preview is refused because its
+          // address is not allowed.
           const refused = { createIndex: 409, deleteIndex: 404, previewFeed: 400 }[route.operation];
           expect([route.operation, reply.status]).toEqual([
             route.operation,

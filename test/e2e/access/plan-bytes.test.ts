@@ -1,5 +1,5 @@
-// Disk and memory limits of plans, over HTTP: which requests are refused above a limit, for which tenants,
-// and until when.
+// Plans' disk and memory limits over HTTP: which requests are refused above a limit, for which tenants, and
+// until when.
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { startFeedServer } from "../world/feed-server.js";
 import { documentsOf, FROM_LOOPBACK, makeSource, sync } from "../world/feeds.js";
@@ -53,8 +53,8 @@ async function makeTenant(plan: string) {
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 
 /**
- * Expects that every kind of write is refused with this error message, and that searches and deletions are
- * not.
+ * Expects every kind of write to be refused with a matching error message, and searches and deletions to
+ * succeed.
  */
 async function expectRefusals({ key, push }: Tenant, sentence: RegExp): Promise<void> {
   const failed = { code: "SK-SYS-429", error: expect.stringMatching(sentence) };
@@ -97,7 +97,7 @@ describe("the bytes of a plan", () => {
       const documents = Array.from({ length: 6 }, (_, i) => ({ id: `${batch}-${i}`, n: 5, text: LARGE }));
       expect(await small.push(documents)).toMatchObject({ failed: 0 });
     }
-    // The rest may still be in the database's write-ahead log.
+    // The other documents may still be in the database's write-ahead log, which is not counted.
     const onDisk = async () => (await small.usage()).disk_bytes.used > 5_000_000;
     await eventually(onDisk, "the documents lie in tables");
     expect((await small.usage()).disk_bytes.limit).toBeNull();

@@ -1,5 +1,4 @@
-// Search tokens over HTTP: what the holder of a token sees of an index that contains documents for several
-// holders.
+// Search tokens over HTTP: what a token's holder sees of an index with documents for several holders.
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -17,7 +16,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** Text that appears in everything that holders of the token below may not see. */
+/** Text that appears in everything hidden from holders of the token below. */
 const SECRET = "zugspitze";
 const DOCUMENTS = [
   ...Array.from({ length: 8 }, (_, i) => ({
@@ -244,7 +243,7 @@ describe("beside queries", () => {
   });
 });
 
-/** The members of a reply that must be equal in two replies to the same query. */
+/** The members that must be equal in any two replies to the same query. */
 function comparable({ json }: Reply): object {
   const { hits, related_hits, found, facets, page, total_pages } = json;
   return { hits, related_hits, found, facets, page, total_pages };

@@ -1,5 +1,5 @@
-// HTTPS: the protocol, replacing the certificate while the server runs, and errors that prevent a start. Runs
-// on both HTTP transports.
+// HTTPS: the protocol, certificate replacement in a running server, and errors that prevent a start. Runs on
+// both HTTP transports.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -34,7 +34,7 @@ function filesIn(folder: string): PairFiles {
   return { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
 }
 
-/** A connection that has completed its handshake. */
+/** Opens a connection and waits for the TLS handshake. */
 async function secureSocket(server: TestServer, options: object = {}): Promise<TLSSocket> {
   const socket = connect({ host: "127.0.0.1", port: server.port, ca: CA, ...options });
   onTestFinished(() => void socket.destroy());
@@ -43,7 +43,7 @@ async function secureSocket(server: TestServer, options: object = {}): Promise<T
   return socket;
 }
 
-/** The name in the certificate that a new connection receives. */
+/** The name in the certificate presented to a new connection. */
 async function shownName(server: TestServer): Promise<string> {
   const socket = await secureSocket(server);
   const name = String(socket.getPeerCertificate().subject.CN);
@@ -51,7 +51,7 @@ async function shownName(server: TestServer): Promise<string> {
   return name;
 }
 
-/** The first line of the response to a small request on this connection. */
+/** Sends a small request on the connection and returns the status line of the response. */
 async function statusLine(socket: TLSSocket): Promise<string> {
   socket.write("GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n");
   const [data] = await once(socket, "data");

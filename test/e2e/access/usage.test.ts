@@ -1,5 +1,5 @@
-// Monthly limits of plans, over HTTP: counts stay exact with many concurrent clients, across the end of a
-// month, and when the server is killed.
+// Plans' monthly limits over HTTP: counts stay exact with many concurrent clients, across the end of a month,
+// and after a kill.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ServerClock } from "../sources/server-clock.js";
 import { expectStatus } from "../world/harness.js";
@@ -129,8 +129,7 @@ describe("searches", () => {
       await Promise.all(asked);
       await server.launch();
       const { used } = (await usageOf(wide)).searches;
-      // A search may be counted although its reply is lost on the way to the client: at most one per client
-      // and kill.
+      // A kill can lose the reply to a search that was already counted: at most one per client and kill.
       expect(used).toBeLessThanOrEqual(answered + CLIENTS * (round + 1));
       expect(used).toBeGreaterThanOrEqual(before);
       before = used;

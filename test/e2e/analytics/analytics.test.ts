@@ -6,7 +6,7 @@ import type { Reply } from "../world/reply.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = ["red shoe", "blue shoe", "green hat"].map((title, i) => ({ id: `p${i}`, title }));
-/** Maximum time until rows are stored. */
+/** Rows are stored within this many milliseconds. */
 const STORED_MS = 1_000;
 
 const server = new TestServer({ shards: 2 });
@@ -254,7 +254,7 @@ describe("reports", () => {
   test("are there after a kill", async () => {
     const id = await search("green hat");
     await sendEvents({ type: "click", document_id: "p2", query_id: id });
-    await sleep(STORED_MS); // tests the promised maximum time, so a fixed wait is right
+    await sleep(STORED_MS); // a fixed wait, because the promised maximum is being tested
     await server.stop("SIGKILL");
     await server.launch();
     expect(await report("queries")).toEqual([{ query: "green hat", count: 1, avg_results: 1, ctr: 1 }]);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => feeds.close());
 
-/** Runs searches without results, so that the coach makes recommendations. */
+/** Runs searches that find nothing, so that the coach makes recommendations. */
 async function searchForNothing(server: TestServer): Promise<number[]> {
   for (const q of ["zorvex", "quilm"])
     for (let i = 0; i < 12; i++) expectStatus(await server.query("shop", { q, user_id: `u${i}` }), 200);
@@ -176,7 +176,7 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     expectStatus(await server.delete("/v1/keys/999"), 404);
     expectStatus(await server.post("/v1/indexes", { name: "shop", schema: SCHEMA }), 409);
     expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: "many" }), 400);
-    expect((await newest(server)).seq).toBe(seq + 1); // only the creation of the key
+    expect((await newest(server)).seq).toBe(seq + 1); // only the key's creation was logged
   });
 
   test("a key and a tenant are named, and filters and pages choose among the lines", async () => {

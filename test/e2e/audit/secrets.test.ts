@@ -1,5 +1,6 @@
-// No secret leaks. The tests pass secrets in every possible way, with success and with every kind of failure,
-// at log level debug. They then search everything the server printed, replied and stored for the secrets.
+// No secret leaks. The tests pass secrets in every possible way, in requests that succeed and in requests
+// that fail in every possible way, at log level debug. Then they search everything the server printed,
+// replied and stored for those secrets.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,17 +22,17 @@ const WRONG = secret("wrong");
 const AUTH = secret("auth");
 const USERINFO = secret("userinfo");
 const MISPLACED = secret("misplaced");
-/** A JSON number where text is expected. */
+/** A secret sent as a JSON number where text is expected. */
 const NUMBER = String(randomBytes(6).readUIntBE(0, 6) + 1e15);
 /**
- * Time limit of a preview. Previews run one after another, and each fetches twice; the limit leaves no time
- * for the long pause before a third attempt.
+ * Time limit of a preview in milliseconds. Previews run one at a time, and each fetches twice; the limit
+ * leaves no time for the long pause before a third attempt.
  */
 const PREVIEW_MS = 10_000;
 const FEED_USER = "feed-user";
 const secrets = new Set([ADMIN, METRICS, COACH, EMBEDDER, AI, WRONG, AUTH, USERINFO, MISPLACED, NUMBER]);
 
-/** Files of the data directory that may contain secrets. */
+/** Files in the data directory that may contain secrets. */
 const KEPT = ["admin.key", "secrets.key"];
 const SHOP = "/v1/indexes/shop";
 const SOURCES = `${SHOP}/data-sources`;
@@ -278,13 +279,13 @@ test("nothing that was printed, answered or stored has any of them", async () =>
   expect(files.filter((file) => file.startsWith(path)).length).toBeGreaterThan(2);
   expect(files).toContain(join(dataDir, "audit.ndjson"));
 
-  // checks that the searched text is complete, and that the search would find a secret
+  // make sure that the searched text is complete and that the search would find a secret
   expect(server.heard).toContain('"level":"debug"');
   expect(server.heard).toContain(FEED_USER);
   expect(shownIn("a text", Buffer.from(`x${AUTH}x`))).toHaveLength(1);
 });
 
-/** The secrets that `bytes` contains, in full or for the most part, as text, base64 or hexadecimal. */
+/** Describes each secret found in `bytes`, whole or nearly whole, as text, base64 or hexadecimal. */
 function shownIn(place: string, bytes: Buffer): string[] {
   const forms = (value: string): string[] => {
     const plain = Buffer.from(value);

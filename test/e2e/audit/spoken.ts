@@ -1,6 +1,6 @@
-// A server whose complete output and replies are recorded. Also a loopback server that echoes every
-// credential it receives in the body, headers and reason phrase of its response, so that any code that prints
-// a response would leak them.
+// A server with a recording of everything it prints and replies, and a loopback server that echoes every
+// credential it receives in the body, headers and reason phrase of its response, so that any code that
+// printed a response would leak the credential.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -52,8 +52,8 @@ export class SpokenServer {
   }
 
   /**
-   * `secretReply`: the reply contains a new secret, which may be shown this once, so the reply is not
-   * recorded.
+   * With `secretReply`, the reply is not recorded, because it contains a new secret, which may be shown this
+   * once.
    */
   async call(
     method: string,
@@ -81,7 +81,10 @@ export interface TrapServer {
   close(): void;
 }
 
-/** The path selects the behaviour: /ok, /status/500, /redirect, /cut or /garbage. */
+/**
+ * The path selects the behaviour: /status/500, /nonsense, /redirect, /cut or /garbage; any other path gets
+ * the reply from `ok`.
+ */
 export async function startTrapServer(ok: (path: string, body: string) => unknown): Promise<TrapServer> {
   const sent = new Set<string>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,4 +1,4 @@
-// `skein analytics` and `skein coach` as used by people and scripts: output, exit codes, and accepting or
+// `skein analytics` and `skein coach` as people and scripts use them: output, exit codes, and accepting or
 // rejecting a recommendation.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

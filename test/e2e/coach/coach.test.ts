@@ -12,7 +12,7 @@ interface Recommendation {
   readonly payload: Record<string, unknown>;
 }
 
-/** Words that occur in the names of several products, but not of too many. */
+/** Words that occur in the name, brand or material of 8 to 120 products. */
 function commonWords(): string[] {
   const counts = new Map<string, number>();
   for (const { name, brand, material } of demoCatalogue()) {

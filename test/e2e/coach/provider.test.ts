@@ -1,5 +1,5 @@
-// A language model that phrases the coach's findings: it receives only queries and counts. However it
-// behaves, searches continue, and only replies that arrived are counted.
+// A language model that phrases the coach's findings: it receives only queries and counts. Whatever it does,
+// searches continue, and only replies that arrived are counted.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

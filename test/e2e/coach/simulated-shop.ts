@@ -87,7 +87,7 @@ export class SimulatedShop {
   readonly #nowMs: number;
   #people = 0;
 
-  /** `words`: single words of the catalogue, each finding several documents. */
+  /** `words`: single words from the catalogue, each matching several documents. */
   constructor(server: TestServer, index: string, words: readonly string[], seed: number, nowMs: number) {
     this.#server = server;
     this.#index = index;
@@ -266,7 +266,7 @@ export class SimulatedShop {
     }
   }
 
-  /** Plants patterns that look like a finding but are not. */
+  /** Plants harmless patterns that look like findings. */
   async #distract(words: readonly string[]): Promise<void> {
     const dice = this.#dice;
     const step = async (from: string, to: string, times: number): Promise<void> => {
@@ -278,13 +278,13 @@ export class SimulatedShop {
     };
     for (const word of words.slice(0, 10)) {
       const at = dice.from(1, word.length - 2);
-      await step(word.slice(0, at) + word.slice(at + 1), word, dice.from(5, 15)); // a letter left out
-      await step(`${word}s`, word, dice.from(5, 15)); // another form
-      await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // a narrower query
+      await step(word.slice(0, at) + word.slice(at + 1), word, dice.from(5, 15)); // drops a letter
+      await step(`${word}s`, word, dice.from(5, 15)); // uses another form
+      await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // narrows the query
     }
-    // A different topic.
+    // Switches to a different topic.
     for (const word of words) for (let i = 0; i < 15; i++) await step(word, dice.pick(words), 1);
-    for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // only once
+    for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // each occurs once
     for (let i = 0; i < 30; i++) await this.#search(this.#someTime(), this.#person(), this.#invent(), []);
     const bot = this.#person();
     const gibberish = this.#invent();

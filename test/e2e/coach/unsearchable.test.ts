@@ -1,5 +1,5 @@
-// The coach on indexes without default search fields: it searches the fields named in the queries, and does
-// not report a bad request if there is no text at all.
+// The coach on indexes without default search fields: it searches the fields named in the queries, and
+// reports no bad request for an index without any text.
 import { expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -7,10 +7,7 @@ import { sharedServer } from "../world/shared-server.js";
 const PEOPLE = ["ann", "bob", "cem", "dan", "eve"];
 const server = sharedServer({ shards: 1, quiet: true });
 
-/**
- * The texts that the coach reports as gaps after five people searched without success and `change` was
- * applied.
- */
+/** Has five people search, applies `change`, and returns the texts that the coach reports as gaps. */
 async function gapsAfter(name: string, q: string, change: () => Promise<unknown>): Promise<unknown[]> {
   await server.createIndex(name, {
     fields: [

@@ -1,4 +1,5 @@
-// The examples of docs/api.md and README.md, run in order against a fresh server, answer as the page shows.
+// The examples in docs/api.md and README.md, run in order against a fresh server, give the answers shown on
+// the page.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

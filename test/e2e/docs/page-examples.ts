@@ -1,19 +1,19 @@
-// The examples of a page of docs/. Bash runs each ```sh block as written, in order, with curl, and its output
-// is compared with the ```json or ```ndjson block that follows. Servers are started elsewhere.
+// Runs the examples on a page of docs/. Bash runs each ```sh block as written, in order, with curl, and its
+// output is compared with the ```json or ```ndjson block that follows. Servers are started elsewhere.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../world/harness.js";
 
 export interface Example {
-  /** The heading and the example's position below it, such as "POST /v1/indexes, 2". */
+  /** The heading above the example and the example's position below it, such as "POST /v1/indexes, 2". */
   readonly name: string;
   readonly commands: string;
   /** The block below the commands; null if the page shows no answer. */
   readonly answer: string | null;
   /** True if the answer is a command line table rather than JSON. */
   readonly isText: boolean;
-  /** HTTP status, written after the language of the answer block: ```json 201. */
+  /** HTTP status, written after the answer block's language: ```json 201. */
   readonly status: number;
 }
 
@@ -26,13 +26,16 @@ interface Ran {
 }
 
 export interface Surroundings {
-  /** Environment of the commands besides PATH and HOME. */
+  /** Environment variables for the commands, besides PATH and HOME. */
   readonly env: Readonly<Record<string, string>>;
   /** Maps each host named on a page to the loopback server that answers for it. */
   readonly hosts?: Readonly<Record<string, string>>;
 }
 
-/** Maximum wait until a read returns the answer shown, because the answer may depend on background work. */
+/**
+ * Maximum time in milliseconds to wait for a read to return the answer shown, which may depend on background
+ * work.
+ */
 const SETTLE_MS_MAX = 20_000;
 const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
 
@@ -81,7 +84,7 @@ function headingAbove(page: string, index: number): string {
 
 /**
  * Runs an example in `folder` and compares its answer. Returns the difference, or null if there is none.
- * Read-only commands are repeated for some seconds until their answer matches.
+ * Read-only commands are repeated for up to SETTLE_MS_MAX until the answer matches.
  */
 export async function whatDiffers(
   example: Example,

@@ -1,4 +1,4 @@
-// Runs the commands of docs/tutorial.md in order from the project root. They must print what the page shows,
+// Runs the commands in docs/tutorial.md in order from the project root. They must print what the page shows,
 // and the shop's web server must serve its page with the key they created.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -9,7 +9,7 @@ import type { AuditPoint } from "./fault-scenarios.js";
 import { World } from "./fault-world.js";
 
 const POINTS = SERVER_FAULT_POINTS.filter((point): point is AuditPoint => point.startsWith("audit."));
-/** 600 bytes: two lines per file. */
+/** With 600 bytes, a file has room for two lines. */
 const world = new World({ limits: { auditFileBytesMax: 600, auditFilesMax: 100 } });
 const SETTINGS = "/v1/indexes/shop/settings";
 
@@ -54,7 +54,7 @@ describe("a kill", () => {
     world.arm(point, "kill");
     const answered = await untilPassed(server, point);
     await eventually(async () => !server.running, "the server is dead");
-    // As if the process had crashed in the middle of a line.
+    // Simulates a crash in the middle of a line.
     appendFileSync(join(world.dataDir, "audit.ndjson"), '{"seq":99,"time":"20');
     await server.launch();
     expectStatus(await change(server), 200);
@@ -82,7 +82,7 @@ describe("a disk that takes nothing", () => {
       expect(answered.at(-1)).toBe(lost);
       expectStatus(await change(server), 200);
       const [, ...after] = await ids(server);
-      // at "after-line" the line has been written, and only the disk's confirmation is missing
+      // at "after-line" the line is already written; only the disk's confirmation is missing
       const kept = answered.filter((id) => id !== lost || point === "audit.after-line");
       expect(after).toEqual([...kept.toReversed(), ...before]);
     },

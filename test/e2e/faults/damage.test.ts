@@ -15,8 +15,8 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-// Spreads the indexes over all shards: the tests look up the records to damage by the number of a spread
-// index.
+// Spreads the indexes over all shards: the tests look up records by uid, and an index at home stores them
+// under another number.
 const server = sharedServer({ config: { limits: { homeDocumentsMax: 1 } } }, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);
@@ -50,7 +50,7 @@ async function damageDocument(seq: number): Promise<number> {
   throw new Error(`no shard has document ${seq}`);
 }
 
-/** Damages the first piece of any segment of the index. */
+/** Damages the first piece of one of the index's segments. Returns the piece's database and key. */
 async function firstPiece(): Promise<{ database: string; key: Uint8Array }> {
   for (const shard of [0, 1]) {
     for (let segment = 1; segment < 100; segment++) {
@@ -69,7 +69,10 @@ async function expectHealthy(count: number): Promise<void> {
   expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
 }
 
-/** Damages the first piece of the first segment of the index. Returns its database and key. */
+/**
+ * Searches the index in a multi-search. Returns the error code of its slot, or undefined if the search
+ * succeeded.
+ */
 async function slotCode(name: string): Promise<unknown> {
   const reply = await server.post("/v1/multi-search", { searches: [{ index: name, q: "thing" }] });
   expectStatus(reply, 200);
@@ -99,7 +102,7 @@ describe("an index of a damaged data directory", () => {
     expect(await slotCode("hurt")).toBe("SK-SE-503");
     const write = await server.post("/v1/indexes/hurt/documents/batch", { documents });
     expectStatus(write, 503);
-    // If an index cannot be opened, the body of a request for it is not read.
+    // The server does not read a request's body if it cannot open the index.
     const csv = { headers: { "content-type": "text/csv" } };
     expectStatus(await server.post("/v1/indexes/hurt/documents/batch", { documents }, csv), 503);
     expect(await statusOf("hurt")).toBe("error");

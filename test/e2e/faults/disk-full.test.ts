@@ -1,5 +1,5 @@
 // A full disk: writes are refused with 503 and Retry-After, reads and deletions continue, nothing
-// acknowledged is lost, and writes work again without a restart once there is space. The disk is a small
+// acknowledged is lost, and writes work again without a restart once space is freed. The disk is a small
 // tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -76,10 +76,7 @@ describe("a full disk", () => {
     server = await TestServer.start({ dataDir, flags: ["--config", config({ diskFreeBytesMin: 1 })] });
     await server.createIndex("things", SCHEMA);
     const acknowledged = new Set<string>();
-    /**
-     * True if the whole batch was stored. If some shards failed, the reply lists the documents that were not
-     * stored.
-     */
+    /** True if the whole batch was stored. If some shards failed, the reply lists the rejected documents. */
     const took = (batch: number, reply: Reply): boolean => {
       if (reply.status !== 200) {
         expectRefused(reply);
@@ -164,7 +161,7 @@ describe("deletions on a full disk", () => {
     writeFileSync(ballast, Buffer.alloc(bavail * bsize));
     const ids = Array.from({ length: BATCH }, (_, i) => `b0-${i}`);
     const remove = (id: string): Promise<Reply> => server!.delete(`/v1/indexes/things/documents/${id}`);
-    // the last page of the log still has space for some deletions
+    // the log's last page still has room for a few deletions
     await eventually(async () => {
       const id = ids.pop()!;
       const reply = await remove(id);

@@ -12,7 +12,7 @@ import { type View, World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
-/** Exit code and output of `skein check` after each point. */
+/** Exit code and output of `skein check` after an interruption at each point. */
 const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "reshard.after-plan": [0, /unfinished: a change to \d shards is unfinished/],
   "reshard.after-index": [0, /unfinished: a change to \d shards is unfinished/],
@@ -32,7 +32,7 @@ const FIRST_TO_SAY = new Map(
 );
 
 /**
- * A failing step ends the process like a kill does, but in an orderly way, so a normal test run tests a
+ * A failing step ends the process just as a kill does, only in an orderly way, so a normal test run tests a
  * failure at only one point per kind of operation.
  */
 const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
@@ -66,7 +66,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** The client's view after a start. */
+/** Starts a server with `shards` shards and stops it again. Returns the client's view in between. */
 async function started(shards: number): Promise<View> {
   world.shards = shards;
   const server = await world.start();
@@ -75,7 +75,7 @@ async function started(shards: number): Promise<View> {
   return view;
 }
 
-/** A normal test run runs the commands only once for points with the same output. */
+/** In a normal test run, the commands run only once for points with the same output. */
 const isChecked = (point: OfflinePoint, what: "kill" | "throw"): boolean =>
   effort(FIRST_TO_SAY.get(String(SAYS[point])) === point && what === "kill", true);
 
@@ -107,7 +107,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
     await expectNamed(point, what);
-    // the number of shards is the requested one or the former one; nothing is missing in either case
+    // nothing is missing, whether the next start uses the requested number of shards or the former one
     expect(await started(what === "kill" ? 1 : 2)).toEqual(old);
     await expectClean(point, what);
   });

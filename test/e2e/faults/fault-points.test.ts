@@ -1,6 +1,6 @@
-// Every named fault point of a running server in turn. In the middle of an operation, the process is killed
+// Visits every named fault point of a running server. In the middle of an operation, the process is killed
 // there, the step fails, or the server is told to stop. Afterwards the state is either old or new, the change
-// can be made, catalog and shards agree, and nothing acknowledged is missing.
+// can still be made, catalog and shards agree, and nothing acknowledged is missing.
 import { readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,8 @@ const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !ELSEWHERE.test(point),
 ) as ServingPoint[];
 /**
- * Points in multi-step operations, which a stop interrupts. A stop waits for all other operations to finish.
+ * Points inside multi-step operations, which a stop interrupts. A stop waits for all other operations to
+ * finish.
  */
 const STOPPED: readonly ServingPoint[] = [
   "merge.before-switch",
@@ -38,19 +39,23 @@ const STOPPED: readonly ServingPoint[] = [
     ],
   ),
 ];
-/** Points that throw only in a long run, because failed vector work is not retried for several seconds. */
+/**
+ * Points whose failure is tested only in a long run, because failed vector work is not retried for several
+ * seconds.
+ */
 const RARELY_THROWN = effort(/^(model|vectors|codes)\./, /^$/);
 const isThrown = (point: ServingPoint): boolean =>
   SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 /**
- * A normal test run kills at only every second shard point, because test/crash already interrupts a shard at
- * each of its syncs, and at only every second of the server points where a failure is tested as well.
+ * A normal test run kills at only every other shard point, because test/crash already interrupts a shard at
+ * each of its syncs. Of the server points where a failure is tested too, it also kills at only every other
+ * one.
  */
 const isKilled = (point: ServingPoint, i: number): boolean =>
   effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);
 
-// Each group has its own server. They run concurrently because some wait seconds for a retry.
+// Each group has its own server. The groups run concurrently because some of them wait seconds for a retry.
 describe.concurrent.each([
   ["kill", "shards", POINTS.filter(isOfShards).filter(isKilled)],
   ["kill", "the server", POINTS.filter((point) => !isOfShards(point)).filter(isKilled)],
@@ -161,7 +166,7 @@ describe.concurrent.each([
   }
 });
 
-/** Every document must be in its old or new state, and none that exists in both may be missing. */
+/** Expects every document to be in its old or new state, and none that exists in both to be missing. */
 function expectBetween(found: View, before: View, after: View): void {
   expect(Object.keys(found).sort()).toEqual(Object.keys(after).sort());
   for (const [name, { documents }] of Object.entries(found)) {

@@ -1,5 +1,5 @@
-// How to reach each fault point of a running server, and the expected result: requests that change something,
-// and the state after the complete change.
+// How to reach each fault point of a running server and what to expect there: the requests that make a
+// change, and the state once the change is complete.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerFaultPoint } from "../../../server/ground/fault.js";
@@ -14,33 +14,37 @@ export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
 /** Fault points of the audit log; they have their own test, as do those of secret key rotation. */
 export type AuditPoint = Extract<ServerFaultPoint, `audit.${string}`>;
 export type SecretsPoint = Extract<ServerFaultPoint, `secrets.${string}`>;
-/** Fault points of spreading an index, which have their own test. */
+/** Fault points of index spreading, which have their own test. */
 export type SpreadPoint = Extract<ServerFaultPoint, `spread.${string}`>;
 export type ServingPoint =
   | ShardFaultPoint
   | Exclude<ServerFaultPoint, OfflinePoint | RunPoint | AuditPoint | SecretsPoint | SpreadPoint>;
 
 export interface Scenario {
-  /** Runs before the point is armed. */
+  /** Runs before the test arms the point. */
   readonly before?: (world: World) => Promise<void>;
-  /** Sends the request that passes the point, at once or later in the background. */
+  /**
+   * Sends the request that makes the server pass the point, either immediately or later in the background.
+   */
   readonly act: (server: TestServer) => Promise<Reply>;
-  /** The state after the complete change. */
+  /** The state once the change is complete. */
   readonly after: (before: View) => View;
   /** Name of an index that may be left over from the previous point. */
   readonly found?: string;
   /** True if each document of a batch succeeds or fails independently. */
   readonly perDocument?: true;
   /**
-   * The status a client sees if the point throws: the refusal's status, or the normal one if the failure is
-   * only logged. Omitted if no step can fail there and only a kill can interrupt the operation.
+   * The status a client sees if the point throws: the refusal's status, or the usual status if the failure is
+   * only logged. Omitted if no step can fail there, so that only a kill can interrupt the operation.
    */
   readonly thrown?: number;
   /** True if the reply lists the documents that were not stored. */
   readonly partial?: true;
-  /** True if the request is refused although the catalog has the change; the shards catch up later. */
+  /**
+   * True if the request is refused although the catalog already has the change; the shards catch up later.
+   */
   readonly kept?: true;
-  /** Waits for the work that the server does after a restart. */
+  /** Waits for the server to finish the work that follows a restart. */
   readonly settled?: (server: TestServer) => Promise<void>;
 }
 
@@ -91,7 +95,7 @@ async function send(
   return server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
 }
 
-/** Replaces the index of this name with a new one that contains exactly these documents. */
+/** Replaces the index with a new one that contains exactly these documents. */
 async function remade(
   world: World,
   name: string,
@@ -171,7 +175,7 @@ const swap: Scenario = {
   after: ({ next, live: _displaced, ...rest }) => ({ ...rest, live: next! }),
 };
 
-/** More small segments than may exist at a time. */
+/** Writes more small segments than may exist at once, so that they are merged. */
 const merging: Scenario = {
   before: (world) => remade(world, "merged", documents(0, 60)),
   act: async (server) => {
@@ -182,7 +186,7 @@ const merging: Scenario = {
   after: same,
 };
 
-/** Replaces documents with identical ones; the old ones are deleted once no reader needs them. */
+/** Replaces documents with identical ones; the old copies are deleted once no reader needs them. */
 const purging: Scenario = {
   before: (world) => remade(world, "purged"),
   act: (server) => send(server, "purged", documents(0, 30)),
@@ -190,8 +194,9 @@ const purging: Scenario = {
 };
 
 /**
- * Pause between the requests of `turns`, which uses more indexes in turn than may be loaded. The pauses add
- * up to more than the time for which a shard keeps an index loaded to work on it.
+ * Pause in milliseconds between the requests of `turns`, which cycles through more indexes than may be
+ * loaded. The pauses add up to more than the time for which a shard keeps an index loaded for background
+ * work.
  */
 const TURN_MS = 60;
 
@@ -236,8 +241,7 @@ const embedding: Scenario = {
 };
 
 /**
- * Waits until every document has its vector. Each query loads the index again, because it may have been
- * evicted.
+ * Waits until every document has its vector. The index may have been evicted, so each query loads it again.
  */
 async function embedded(server: TestServer, index: string): Promise<void> {
   await eventually(async () => {

@@ -1,5 +1,5 @@
-// Base of the fault point tests: servers and commands that share a data directory and whose fault points can
-// be armed, and the client's view of all its indexes.
+// Shared by the fault point tests: servers and commands that share a data directory and have fault points to
+// arm, and the client's view of all indexes.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { ADMIN_KEY, eventually, MAIN, TestServer } from "../world/harness.js";
 
 const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
-/** So few slots that three indexes in use evict each other. */
+/** Too few slots for three indexes, so that indexes in use evict each other. */
 const LIMITS = { openIndexesMax: 2, homeDocumentsMax: 1 };
 
 interface IndexView {
@@ -46,7 +46,7 @@ export class World {
     return this.server;
   }
 
-  /** Sets what happens the next times the point is passed, one action per pass. */
+  /** Sets what happens the next few times the point is passed, one action per pass. */
   arm(point: string, ...turns: ("skip" | "throw" | "kill" | "stop")[]): void {
     mkdirSync(join(this.faults, point), { recursive: true });
     for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
@@ -107,7 +107,7 @@ export class World {
     return view;
   }
 
-  /** Undefined while the index does not answer. */
+  /** Returns undefined while the index does not answer. */
   async #look(name: string): Promise<IndexView | undefined> {
     const server = this.server!;
     const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);

@@ -1,6 +1,6 @@
 // An index creation interrupted by a crash between catalog and shards is not damage: `skein check` reports it
-// and the next start rolls it back. If a shard has lost a fully created index, that is damage, with one shard
-// as with several.
+// and the next start rolls it back. A shard that has lost a fully created index is damaged, whether the
+// server has one shard or several.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { indexRange } from "../../../shards/storage/keyspace.js";
@@ -12,8 +12,8 @@ import { World } from "./fault-world.js";
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = Array.from({ length: 20 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 /**
- * Fault points, and the number of shards that the next start adds. A normal test run tests the first with one
- * shard and the second with two.
+ * Fault points, each with the number of shards that the next start adds. A normal test run tests the first
+ * point with one shard and the second with two.
  */
 const CUTS: [point: string, more: number][] = [
   ["create.after-catalog", 0],

@@ -10,8 +10,8 @@ import { eventually, TestServer } from "../world/harness.js";
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
 /**
- * Longer than any thread waits for the processor, even on a busy machine, so only a really hanging thread is
- * treated as one.
+ * In milliseconds. Longer than any thread waits for the processor, even on a busy machine, so that only a
+ * thread that really hangs is treated as hanging.
  */
 const HANG_MS = 5_000;
 
@@ -78,7 +78,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
       expect(Number(reply.headers["retry-after"])).toBeGreaterThan(60);
     }
     expect((await server.get("/metrics")).text.match(/^skein_shard_restarts_total.*$/gm)).toEqual(restarts);
-    // The log arrives through a pipe, so with a delay.
+    // The log arrives through a pipe and may lag behind.
     await eventually(async () => refusals(word).length >= shards, "every shard has logged it");
     expect(refusals(word).length).toBe(shards);
     const hangs = server.log.some(({ msg }) => msg === "shard thread hangs; ending it");

@@ -1,6 +1,5 @@
-// `skein rotate-secrets`, killed or failing at each of its steps: afterwards a single key opens every stored
-// secret, whether the server is started or the secrets are rotated again, and users keep their identity in
-// the query log.
+// `skein rotate-secrets`, killed or failing at each step: afterwards one key opens every stored secret,
+// whether the server is started or the rotation is repeated, and users keep their identity in the query log.
 import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +16,7 @@ const basicAuth = { username: "shop", password: "password-of-the-feed" };
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
 type Point = SecretsPoint | "catalog.before-batch" | "catalog.after-batch";
-/** Points in the order they are passed, and which key is valid after an interruption there. */
+/** Fault points in the order they are passed, each with the key that is valid after an interruption there. */
 const POINTS: Readonly<Record<Point, "old" | "new">> = {
   "secrets.after-key": "old",
   "catalog.before-batch": "old",
@@ -27,7 +26,7 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
 };
 
 /**
- * Points after which the secrets are rotated again, in addition to a start. In a normal test run, one point
+ * Points after which a second rotation is tested in addition to a start. A normal test run has one such point
  * per valid key.
  */
 const CHANGED_AGAIN = effort<readonly Point[]>(
@@ -70,10 +69,7 @@ afterAll(async () => {
   await models.close();
 });
 
-/**
- * Expects that the feed's and the model's servers receive their secrets, and that the log recognises the
- * user.
- */
+/** Expects the feed's and the model's servers to receive their secrets, and the log to recognise the user. */
 async function expectOpened(server: TestServer): Promise<void> {
   expect(await sync(server, source)).toMatchObject({ status: "completed", error: null });
   await eventually(async () => {
@@ -101,7 +97,7 @@ function asBefore(): void {
 const rotate = () => world.skein("rotate-secrets", "--data-dir", world.dataDir);
 
 /**
- * A failing step ends the command like a kill does, but in an orderly way, so a normal test run tests it
+ * A failing step ends the command just as a kill does, only in an orderly way, so a normal test run tests it
  * once.
  */
 const points = (what: "kill" | "throw"): Point[] =>

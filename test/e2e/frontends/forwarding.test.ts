@@ -1,5 +1,5 @@
-// Requests that a front-end must forward to the owner thread: they and their replies arrive in order and
-// complete, with everything the owner needs to know about them, and nothing is left over when a client
+// Requests that a front-end must forward to the owner thread: requests and replies arrive in order and
+// complete, with everything the owner needs to know about the request, and nothing is left over when a client
 // disconnects.
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -18,7 +18,7 @@ const BATCH = "/v1/indexes/shop/documents/batch";
 const QUERY = "/v1/indexes/shop/query";
 const EXPORT = "/v1/indexes/shop/documents/export";
 const NDJSON = { "content-type": "application/x-ndjson" };
-/** Maximum total size of waiting bodies. */
+/** Maximum total size of waiting bodies in bytes. */
 const BODIES_MAX = 40 * MIB;
 
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;

@@ -7,7 +7,7 @@ import { type Client, oneForEach } from "./front-end-clients.js";
 const FRONT_ENDS = 3;
 const QUERY = "/v1/indexes/shop/query";
 const SCHEMA = { fields: [{ name: "name", type: "string" }] };
-/** Scrapes within this time share one reply. */
+/** Scrapes within this many milliseconds share one reply. */
 const SCRAPE_SHARED_MS = 300;
 
 describe("several front-ends", () => {

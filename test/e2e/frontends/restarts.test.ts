@@ -1,5 +1,5 @@
 // A hanging front-end is replaced while the others continue and nothing is lost. The death of a shard's
-// thread does not affect front-ends. A server stop ends all of them in order.
+// thread does not affect front-ends. Stopping the server ends them all in order.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

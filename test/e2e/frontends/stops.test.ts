@@ -13,7 +13,10 @@ const QUERY = "/v1/indexes/shop/query";
 const DOCUMENTS = "/v1/indexes/shop/documents";
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;
 const LARGE = 20;
-/** Pieces that a slow client takes slowly; the rest must not use up the time that a stop has. */
+/**
+ * The slow client reads this number of pieces slowly and the others at full speed, so that it does not use up
+ * the time allowed for a stop.
+ */
 const SLOW_PIECES = 40;
 const PAGE = `{"q":"lamp","per_page":${LARGE}}`;
 

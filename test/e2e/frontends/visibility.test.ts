@@ -17,10 +17,10 @@ const SCHEMA = {
     { name: "value", type: "int32", sort: true, facet: true },
   ],
 };
-/** Written in one batch, so a read sees the same value in all of them. */
+/** The documents are written in one batch, so a read sees the same value in all of them. */
 const IDS = ["a", "b", "c", "d", "e", "f"];
 
-/** An operation. Lists contain operations of one kind, in the order they ended. */
+/** A completed operation. Each list contains operations of one kind, in order of completion. */
 interface Done {
   readonly begunMs: number;
   readonly endedMs: number;

@@ -2,7 +2,7 @@
 // for missing resources.
 import { ADMIN_KEY, type CallOptions } from "../world/harness.js";
 
-/** `depth` opening strings followed by as many closing ones. */
+/** `depth` opening strings followed by as many closing strings. */
 export const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + close.repeat(depth);
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
@@ -84,7 +84,7 @@ export const WRONG_PARAMETERS: [string, unknown][] = [
 
 /**
  * Filter expressions, each with the position of its error in characters. The reported position may be off by
- * one token at most.
+ * at most one token.
  */
 export const WRONG_FILTERS: [string, number][] = [
   ["", 0],

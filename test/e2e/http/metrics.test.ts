@@ -13,8 +13,8 @@ const METRICS_KEY = "metrics-key-0123456789";
 const SHARED_MS = 300;
 const SLOW_MS = 400;
 /**
- * Generous, so that a thread waiting for the processor is not mistaken for a blocked one, nor one that a test
- * blocks for a hanging one.
+ * Generous limits, so that a thread waiting for the processor is not mistaken for a blocked thread, and a
+ * thread blocked by a test is not mistaken for a hanging one.
  */
 const LIMITS = {
   metricsIndexesMax: 20,
@@ -45,7 +45,7 @@ function shopServer(): { blocked: BlockedShards; server: TestServer } {
   return { blocked, server };
 }
 
-// These two run concurrently, because a scrape takes seconds while a shard is blocked.
+// These two run concurrently, because a scrape of a server with a blocked shard takes seconds.
 describe.concurrent("metrics", () => {
   const { blocked, server } = shopServer();
 
@@ -164,7 +164,7 @@ describe.concurrent("metrics of slow and many", () => {
     const names = scraped.labelValues("skein_index_documents", "index");
     expect(names.size).toBe(21);
     expect(scraped.labelValues("skein_index_segments", "index").size).toBe(20);
-    // The number of documents cycles from 0 to 9, so the twenty indexes with nine documents are the largest.
+    // Document counts cycle from 0 to 9, so the twenty indexes with nine documents are the largest.
     for (let i = 9; i < 200; i += 10) expect(names).toContain(`many-${i}`);
     const others = scraped.value("skein_index_documents", { index: "(others)", tenant: "(others)" });
     expect(others).toBe(20 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8) + 2);

@@ -1,5 +1,5 @@
 // Isolation between tenants: heavy work by one tenant changes no reply to another, even if a shard nests
-// their reads; and the concurrency that a plan allows a tenant.
+// their reads. Also the number of concurrent requests that a plan allows a tenant.
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";

@@ -24,21 +24,21 @@ const LIMITS = {
 };
 const OPTIONS = { shards: 2, config: { limits: LIMITS } };
 const SERVERS = serverOverEachHttp(OPTIONS, fill);
-/** Servers for tests of silent clients. These tests wait so long that another one runs in the meantime. */
+/** Servers for tests of silent clients, which wait so long that other tests run at the same time. */
 const SERVERS_OF_SILENT = serverOverEachHttp(OPTIONS, fill);
 
 async function fill(server: TestServer): Promise<void> {
   await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
-  // If a burst makes a shard refuse a training, the training is retried later, but the log records an error.
+  // No training: if a burst made a shard refuse it, the server would retry it later but log an error.
   expectStatus(await server.patch("/v1/indexes/things/settings", { embedder: { source: "none" } }), 200);
   const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
   expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents }), 200);
 }
 
 /**
- * For tests that wait until several large uploads have arrived completely, however long that takes. One
- * front-end: when chunks of a body move to another thread, the memory in its C heap is not released at once,
- * and the test measures only resident memory.
+ * For tests that wait until several large uploads have arrived completely, however long that takes. Only one
+ * front-end: when chunks of a body move to another thread, their memory in the C heap is not released at
+ * once, and the test can measure only resident memory.
  */
 const PATIENT = serverOverEachHttp(
   { shards: 1, frontEnds: 1, config: { limits: { bodyIdleMsMax: 300_000 } } },
@@ -46,8 +46,8 @@ const PATIENT = serverOverEachHttp(
 );
 
 /**
- * Sends pipelined requests on many connections, far more at a time than the server accepts. Returns the
- * number of replies by status.
+ * Sends pipelined requests on many connections, far more at once than the server accepts. Returns the number
+ * of replies by status.
  */
 async function burst(server: TestServer, requests: number): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
@@ -108,7 +108,7 @@ describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
   });
 });
 
-// These two run concurrently, since they wait for idle connections to be closed.
+// These two run concurrently, because they wait for the server to close idle connections.
 describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, server) => {
   test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
     const text = "word ".repeat(100_000);

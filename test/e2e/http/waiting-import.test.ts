@@ -9,7 +9,10 @@ import { TRANSPORTS } from "../world/transports.js";
 
 /** Longer than the idle timeout. */
 const STANDSTILL_MS = 16_000;
-/** About 3 and 5 MB: more than a shard's queue may contain, but less than the operating system buffers. */
+/**
+ * About 3 and 5 MB of documents: more than a shard's queue may contain, but less than the operating system
+ * buffers.
+ */
 const DOCUMENTS = [2_500, 4_500];
 
 test.each(TRANSPORTS.slice(0, 1))(
@@ -34,7 +37,7 @@ test.each(TRANSPORTS.slice(0, 1))(
   120_000,
 );
 
-/** Imports `count` documents. Resolves with the number that the server reports as stored. */
+/** Imports `count` documents. Resolves with the number of documents that the server reports as stored. */
 function imported(server: TestServer, count: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -1,6 +1,6 @@
 // Deletion by filter during re-indexing. Segments with the former schema lack the new types and fields, so
-// evaluating a filter on them deletes too few documents, or too many if the filter is negated. Each shard's
-// first attempt to re-index fails and is retried seconds later; the deletion is requested in between.
+// evaluating a filter on them would delete too few documents, or too many if the filter is negated. Each
+// shard's first attempt to re-index fails and is retried seconds later; the deletion is requested in between.
 import { afterAll, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { World } from "../faults/fault-world.js";
@@ -15,9 +15,9 @@ const DOCUMENTS = Array.from({ length: 240 }, (_, i) => ({
 
 interface Change {
   what: string;
-  /** The field as changed before the deletion. */
+  /** The new field definition, set before the deletion. */
   field: object;
-  /** The field as changed once more while the deletion waits. */
+  /** A further definition, set while the deletion waits. */
   later?: object;
   filter: string;
   /** True for the documents that the filter matches. */

@@ -1,5 +1,5 @@
-// The settings of semantic search over HTTP: what is refused, that an endpoint's key is never shown again,
-// and what an index reports about model training.
+// Semantic search settings over HTTP: what is refused, that an endpoint's key is never shown again, and what
+// an index reports about model training.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -55,7 +55,7 @@ describe("the key of an endpoint", () => {
     expect(await send("patch", "/v1/indexes/a/settings", await settings("a"))).toMatchObject({
       embedder: { ...shown, model: "large" },
     });
-    // The stored key is not used for another server; it would have to be sent again.
+    // The stored key is not sent to a different server; the client would have to supply it again.
     const moved = { url: "http://127.0.0.1:10/v1" };
     const refused = (await patch("a", moved)).json;
     expect(refused).toMatchObject({

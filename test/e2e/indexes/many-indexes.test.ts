@@ -26,7 +26,7 @@ interface Stored {
 
 /** The acknowledged documents of each index. */
 const models = Array.from({ length: INDEXES }, () => new Map<string, Stored>());
-/** For each index, the id of a document whose write got no reply and may or may not be stored. */
+/** For each index, the id of a document whose write got no reply, so it may or may not be stored. */
 const unknown = new Map<number, string>();
 const LIMITS = { openIndexesMax: LOADED_MAX, indexIdleMsMax: 400 };
 const server = sharedServer({ config: { limits: LIMITS } }, async (server) => {

@@ -1,6 +1,6 @@
-// Spreading an index over all shards, with a kill or a failure at each fault point during writes. Afterwards
-// the index is either at home or spread and has every acknowledged document exactly once, `skein check` finds
-// no damage, and the next attempt completes.
+// Spreading an index over all shards, with a kill or a failure at each fault point while clients write.
+// Afterwards the index is either at home or spread and has every acknowledged document exactly once, `skein
+// check` finds no damage, and the next attempt completes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/ground/fault.js";
 import type { SpreadPoint } from "../faults/fault-scenarios.js";
@@ -56,7 +56,7 @@ describe.concurrent.each(["kill", "throw"] as const)("%s", (what) => {
       if (decided) expect(await shardsOf(server, index)).toBe(SHARDS);
     }
     const found = async () => (await server.query(index, { q: "*", per_page: 0 })).json.found;
-    // If a batch got no reply, each shard may or may not have stored its part.
+    // If a batch got no reply, each shard may or may not have stored its share of it.
     const kept = await found();
     expect(kept).toBeGreaterThanOrEqual(written);
     expect(kept).toBeLessThanOrEqual(what === "kill" ? written + 5 : written);

@@ -1,7 +1,7 @@
-// Requests while an index is being spread: changes to the whole index, writes, a server stop and the death of
-// shards. The spreading is held at one of three places: before the decision, because a receiving shard is
-// blocked; where the catalog appears to reject the decision; or where the home shard's copy is to be dropped.
-// Nothing may be lost or duplicated, and every request must be carried out.
+// Requests while an index is being spread: changes to the whole index, writes, a server stop and shard
+// deaths. The spreading is held at one of three places: before the decision, because a receiving shard is
+// blocked; where the catalog appears to reject the decision; or where the home shard's copy is about to be
+// dropped. Nothing may be lost or duplicated, and every request must be carried out.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";

@@ -1,5 +1,5 @@
-// Snapshots, starts and changes of the number of shards while indexes are at home, spread, or being spread:
-// each document exists exactly once, and an abandoned spreading leaves nothing behind.
+// Snapshots, starts and changes of shard count while indexes are at home, spread, or being spread: each
+// document exists exactly once, and an abandoned spreading leaves nothing behind.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,8 +51,8 @@ describe("a snapshot", () => {
   }
 
   test("that is taken in the middle has all documents once", async () => {
-    // Before the decision, while the move restarts every second; and after a decision that seemed to be
-    // rejected, before the next one.
+    // `early`: taken before the decision, while the spreading restarts every second. `late`: taken after a
+    // decision that appeared to be rejected, before the next attempt.
     const early = `early-${Date.now()}`;
     await world.make(early, undefined, BEGUN);
     const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);

@@ -93,7 +93,8 @@ describe("vectors", () => {
     const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
     await world.make("asked", { schema: SCHEMA, settings: { embedder } }, BEGUN);
     await ready(server, "asked", "endpoint", BEGUN.length);
-    // Long enough for the server to check for waiting documents while two shards have the index's documents.
+    // Waits long enough for the server to check for waiting documents while two shards have the index's
+    // documents.
     await world.whileHeld(
       "spread.after-decision",
       () => world.write("asked", MORE),

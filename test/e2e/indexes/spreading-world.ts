@@ -12,7 +12,7 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 
 export const HOME_DOCUMENTS_MAX = 60;
-/** Enough for a whole test, because a held point is passed about once a second. */
+/** Enough for a whole test: the server reaches a held point about once a second. */
 const TURNS = 600;
 
 export const SCHEMA = {
@@ -80,8 +80,8 @@ export class SpreadingWorld {
   }
 
   /**
-   * Creates an index and returns the number of its home shard. Tests must create all indexes with this
-   * function, because the home shard follows from the number of indexes created.
+   * Creates an index and returns its home shard's number. Tests must create all indexes with this function,
+   * because the home shard follows from the number of indexes created.
    */
   async make(
     name: string,
@@ -148,13 +148,13 @@ export class SpreadingWorld {
     return reply.json.found;
   }
 
-  /** Expects that the index has exactly these documents, each once, by every kind of query. */
+  /** Expects every kind of query to find exactly these documents, each once. */
   expectThings(index: string, expected: readonly Thing[]): Promise<void> {
     return expectThings(this.server, index, expected);
   }
 }
 
-/** Expects that the index has exactly these documents, each once, by every kind of query. */
+/** Expects every kind of query to find exactly these documents, each once. */
 export async function expectThings(
   server: TestServer,
   index: string,

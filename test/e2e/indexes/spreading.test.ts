@@ -55,7 +55,7 @@ describe.each(
 
   afterAll(() => server.close());
 
-  /** Expects `count` documents from every kind of query. */
+  /** Expects every kind of query to find `count` documents. */
   async function expectAll(index: string, count: number): Promise<void> {
     const all = documents(0, count);
     const query = async (body: object) => {

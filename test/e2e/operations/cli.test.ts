@@ -1,4 +1,4 @@
-// The `skein` command as used by people and scripts: the compiled program in its own process, talking to a
+// The `skein` command as people and scripts use it: the compiled program in its own process, talking to a
 // running server. Checks output, exit codes and imported documents.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

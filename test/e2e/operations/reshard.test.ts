@@ -1,4 +1,4 @@
-// A start with a different number of shards: every document, every answer and the order of ties stay the
+// Restarting with a different number of shards: every document, every answer and the order of ties stay the
 // same, and a kill -9 in the middle loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -106,7 +106,7 @@ describe("another number of shards", () => {
       const lines = server.log.filter(({ msg }) => msg === "the documents are redistributed");
       expect(lines).toEqual([expect.objectContaining({ percent: 100, documents: 1399, of: 1399 })]);
       for (const [i, index] of indexes.entries()) expect(await view(server, index)).toEqual(before[i]);
-      // A newer document precedes those it ties with, and a document sent again is replaced.
+      // A newer document precedes the documents it ties with, and a document sent again is replaced.
       const next = { id: "last", title: "thing kind1 plain", group: "g9", n: 1 };
       expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents: [next] }), 200);
       const newest = await server.query("things", { q: "*", per_page: 1 });
@@ -154,8 +154,8 @@ describe("another number of shards", () => {
 });
 
 /**
- * Starts a server with `shards` shards and kills it `ms` milliseconds after it began to move documents, or as
- * soon as it has moved them all.
+ * Starts a server with `shards` shards and kills it `ms` milliseconds after it logs that it is moving
+ * documents or listening, whichever comes first.
  */
 async function cutShort(dataDir: string, shards: number, ms: number): Promise<void> {
   const args = ["--port", "0", "--data-dir", dataDir, "--shards", String(shards), "--admin-key", ADMIN_KEY];
@@ -170,7 +170,9 @@ async function cutShort(dataDir: string, shards: number, ms: number): Promise<vo
   await gone;
 }
 
-/** Resolves at the first log line about moving documents. */
+/**
+ * Resolves once the server logs that it is moving documents or listening. Rejects if it exits before that.
+ */
 function begun(child: ChildProcess): Promise<void> {
   let output = "";
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Vectors and models when a whole index is moved to another number of shards, into and out of a snapshot, to
-// another name or out of memory, or is deleted. Vectors from an endpoint are never requested twice.
+// Vectors and models when an index is moved to another number of shards, saved to or restored from a
+// snapshot, renamed, unloaded or deleted. Vectors from an endpoint are never requested twice.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Queries that name unwanted things, over HTTP: no document is lost, but documents with the unwanted things
-// rank lower.
+// Queries that name unwanted things, over HTTP: no document is lost, but documents with those things rank
+// lower.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -19,7 +19,7 @@ const SCHEMA = {
   ],
 };
 const DOCUMENTS = 40;
-/** Number of first reads of an index that the shards answer. */
+/** The shards answer at most this many reads of an index before the HTTP thread reads it directly. */
 const FIRST_READS = 10;
 /** Scrapes in quick succession share one reply. */
 const SCRAPE_SHARED_MS = 300;
@@ -30,7 +30,7 @@ function documentOf(number: number, writes: number): object {
 
 /** Allows local reads no matter how busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
-/** Also unloads indexes after a short time. */
+/** In addition, unloads idle indexes after a short time. */
 const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
 
 async function makeIndex(server: TestServer): Promise<void> {

@@ -89,7 +89,7 @@ describe.each(SERVERS)("slots over %s", (_http, server) => {
       { index: "shop", q: "mouse", [name]: value },
     ]);
     expect(good!.found).toBe(2);
-    // Some values are invalid only for the fields of another index.
+    // Some values are invalid only for another index's fields.
     if (bad!.code !== undefined) expect(bad!.code).toBe("SK-SE-400");
   });
 });

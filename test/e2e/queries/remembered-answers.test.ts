@@ -23,8 +23,8 @@ const SHOES = [
   { id: "4", title: "green boot", brand: "best", price: 40, size: 10 },
 ];
 /**
- * More than any query asks for, so that queries do not depend on the number of documents: a program never
- * asks for more rows than exist.
+ * More documents than any query requests. A query program never requests more rows than exist, so with fewer
+ * documents the programs would depend on their number.
  */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
@@ -32,7 +32,7 @@ const HATS = Array.from({ length: 1200 }, (_, i) => ({
   price: 1000 + i,
   size: 1,
 }));
-/** An answer is cached when its query is asked for the third time. */
+/** An answer is cached the second time its query is sent, so the third reply comes from the cache. */
 const TIMES_ASKED = 3;
 /** Scrapes in quick succession share one reply. */
 const SCRAPE_SHARED_MS = 300;
@@ -64,8 +64,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
   }
 
   /**
-   * Expects these ids and brand counts each time, from a query with words, whose statistics change after many
-   * writes, and from one without.
+   * Sends a query with words, whose statistics change after many writes, and a query without words. Expects
+   * these ids and brand counts every time.
    */
   async function expectAnswer(ids: string, brands: Record<string, number>): Promise<void> {
     for (const what of [{ q: "shoe" }, { q: "*", filter_by: "price:<1000 && title:shoe" }]) {

@@ -218,7 +218,8 @@ describe("by a model", () => {
   const url = (): string => `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
 
   /**
-   * Creates a separate index for each test: after a failure, an index's endpoint is not called for a while.
+   * Creates a separate index for each test: after a failure, the server does not call an index's endpoint for
+   * a while.
    */
   const index = async (more: object = {}): Promise<string> => {
     const name = `shop-${++made}`;

@@ -32,8 +32,8 @@ const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
 
 /**
- * Waits until the index answers in `mode`: after a fault, it may take some seconds until the endpoint is
- * called again.
+ * Waits until the index answers in `mode`: after a fault, the server may not call the endpoint again for some
+ * seconds.
  */
 const untilMode = (index: string, mode: string) =>
   eventually(

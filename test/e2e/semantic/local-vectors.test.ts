@@ -83,7 +83,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
       await everywhere((server) => makeShop(server, "shop", { embedder: { source: "documents" } }, all));
       await everywhere((server) => ready(server, "shop", "documents", DOCUMENTS));
       await expectEqual(null, ["semantic", "hybrid"]);
-      // Changed documents, then fewer, then more: the vectors of the old ones are cached already.
+      // Changed documents, then fewer, then more; the old documents' vectors are already cached.
       const changed = [3, 8, 50, 101].map((i) => ({ ...documentOf(i + 1), id: `${i}` }));
       await everywhere((server) => server.post("/v1/indexes/shop/documents/batch", { documents: changed }));
       await everywhere((server) => server.delete("/v1/indexes/shop/documents/11"));

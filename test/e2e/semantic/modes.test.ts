@@ -1,5 +1,5 @@
 // Search modes with pushed vectors: which mode answers, what is found in addition to word matches, and that
-// filters, facets, sorting, paging and rules apply to it too.
+// filters, facets, sorting, paging and rules apply to the additional hits too.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -189,7 +189,7 @@ describe("what is found", () => {
     expect(idsOf(reply)[0]).toBe("1");
     const [hit] = reply.json.hits as unknown as { explanation: { similarity: number } }[];
     // The query vector becomes (0.987, 0.160), the direction of (1, 0) plus the direction of (1, 0) + (0.8,
-    // 0.6). With only one of the shoes it would be different.
+    // 0.6). With only one of the two shoes it would be different.
     expect(hit!.explanation.similarity).toBeCloseTo(0.987, 2);
   });
 });

@@ -1,5 +1,5 @@
 // A small shop with transparent vectors: each document's vector is a mixture of a few axes, so cosines can be
-// calculated by hand from the shares. Also the waits and checks of semantic tests.
+// calculated by hand from the shares. Also the waits and checks that semantic tests share.
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 
@@ -18,7 +18,7 @@ export const SCHEMA = {
   ],
 };
 
-/** The cosines with `toward(1)` are 1, 0.8, 0.9, 0, and none for the last document. */
+/** The first four cosines with `toward(1)` are 1, 0.8, 0.9 and 0; the last document has no vector. */
 export const SHOP = [
   { id: "1", title: "red shoe", brand: "acme", price: 10, embedding: toward(1) },
   { id: "2", title: "blue shoe", brand: "acme", price: 20, embedding: toward(0.8, 0.6) },

@@ -7,7 +7,7 @@ import { embedderOf, idsOf, makeShop, ready, SHOP, toward } from "./near.js";
 
 const PUSHED = { embedder: { source: "pushed" } };
 const REFUSED = "field 'embedding' must be an array of 512 finite numbers, not all 0";
-/** An answer is cached when its query is asked for the third time. */
+/** An answer is cached the second time its query is sent, so the third reply comes from the cache. */
 const TIMES_ASKED = 3;
 
 const server = sharedServer({ shards: 2, quiet: true }, async (running) => {

@@ -1,4 +1,4 @@
-// The source of vectors changes while people search, and the server is killed while vectors are computed.
+// The vector source changes while people search, and the server is killed while vectors are computed.
 // Searches continue, and in the end every document has a vector from the current source.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
@@ -93,7 +93,7 @@ describe("the source of vectors", () => {
       await patch("changed", { source: "pushed" });
       const reply = await server.query("changed", near);
       expect(reply.json.search_mode).toBe("semantic");
-      // Some of the model's vectors are this close to any direction. The pushed vectors may not have arrived
+      // Some of the model's vectors come this close to any direction. The pushed vectors may not have arrived
       // yet.
       expect(idsOf(reply).filter((id) => Number(id) % 3 !== 1)).toEqual([]);
       await patch("changed", { source: "documents" });

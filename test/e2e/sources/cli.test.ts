@@ -1,4 +1,4 @@
-// `skein sources` as used by people and scripts: output, exit codes, and that the feed is imported.
+// `skein sources` as people and scripts use it: output, exit codes, and that the feed is imported.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

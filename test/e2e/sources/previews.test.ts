@@ -29,7 +29,7 @@ test("an integer beyond 2^53 is shown, too", async () => {
   expect(Object.keys(await documentsOf(server, "probe"))).toEqual(["1"]);
 });
 
-/** Twenty items that a reader can recognise as complete, and the start of another. */
+/** Twenty items that a reader can recognise as complete, followed by the start of another item. */
 const BEGINNINGS = {
   csv: `id,title\n${twenty((id) => `${id},chair\n`)}21,ch`,
   json: `[${twenty((id) => `{"id":"${id}","title":"chair"},`)}{"id":"21`,
@@ -42,7 +42,7 @@ function twenty(item: (id: number) => string): string {
   return Array.from({ length: 20 }, (_, i) => item(i + 1)).join("");
 }
 
-/** Sends an item every few milliseconds, without end. */
+/** Sends an item every few milliseconds, indefinitely. */
 async function* trickle() {
   yield Buffer.from("id,title\n");
   for (let id = 1; ; id++) {

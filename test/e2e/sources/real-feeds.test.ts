@@ -31,7 +31,10 @@ function typeOf(name: string): string {
   return name.endsWith(".xml") ? "application/xml" : "application/octet-stream";
 }
 
-/** For each file, the number of imported and of failed items, and the expected contents of some documents. */
+/**
+ * For each file, the number of imported items, the number of failed items, and the expected contents of some
+ * documents.
+ */
 const SAYS: Record<string, { imported: number; failed: number; documents: Record<string, object> }> = {
   "google-merchant-rss_feed.xml": {
     imported: 6,

@@ -11,7 +11,7 @@ import { documentsOf, ended, FROM_LOOPBACK, makeSource, runsOf, type Source, syn
 import { eventually } from "../world/harness.js";
 
 const POINTS = SERVER_FAULT_POINTS.filter((point): point is RunPoint => point.startsWith("run."));
-/** Points where a step can fail. At all others only a kill can interrupt. */
+/** Points where a step can fail. At all other points, only a kill can interrupt. */
 const FAILING: readonly RunPoint[] = [
   "run.after-begin",
   "run.before-batch",

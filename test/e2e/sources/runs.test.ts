@@ -1,4 +1,4 @@
-// Runs of data sources over HTTP: what they write, count and delete, how they fail or end early, and in which
+// Data source runs over HTTP: what they write, count and delete, how they fail or end early, and in which
 // order they run.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";

@@ -1,4 +1,4 @@
-// Scheduled runs of data sources, with a clock that the test sets: runs on time, after downtime and after the
+// Scheduled data source runs, with a clock that the test sets: runs on time, after downtime and after the
 // clock was wrong, and skipped runs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
@@ -39,7 +39,7 @@ async function shop(server: TestServer, index: string, body: object = {}): Promi
   });
 }
 
-/** Creates the clock of a describe block, before its server starts, and removes it at the end. */
+/** Creates a describe block's clock before its server starts, and removes it at the end. */
 function clockAt(time: string): ServerClock {
   const clock = new ServerClock();
   beforeAll(() => clock.set(time));

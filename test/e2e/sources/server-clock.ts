@@ -1,4 +1,5 @@
-// A clock for servers that the test can set even while they run. It continues from the time set.
+// A server clock that the test can set, even while servers are running. It continues from the time that was
+// set.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Blocks shards during part of a test: a request to a blocked shard waits as long as the test wants.
+// Blocks shards during part of a test: a request to a blocked shard waits for as long as the test wants.
 // faults/shard-blocker.mjs, which is preloaded into the server, blocks the thread.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Certificates of HTTPS servers in tests. They are self-signed, so clients trust them only if given them, and
-// their keys are not secret.
+// Certificates for HTTPS servers in tests. They are self-signed, so clients trust them only when given them,
+// and their keys are not secret.
 
 /** Key of both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----

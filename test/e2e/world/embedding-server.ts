@@ -1,6 +1,6 @@
-// An OpenAI-compatible embeddings server on loopback that can simulate every fault of such a server. Its
-// vectors hash words and pieces of words, so texts that share pieces are similar, and equal texts have equal
-// vectors. Independent of its callers.
+// An OpenAI-compatible embeddings server on loopback that can simulate any fault. Its vectors hash words and
+// pieces of words, so texts that share pieces are similar, and equal texts have equal vectors. Independent of
+// its callers.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -10,7 +10,7 @@ const NUMBERS = 512;
 /** Number of dimensions that one piece of a word affects. */
 const TOUCHED = 8;
 
-/** The answer to one request, where it differs from a proper one. */
+/** Specifies how the answer to one request differs from a proper answer. */
 export interface EmbeddingAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,11 +18,11 @@ export interface EmbeddingAnswer {
   readonly body?: string;
   /** Replaces the proper items under `data`. */
   readonly items?: (items: readonly EmbeddingItem[]) => unknown;
-  /** The answer is delayed until this promise settles. */
+  /** Delays the answer until this promise settles. */
   readonly after?: Promise<unknown>;
-  /** The server stops sending before the answer or in the middle of its body. */
+  /** Stops sending before the answer or in the middle of its body. */
   readonly silent?: "before" | "within";
-  /** Sends spaces without end instead of a body. */
+  /** Sends spaces indefinitely instead of a body. */
   readonly endless?: boolean;
   /** Closes the connection without an answer. */
   readonly reset?: boolean;
@@ -58,8 +58,8 @@ export interface EmbeddingServer {
   /** Sets the answers to the next requests, one each; later requests get proper answers. */
   script(...answers: EmbeddingAnswer[]): void;
   /**
-   * Sets the answer to every unscripted request from now on, which may depend on its texts; null for proper
-   * answers.
+   * Sets the answer to every unscripted request from now on, either fixed or depending on the request's
+   * texts; null for proper answers.
    */
   always(answer: EmbeddingAnswer | AnswerToTexts | null): void;
   readonly requests: EmbeddingRequest[];

@@ -1,6 +1,5 @@
-// A feed server on loopback that can simulate every fault of such a server. Each path has a script of answers
-// for the first request, the second, and so on; the last answer repeats. Independent of the code that fetches
-// from it.
+// A feed server on loopback that can simulate any fault. Each path has a script of answers for the first
+// request, the second, and so on; the last answer repeats. Independent of the code that fetches from it.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -142,7 +141,7 @@ function isUnchanged(headers: Readonly<Record<string, string>>, asked: IncomingH
 }
 
 /**
- * Offset of the first byte requested; 0 if the whole body is requested or the range refers to another version
+ * Offset of the first byte requested; 0 if the client requests the whole body, or a range of another version
  * of it.
  */
 function rangeStart(headers: Readonly<Record<string, string>>, asked: IncomingHttpHeaders): number {

@@ -20,8 +20,8 @@ export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /**
- * Maximum time a connection may be idle and still be reused. After a longer pause the server may be closing
- * it without a busy test having noticed.
+ * Maximum time in milliseconds that a connection may be idle and still be reused. After a longer pause, the
+ * server may be closing the connection, and a busy test may not have noticed.
  */
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
@@ -29,8 +29,7 @@ export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 /** Default number of front-ends. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
 /**
- * Indexes with at most this number of documents live in one shard. With 0, every shard takes part in every
- * test.
+ * Indexes with at most this many documents live in one shard. With 0, every shard takes part in every test.
  */
 export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
@@ -63,7 +62,7 @@ const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 200;
 /** Pause in milliseconds between two calls of a client. */
 const CLIENT_PAUSE_MS = effort(5, 0);
-/** Running servers, which must not outlive the test process however it ends. */
+/** Running servers. They must not outlive the test process, however it ends. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -282,14 +281,14 @@ export class TestServer {
     return this.post(`/v1/indexes/${index}/query`, body);
   }
 
-  /** Waits until the server has `requests` unanswered requests. */
+  /** Waits until `requests` requests are in flight on the server. */
   holds(requests: number): Promise<void> {
     const line = `skein_http_requests_in_flight ${requests + 1}`; // plus one for the scrape itself
     const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
     return eventually(held, `${requests} requests are inside`);
   }
 
-  /** Resident memory of the server process in MiB (Linux), otherwise null. */
+  /** The server process's resident memory in MiB; null on systems other than Linux. */
   residentMiB(): number | null {
     const file = `/proc/${this.pid}/status`;
     if (!existsSync(file)) return null;
@@ -297,7 +296,7 @@ export class TestServer {
     return kib === undefined ? null : Number(kib) / 1024;
   }
 
-  /** Seconds of processor time used by the server process (Linux), otherwise 0. */
+  /** Processor time in seconds used by the server process; 0 on systems other than Linux. */
   cpuSeconds(): number {
     const file = `/proc/${this.pid}/stat`;
     if (!existsSync(file)) return 0;
@@ -377,7 +376,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The environment without the settings of this machine. */
+/** The environment without this machine's SKEIN_ variables. */
 function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
   return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };

@@ -9,7 +9,7 @@ const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram|summary|unty
 const HELP = new RegExp(`^# HELP (${NAME}) \\S.*$`);
 
 export interface Scraped {
-  /** Maps metric names to their types. */
+  /** Each metric's type, by metric name. */
   readonly types: ReadonlyMap<string, string>;
   /** All series, keyed as written: `name{label="value",...}`. */
   readonly series: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-// HTTP requests written directly to a socket, for clients that violate the protocol.
+// HTTP requests written directly to a socket, to act as clients that violate the protocol.
 import { once } from "node:events";
 import { ADMIN_KEY, type TestServer } from "./harness.js";
 

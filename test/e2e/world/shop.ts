@@ -1,4 +1,4 @@
-// A shop of eight products: small enough that every answer can be worked out by hand.
+// A shop of eight products: few enough to work out every answer by hand.
 
 export const SCHEMA = {
   fields: [

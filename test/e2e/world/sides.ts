@@ -1,5 +1,5 @@
 // Indexes that differ in every observable way, for tests of copying and swapping: documents, a field, a
-// setting, a rule and a synonym group. An answer that shows two sides is a mixture.
+// setting, a rule and a synonym group. An answer that shows two sides is a mixture of both indexes.
 import { expect } from "vitest";
 import { expectStatus, type TestServer } from "./harness.js";
 import type { Reply } from "./reply.js";
