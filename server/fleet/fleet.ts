@@ -1,6 +1,6 @@
-// Assembles the shards and their indexes: the threads, the open indexes, and the parts on top of them that
-// callers use (reads, writes, backup snapshots, health). Keeps no state itself. A caller is given only the
-// parts that it needs, never the whole fleet.
+// Assembles the shards and their indexes: the threads, the open indexes, and the parts built on them (reads,
+// writes, backup snapshots, health). Keeps no state of its own. Callers get only the parts they need, never
+// the whole fleet.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -34,7 +34,7 @@ export interface FleetOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
-  /** The query load of this thread, which the shards can see. */
+  /** This thread's query load, visible to the shards. */
   readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly log: Logger;
@@ -43,7 +43,7 @@ export interface FleetOptions {
   readonly threads: number;
   /** The other threads that read the shards. */
   readonly followers?: ShardFollowers;
-  /** Called after an index was opened or its documents changed. */
+  /** Called after an index is opened or its documents change. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
 }
@@ -53,7 +53,7 @@ export interface Fleet {
   readonly reads: Reads;
   readonly writes: Writes;
   readonly calls: ShardCalls;
-  /** Lets other threads read the shards. */
+  /** Gives other threads access to the shards. */
   readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
@@ -68,11 +68,11 @@ export interface ShardAccess {
   readonly queries: QueryLoad;
   readonly gate: ShardGate;
   readonly quarantines: Quarantines;
-  /** See ShardPool. */
+  /** See ShardPool.connect. */
   connect(shard: number): ConnectedShard | null;
 }
 
-/** Starts the shards but opens no index. If a shard fails to start, throws its error. */
+/** Starts the shards without opening any index. Throws the error of a shard that fails to start. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;

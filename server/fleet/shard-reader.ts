@@ -1,5 +1,5 @@
-// The port through which a thread reads indexes. `reads/thread-reader.ts` implements it by sending messages
-// to the shards' threads, `local/local-reader.ts` by reading the shards' memories on this thread.
+// The port through which a thread reads indexes. `reads/thread-reader.ts` implements it with messages to the
+// shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import type { PageReply } from "../../shards/protocol/page.js";
@@ -13,15 +13,15 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { Subject } from "./threads/isolation.js";
 
-/** The tenant on whose behalf a read is done. */
+/** The tenant that a read is done for. */
 export interface Requester {
-  /** The tenant whose share of the shard's time the read uses. */
+  /** The tenant whose share of shard time the read uses. */
   readonly tenant: number;
   /** Waits for the tenant's next time slice on this thread. */
   readonly nextSlice: () => Promise<void>;
 }
 
-/** One index as of one generation. */
+/** One index at one generation. */
 export interface AskedSnapshot extends Requester {
   readonly record: IndexRecord;
   /** See Location.data. */
@@ -41,12 +41,12 @@ interface Read {
 export interface ProgramRead<T> extends Read {
   readonly kind: SnapshotQuestion;
   readonly program: Uint8Array;
-  /** Date.now() after which the reply is no longer needed. */
+  /** The Date.now() after which the reply is useless. */
   readonly deadline: number;
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
-/** A search that also asks for the documents of some of its rows. The reader may leave them out. */
+/** A search that also requests the documents of some of its rows. The reader may omit them. */
 export interface PageRead<T> extends Read {
   readonly kind: "page";
   readonly program: Uint8Array;
@@ -98,16 +98,16 @@ export type ShardRead<T> =
 
 export interface ShardReader {
   /**
-   * Returns the decoded replies in the order of the shards, each as a value or a promise. Every promise must
-   * be awaited; it rejects with a SkeinError if its shard refuses the read or its thread ends. Only programs
-   * and pages may be sent to several shards.
+   * Returns the decoded replies in shard order, each as a value or a promise. The caller must await every
+   * promise; it rejects with a SkeinError if its shard refuses the read or its thread ends. Only programs and
+   * pages may be sent to several shards.
    */
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[];
 }
 
 /**
- * Reads stored documents of one shard, in the order of `seqs`. A document that the shard does not have is
- * empty.
+ * Reads stored documents from one shard, in the order of `seqs`. A document missing from the shard is
+ * returned empty.
  */
 export function fetchRead(
   of: AskedSnapshot,
@@ -131,7 +131,8 @@ export function embedRead(
 }
 
 /**
- * Reads the cosine similarities of the query to documents of one shard; NaN for a document without a vector.
+ * Reads the query's cosine similarity to each of these documents of one shard; NaN for a document without a
+ * vector.
  */
 export function similaritiesRead(
   of: AskedSnapshot,
@@ -152,8 +153,8 @@ export function messageRead<T>(
 }
 
 /**
- * The subject of a read of an index. Fractional numbers are omitted, because they are weights, which change
- * with every write.
+ * The subject of an index read. Omits fractional numbers, because they are weights, which change with every
+ * write.
  */
 export function subjectOf(
   kind: string,

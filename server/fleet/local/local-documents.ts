@@ -1,5 +1,5 @@
-// This thread's cache of documents recently returned from small indexes. Each document is kept as the shard
-// renders it in full, so that any reply can select fields from it.
+// This thread's cache of documents recently returned from small indexes. Each entry is the shard's rendering
+// of the whole document, so any reply can select fields from it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import { DocumentCache, type ShownRecord } from "../../../shards/query/document-cache.js";
@@ -10,22 +10,25 @@ import { viewOf } from "../../catalog/schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** Pages with more documents than this, or with more bytes than BYTES_MAX, are fetched from the shards. */
+/** The shards render pages with more documents than this or more than BYTES_MAX bytes. */
 const DOCUMENTS_MAX = 64;
 const BYTES_MAX = 256 * 1024;
-/** A longer document is not cached, and the shard renders every page that contains it. */
+/** Documents longer than this are not cached; the shard renders every page that contains one. */
 const DOCUMENT_BYTES_MAX = 32 * 1024;
-/** If at most this many documents together are too large for a reply, each of them is marked as long. */
+/**
+ * If a fetch of at most this many documents is too large for one reply, each of them is marked as too long to
+ * cache.
+ */
 const LARGE_PAGE = 16;
 
-/** A document, and the shard's full rendering of it. */
+/** A document with the shard's rendering of it in full. */
 interface KeptDocument extends ShownRecord {
   readonly whole: FetchedDocument;
 }
 
 const NOTHING = new Uint8Array(0);
 const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
-/** Marks a document as too long to cache. */
+/** Marks a document that is too long to cache. */
 const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
 /**
@@ -46,8 +49,8 @@ export class LocalDocuments {
   }
 
   /**
-   * Renders the documents as a shard would. When this turn of the event loop has no time left, the shard
-   * renders the remaining documents.
+   * Renders the documents as a shard would. Once this turn of the event loop has no time left, the shard
+   * renders the rest.
    */
   async show(
     record: IndexRecord,
@@ -79,8 +82,8 @@ export class LocalDocuments {
   }
 
   /**
-   * Returns the documents in the order of `seqs`, with null for each one that no longer exists. Returns null
-   * instead of the array if the shard must render all of them.
+   * Returns the documents in the order of `seqs`, with null for deleted documents. Returns null instead of an
+   * array if the shard must render all of them.
    */
   async #records(
     uid: number,
@@ -124,7 +127,7 @@ function isWhole({ fields, excludeFields, highlight }: FetchOptions): boolean {
   return fields === undefined && excludeFields === undefined && highlight === undefined;
 }
 
-/** A copy of the document in its own buffer, or null if the document is gone. */
+/** Copies the document into its own buffer. Returns null if the document is gone. */
 function kept({ id, document }: FetchedDocument): KeptDocument | null {
   if (document.length === 0) return null;
   const raw = new Uint8Array(document);

@@ -1,6 +1,6 @@
-// Reads small indexes on this thread, directly in the shards' memories, without sending a message. If a read
-// fails here, it is sent to the shard's thread, which can report the reason. A local read needs no protection
-// other than a time limit, after which it is abandoned.
+// Reads small indexes on this thread, straight from the shards' memories, without sending a message. A read
+// that fails here is sent to the shard's thread, which can report why. The only safeguard that a local read
+// needs is a time limit, after which it is abandoned.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
@@ -25,24 +25,24 @@ import type { FetchVectors, LocalVectors } from "./local-vectors.js";
 import { LossBudget } from "./loss-budget.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** The shards' readers of an index. See ShardPool. */
+/** Readers of the shards' memories. See ShardPool. */
 export interface Readers {
   reader(shard: number, data: number): EngineReader | null;
   readerFailed(data: number): void;
 }
 
-/** Called with the number of the index data when a read in an engine begins, and with null when it ends. */
+/** Called with the index's data number when an engine begins a read, and with null when the read ends. */
 export type OnReading = (data: number | null) => void;
 
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
-/** How long (ms) the shards serve an index after its abandoned reads have cost too much time. */
+/** How long (ms) the shards take over an index's reads after abandoned reads have wasted too much time. */
 const PAUSE_MS = 500;
 /**
- * A local search returns no documents: they are cached on this thread and fetched once the rows of the page
- * are known.
+ * A local search returns no documents: this thread caches them, and fetches them once the page's rows are
+ * known.
  */
 const NO_DOCUMENTS: FetchedDocument[] = [];
 
@@ -56,14 +56,14 @@ export class LocalReader implements ShardReader {
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
   /**
-   * Indexes whose reads took too much time or memory, by data number. The value is the performance.now()
-   * until which the shards serve their reads.
+   * Indexes whose reads took too much time or memory. Maps the data number to the performance.now() until
+   * which the shards serve the index's reads.
    */
   readonly #paused = new Map<number, number>();
   readonly #documents: LocalDocuments;
   readonly #vectors: LocalVectors;
 
-  /** `threads` serves the reads that this reader cannot. */
+  /** `threads` serves the reads that this reader cannot serve. */
   constructor(
     threads: ShardReader,
     readers: Readers,
@@ -86,15 +86,15 @@ export class LocalReader implements ShardReader {
     this.#onReading = onReading;
   }
 
-  /** Lets the shards serve the reads of the index for `ms` milliseconds. */
+  /** Lets the shards serve the index's reads for `ms` milliseconds. */
   pause(data: number, ms: number): void {
     this.#paused.set(data, performance.now() + ms);
   }
 
   /**
-   * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
-   * shards in parallel. While this thread is busy, it reads only indexes so small that a message would cost
-   * it more than the read.
+   * True if this thread reads an index with this number of documents. Larger indexes are searched by all
+   * shards in parallel. A busy thread reads only indexes so small that sending a message would cost it more
+   * than the read.
    */
   takes(documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
@@ -162,7 +162,7 @@ export class LocalReader implements ShardReader {
     return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
   }
 
-  /** Sends the read to the thread of a single shard. */
+  /** Sends the read to a single shard's thread. */
   #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
     return this.#threads.read(read, shards)[0] as T | Promise<T>;
   }
@@ -189,8 +189,8 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * Calls `use` with the slots of the documents' vectors and returns its result. Returns null if the vectors
-   * are not available on this thread.
+   * Calls `use` with the slots of the documents' vectors and returns its result. Returns null if this thread
+   * does not have the vectors.
    */
   async #ofVectors<T>(
     of: AskedSnapshot,
@@ -215,7 +215,7 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** Runs a program in all of the shards' memories. Returns null if the shards' threads must run it. */
+  /** Runs a program in every shard's memory. Returns null if the shards' threads must run it. */
   #results<T>(
     question: SnapshotQuestion,
     read: ProgramRead<T> | PageRead<T>,
@@ -281,7 +281,7 @@ export class LocalReader implements ShardReader {
   }
 }
 
-/** Decodes the results one after another, so that no two large ones share a time slice. */
+/** Decodes the results one after another, so that two large results never share a time slice. */
 function inOrder<T>(
   results: readonly Uint8Array[],
   decode: (result: Uint8Array) => T | Promise<T>,

@@ -1,4 +1,4 @@
-// This thread's cache of stored vectors of small indexes; a query compares hundreds of them. Each vector is
+// This thread's cache of small indexes' stored vectors; a query compares hundreds of them. Each vector is
 // fetched from its shard once and kept until the board in the index's memory shows a new version of the
 // stored vectors.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
@@ -10,17 +10,17 @@ import {
 } from "../../../engine-wasm/host/vectors/vector-slots.js";
 import type { VectorTable } from "../../../engine-wasm/host/vectors/vector-table.js";
 
-/** If more vectors than this are missing, it is cheaper to let the shard compare them. */
+/** If more vectors than this are missing, letting the shard compare them is cheaper. */
 const FETCHED_MAX = 2_000;
 
-/** The cached vectors of one index in one shard. */
+/** The cached vectors of an index's part in one shard. */
 interface Known {
   /** Version of the stored vectors. */
   readonly version: number;
   readonly slots: SlotsOfIndex;
 }
 
-/** Fetches vector records from a shard, in the order of the seqs. */
+/** Fetches vector records from a shard, in the order of `seqs`. */
 export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 
 export class LocalVectors {
@@ -36,9 +36,9 @@ export class LocalVectors {
   }
 
   /**
-   * Calls `use` with one slot per document: the slot of its vector, or a negative number if it has none. The
+   * Calls `use` with one slot per document: its vector's slot, or a negative number if it has no vector. The
    * slots are valid until `use` returns. Resolves with the result of `use`, or with null if some vectors are
-   * not available now. Throws EngineError.
+   * unavailable now. Throws EngineError.
    */
   async with<T>(
     reader: EngineReader,
@@ -64,7 +64,7 @@ export class LocalVectors {
     return this.#slots.similarities(query, slots);
   }
 
-  /** Returns the vector records in order, with an empty record for each negative slot. */
+  /** Returns the vector records in order, with an all-zero record for each negative slot. */
   records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
@@ -72,7 +72,7 @@ export class LocalVectors {
     return records;
   }
 
-  /** Empties the cache after the table has failed. */
+  /** Empties the cache. Called after the table has failed. */
   clear(): void {
     this.#slots.clear();
   }
@@ -81,7 +81,7 @@ export class LocalVectors {
     const version = reader.vectorsVersion;
     let known = this.#known.get(reader);
     if (known?.version !== version) {
-      known?.slots.clear(); // the old map's slots that have not been reassigned still point back to it
+      known?.slots.clear(); // slots not yet reassigned still point back to the old map
       known = { version, slots: new Map() };
       this.#known.set(reader, known);
     }

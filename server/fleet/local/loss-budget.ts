@@ -1,8 +1,9 @@
-// Limits wasted time to a fraction of the useful time, so that attempts stay cheap even if most of them fail.
+// Limits the time lost on failed attempts to a fraction of the successful time, so that attempts stay cheap
+// even if most of them fail.
 
 /** Fraction of the successful time that may be lost. */
 const SHARE = 1 / 20;
-/** Maximum budget (ms): the budget at the start, and its upper limit however long nothing has been lost. */
+/** Initial and maximum budget (ms). Success never raises the budget above it. */
 const MS_MAX = 25;
 
 export class LossBudget {
@@ -12,7 +13,10 @@ export class LossBudget {
     this.#leftMs = Math.min(MS_MAX, this.#leftMs + ms * SHARE);
   }
 
-  /** Takes a loss of `ms` from the budget. Returns false, and takes nothing, if the budget is smaller. */
+  /**
+   * Subtracts a loss of `ms` from the budget. If the budget is too small, returns false and subtracts
+   * nothing.
+   */
   lose(ms: number): boolean {
     if (ms > this.#leftMs) return false;
     this.#leftMs -= ms;

@@ -1,5 +1,5 @@
-// The time that local reads may still use in this turn of the event loop. Requests that arrive during the
-// turn wait until it ends.
+// The time left for local reads in this turn of the event loop. Requests that arrive during the turn wait
+// until it ends.
 
 export class TurnBudget {
   readonly #msMax: number;
@@ -10,7 +10,7 @@ export class TurnBudget {
     this.#leftMs = msMax;
   }
 
-  /** Milliseconds left for reads in this turn; 0 or less if the budget is used up. */
+  /** Milliseconds left for reads in this turn; 0 or less once the budget is used up. */
   get leftMs(): number {
     return this.#leftMs;
   }

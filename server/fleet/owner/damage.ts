@@ -1,4 +1,4 @@
-// Indexes with unreadable stored data, as reported by the shards.
+// Remembers the indexes whose stored data the shards have reported as unreadable.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Logger } from "../../ground/log.js";
@@ -6,7 +6,7 @@ import { damageSentence } from "../threads/shard-errors.js";
 
 export class Damage {
   readonly #log: Logger;
-  /** By uid: the first report of damage. */
+  /** Maps a uid to the first report of damage. */
   readonly #sentences = new Map<number, string>();
 
   constructor(log: Logger) {

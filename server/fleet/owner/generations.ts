@@ -1,6 +1,6 @@
-// The generations of one index, kept by its owner, which numbers the writes and publishes them in order. A
-// generation is published when it and all earlier ones have finished. A failed write finishes too, because
-// later ones could otherwise never become visible. Pure bookkeeping without a clock or I/O.
+// One index's generations, kept by its owner, which numbers the writes and publishes them in order. A
+// generation is published once it and all earlier ones have finished. A failed write must finish too, or
+// later writes could never become visible. Pure bookkeeping, with no clock and no I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 
@@ -9,23 +9,23 @@ export class Generations extends HeldGenerations {
   readonly #finished = new Set<number>();
   #waiting: { generation: number; resolve: () => void }[] = [];
 
-  /** Continues after the published generation recorded in `standing`. */
+  /** Continues from the published generation in `standing`. */
   constructor(standing: IndexStanding) {
     super(standing, OWNER_PLACE);
     this.#last = standing.published;
   }
 
-  /** Number of writes that have begun but are not yet published. */
+  /** Number of writes begun but not yet published. */
   get pending(): number {
     return this.#last - this.published;
   }
 
-  /** Starts a write and returns its generation. `finish` must follow, whatever happens. */
+  /** Begins a write and returns its generation. The caller must call `finish` even if the write fails. */
   begin(): number {
     return ++this.#last;
   }
 
-  /** Records that the write is stored in all of its shards, or has failed. */
+  /** Records that all of the write's shards have stored it, or that it failed. */
   finish(generation: number): void {
     this.#finished.add(generation);
     let { published } = this;

@@ -1,5 +1,5 @@
 // Messages to the shards about whole indexes: standing, open, close, drop, schema, statistics. Encodes a
-// message, sends it to the shards of an index and decodes the replies. Makes no decisions and keeps no state.
+// message, sends it to an index's shards and decodes the replies. Makes no decisions and keeps no state.
 
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {
@@ -30,7 +30,7 @@ import type { Ask, Message } from "../threads/shard-pool.js";
 export interface IndexMessagesOptions {
   readonly locations: Locations;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
-  /** Returns where an index's vectors come from. */
+  /** Returns the policy for an index's vectors: where they come from. */
   readonly policyOf: (record: IndexRecord) => VectorPolicy;
   /** Called when a shard finds damage in an index. */
   readonly onDamage: (shard: number, error: ShardError) => void;
@@ -53,26 +53,26 @@ export class IndexMessages {
   }
 
   /**
-   * Opens the index in one shard, using `ask`. If the index is damaged, reports the damage and resolves with
-   * null.
+   * Opens the index in one shard, sending the message with `ask`. If the index is damaged, reports the damage
+   * and resolves with null.
    */
   async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
     return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
   }
 
-  /** Also allowed if the index is not open. */
+  /** Succeeds even if the index is not open. */
   async close(location: Location): Promise<void> {
     await this.#in(location, encodeClose, decodeEmptyReply);
   }
 
-  /** Drops the index and everything stored for it. */
+  /** Drops the index and all its stored data. */
   async drop(location: Location): Promise<void> {
     await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
   /**
-   * Drops the copies left in other shards by a failed attempt to spread an index. The indexes themselves are
-   * still at home.
+   * Drops the copies that a failed spread has left in other shards. The indexes themselves are still in their
+   * homes.
    */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
     const atHome = records.filter(({ isHome }) => isHome === true);
@@ -86,7 +86,7 @@ export class IndexMessages {
     await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
   }
 
-  /** Sends the new source of vectors to the shards, which compute the vectors in the background. */
+  /** Sends the new vector source to the shards, which compute the vectors in the background. */
   async changeSource(record: IndexRecord, location: Location): Promise<void> {
     const policy = this.#options.policyOf(record);
     await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
@@ -97,15 +97,15 @@ export class IndexMessages {
     return this.#in(location, encodeStats, decodeStatsReply);
   }
 
-  /** Returns the statistics from each shard that has the index open, in the order of the shards. */
+  /** Returns statistics from each shard in which the index is open, in shard order. */
   async statsWhereOpen(location: Location): Promise<IndexStats[]> {
     const stats = await this.#in(location, encodeStats, decodeStatsIfOpen);
     return stats.filter((one) => one !== null);
   }
 
   /**
-   * Asks one shard, using `ask`, for the standing of the indexes, in the order of `records`. An entry is null
-   * if damage prevents the answer; the damage is reported.
+   * Asks one shard, using `ask`, for the standing of the indexes, and returns it in the order of `records`.
+   * If damage prevents an answer, reports the damage and returns null for that index.
    */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
     const told: (OpenReply | null)[] = [];
@@ -122,7 +122,7 @@ export class IndexMessages {
   }
 
   /**
-   * Returns the size of each index over all its shards, in the order of `locations`, without opening the
+   * Returns each index's size, summed over its shards, in the order of `locations`, without opening the
    * indexes.
    */
   async sizes(locations: readonly Location[]): Promise<IndexSize[]> {
@@ -148,8 +148,8 @@ export class IndexMessages {
   }
 
   /**
-   * Returns the standing of each index in each of its shards: first in the order of `records`, then in the
-   * order of the shards. An entry is null if the index is damaged there.
+   * Returns each index's standing in each of its shards: one array per record, in shard order. An entry is
+   * null if the index is damaged in that shard.
    */
   async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
     const { locations, ask } = this.#options;
@@ -208,14 +208,14 @@ type ModelStats = Pick<
   "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
 >;
 
-/** Returns the newest model found in any shard. */
+/** Returns the newest model in any shard. */
 function modelOf(stats: readonly IndexStats[]): ModelStats {
   const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
   const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;
   return { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs };
 }
 
-/** Combines the statistics of an index's parts in the shards. */
+/** Combines the statistics that an index's shards report. */
 export function sumStats(stats: readonly IndexStats[]): IndexStats {
   const total = (of: (one: IndexStats) => number): number => stats.reduce((sum, one) => sum + of(one), 0);
   return {

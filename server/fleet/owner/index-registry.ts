@@ -1,5 +1,5 @@
-// The owner's record of all indexes that can be opened, with their state, and of those with unreadable stored
-// data.
+// The owner's record of the indexes: the state of those that can be opened, and the damage of those whose
+// stored data is unreadable.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ShardError } from "../../../shards/protocol/errors.js";
@@ -35,8 +35,8 @@ export class IndexRegistry {
   }
 
   /**
-   * Why the index cannot be opened, or undefined if it can. A damaged index may be open and serve its intact
-   * parts.
+   * Returns why the index cannot be opened, or undefined if it can. A damaged index may be open and serve its
+   * intact parts.
    */
   unopenable(uid: number): string | undefined {
     return this.states.has(uid) ? undefined : this.damage.of(uid);
@@ -51,7 +51,7 @@ export class IndexRegistry {
     return this.states.get(uid)?.rebuilding ?? false;
   }
 
-  /** Progress of an index, or null if it cannot be opened. */
+  /** Progress of an index; null if it cannot be opened. */
   progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
     const state = this.states.get(uid);
     if (state === undefined) return null;
@@ -73,13 +73,13 @@ export class IndexRegistry {
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
-  /** Clears the uses recorded for the thread at this place, which has ended. */
+  /** Clears the uses recorded for an ended thread, given its place. */
   clearPlace(place: number): void {
     for (const state of this.states.values()) state.shared.clear(place);
   }
 
   /**
-   * Resolves when no other thread uses the index, or after `msMax` milliseconds, or when `signal` aborts,
+   * Resolves when no other thread uses the index, after `msMax` milliseconds, or when `signal` aborts,
    * whichever comes first.
    */
   async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
@@ -94,7 +94,7 @@ export class IndexRegistry {
     this.damage.met(shard, error, (uid) => this.states.get(uid)?.record.name);
   }
 
-  /** Uses of the index by other threads. */
+  /** The index's uses by other threads. */
   protected usesElsewhere(uid: number): UsesElsewhere {
     const standing = this.states.get(uid)?.shared;
     return standing === undefined

@@ -1,6 +1,6 @@
 // The owner's state of one index: its record, generations, next sequence number, and live documents per
-// shard. It exists only in memory; at the start it is rebuilt from the shards. Other threads see the part in
-// shared memory.
+// shard. Exists only in memory and is rebuilt from the shards at startup. The part that other threads see is
+// in shared memory.
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -9,33 +9,30 @@ import { IndexStanding } from "../reads/index-standing.js";
 import { Generations } from "./generations.js";
 import { WriteGate } from "./write-gate.js";
 
-/** Subject of jobs that change a whole index. Jobs with the same subject run one after another. */
+/** Subject of the jobs that change a whole index. Jobs with the same subject run one after another. */
 export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
 
-/**
- * How long spreading an index waits for running writes, and how long later writes wait for the spread to
- * finish.
- */
+/** How long (ms) a spread waits for running writes, and how long later writes wait for the spread. */
 export const SPREAD_WAIT_MS_MAX = 30_000;
 
 export class IndexState extends IndexHandle<Generations> {
   /** True if the index did not open at its last use. */
   failing = false;
-  /** Holds writes back while the index is being spread. */
+  /** Holds back writes while the index is being spread. */
   readonly writing: WriteGate;
   /**
-   * True while the index is being spread: its documents are complete and open in both locations, at home and
-   * across the shards.
+   * True while the index is being spread. Its documents are then complete and open both at home and across
+   * the shards.
    */
   isMoving = false;
-  /** By shard of the newest location: number of live documents. */
+  /** Live documents per shard of the newest location. */
   readonly #liveDocs = new Map<number, number>();
 
   /**
-   * `told` is the standing that each shard reported, in the order of the shards. `threads` is the number of
-   * threads that may read the index.
+   * `told` is the standing reported by each shard, in shard order. `threads` is the number of threads that
+   * may read the index.
    */
   constructor(
     record: IndexRecord,
@@ -57,14 +54,14 @@ export class IndexState extends IndexHandle<Generations> {
     return this.newest === this.home;
   }
 
-  /** The locations where its documents must be open. */
+  /** The locations where the index's documents must be open. */
   get locations(): readonly Location[] {
     return this.isMoving ? [this.home, this.spread] : [this.newest];
   }
 
   /**
-   * Switches to the spread location starting at `generation`, which is not published yet. `told` is the
-   * standing in all shards.
+   * Switches to the spread location from `generation` on, which is not published yet. `told` is the standing
+   * reported by each shard.
    */
   spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
     this.record = record;
@@ -73,7 +70,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.reopened(told);
   }
 
-  /** The part that other threads see. */
+  /** The standing in shared memory, which other threads see. */
   get shared(): IndexStanding {
     return this.standing;
   }
@@ -88,12 +85,12 @@ export class IndexState extends IndexHandle<Generations> {
     this.standing.isRebuilding = rebuilding;
   }
 
-  /** The next sequence number to assign. All numbers assigned so far are smaller. */
+  /** The next sequence number to assign, larger than all numbers assigned so far. */
   get nextSeq(): number {
     return this.standing.lastSeq + 1;
   }
 
-  /** Returns the first of `count` consecutive sequence numbers, all larger than any before. */
+  /** Reserves `count` consecutive sequence numbers, larger than all earlier ones, and returns the first. */
   takeSeqs(count: number): number {
     const first = this.nextSeq;
     this.standing.lastSeq = first + count - 1;

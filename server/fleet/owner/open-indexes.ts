@@ -1,5 +1,5 @@
 // Opens an index in its shards when it is needed and unloads it when it is idle; also creates and drops
-// indexes. Independent of how indexes are read and written.
+// indexes. Knows nothing about how indexes are read and written.
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
@@ -23,7 +23,7 @@ import { recoverShard } from "./shard-recovery.js";
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage" | "policyOf"> {
   /** Number of threads that may read indexes, including this one. */
   readonly threads: number;
-  /** Called when an index was opened. */
+  /** Called when an index has been opened. */
   readonly onOpened: (uid: number) => void;
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
   readonly jobs: Jobs;
@@ -86,8 +86,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Numbers of indexes. `failing`: indexes that have damage or did not open at their last use. `unseen`:
-   * indexes not opened since the start, whose damage, if any, is still unknown.
+   * Index counts. `failing`: indexes that are damaged or failed to open at their last use. `unseen`: indexes
+   * not opened since startup, which may have undetected damage.
    */
   get counts() {
     const { loaded, openings, unloads } = this.#residency;
@@ -114,8 +114,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Like `use`, but only for an index that is open, being opened, or in the middle of an unload that leaves
-   * it open. Otherwise resolves with undefined.
+   * Like `use`, but only if the index is open, is being opened, or stays open despite a running unload.
+   * Otherwise resolves with undefined.
    */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
@@ -125,7 +125,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return state && { state, end };
   }
 
-  /** Takes over stored indexes and their standing without opening them. */
+  /** Registers stored indexes with the standing that the shards report, without opening them. */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
     const told = await this.messages.standingOf(records);
     for (const [i, record] of records.entries()) {
@@ -139,8 +139,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
 
   /**
    * Opens every adopted index once, to find damage and to load large indexes before they are needed. Indexes
-   * to be re-indexed come first, then the largest. They are opened one after another; those that do not fit
-   * are unloaded again.
+   * waiting to be re-indexed come first, then the largest. Opens them one after another and unloads those
+   * that do not fit.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.states.values()].sort(
@@ -169,7 +169,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** Reverts `adopt`. */
+  /** Forgets the index's state, undoing `adopt`. Its stored data stays. */
   forget(uid: number): void {
     this.#residency.forget(uid);
     this.states.delete(uid);
@@ -186,12 +186,12 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     this.damage.forget(uid);
   }
 
-  /** Returns the statistics summed over the shards. */
+  /** Returns the index's statistics, summed over its shards. */
   async stats(uid: number): Promise<IndexStats> {
     return sumStats(await this.statsByShard(uid));
   }
 
-  /** Returns the statistics in the order of the index's shards. */
+  /** Returns the index's statistics per shard, in shard order. */
   async statsByShard(uid: number): Promise<IndexStats[]> {
     const { state, end } = await this.use(uid);
     try {
@@ -207,8 +207,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Opens the indexes in use in a shard's new thread, which has no index open yet. Messages are sent with
-   * `ask`.
+   * Opens the indexes in use in a shard's new thread, where none is open yet. Sends the messages with `ask`.
    */
   recover(shard: number, ask: Ask): Promise<void> {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
@@ -249,7 +248,10 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     if (error instanceof SkeinError && isUnreadable(error.cause)) this.states.delete(uid);
   }
 
-  /** Returns false if a shard is still working on the index. */
+  /**
+   * Returns false if the index stays loaded because a shard is working on it, another thread uses it, or the
+   * server is stopping.
+   */
   async #close(uid: number): Promise<boolean> {
     const state = this.states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
@@ -264,7 +266,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return true;
   }
 
-  /** Unloads an index from the shards that have loaded it, because another shard could not open it. */
+  /** Unloads an index that could not be opened in all of its shards from those that did load it. */
   async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
     const { uid } = record;
     try {

@@ -1,6 +1,6 @@
-// Every read and write carries the oldest generation still being read, so that shards can drop data that only
-// older generations need. After the last write to an index there may be no read or write for a long time, so
-// this class sends that information in a message of its own.
+// Every read and write tells the shards the oldest generation still being read, so that they can drop data
+// that only older generations need. An index may see no read or write for a long time after its last write,
+// so this class sends that generation in a message of its own.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";
@@ -27,7 +27,7 @@ export class QuietWrites {
     this.#options = options;
   }
 
-  /** Called when a write was published. */
+  /** Called when a write has been published. */
   written(uid: number): void {
     const job = { name: "tell which generations are read", subject: `generations of index ${uid}` };
     this.#options.jobs.after(QUIET_MS, job, () => this.#tell(uid));

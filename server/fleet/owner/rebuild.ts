@@ -25,7 +25,7 @@ export function rebuildSubject(uid: number): string {
 }
 
 /**
- * Resolves when it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
+ * Resolves once it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
  * background.
  */
 export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
@@ -35,8 +35,8 @@ export async function followRebuild(state: IndexState, rebuild: Rebuild): Promis
 }
 
 /**
- * Sends the schema to the shards again, in the background, until all of them have accepted it, and then
- * tracks the rebuild.
+ * Sends the schema to the shards again, in the background, until all of them have accepted it. Then tracks
+ * the rebuild.
  */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
   inBackground("tell the shards a schema", state, rebuild, async (signal) => {

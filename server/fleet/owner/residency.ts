@@ -1,24 +1,24 @@
 // Decides which indexes are loaded, and for how long. An index is opened when it is needed, once for any
-// number of concurrent callers. It is unloaded when it has been idle for a while, or, least recently used
-// first, when more indexes are loaded than allowed. An index in use always stays loaded. Here an index is
-// only a number; the callbacks do the opening and unloading.
+// number of concurrent callers. It is unloaded when it has been idle for a while; if more indexes are loaded
+// than allowed, the least recently used are unloaded first. An index in use always stays loaded. An index is
+// only a number here; callbacks do the opening and unloading.
 
 export interface ResidencyOptions {
-  /** Maximum number of loaded indexes, exceeded only while more are in use. */
+  /** Maximum number of loaded indexes, exceeded only if more than that are in use. */
   readonly loadedMax: number;
   readonly idleMs: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Loads an index, parts of which may already be loaded. */
+  /** Loads an index that may already be partly loaded. */
   readonly open: (id: number) => Promise<void>;
   /**
-   * Unloads an index. Resolves with false if the index stays loaded because it is busy or another thread uses
-   * it.
+   * Unloads an index. Resolves with false if the index stays loaded because it is busy or used by another
+   * thread.
    */
   readonly close: (id: number) => Promise<boolean>;
-  /** Publishes whether other threads may begin to use the index without asking. */
+  /** Publishes whether other threads may start using the index without asking the owner. */
   readonly mark: (id: number, isOpen: boolean) => void;
-  /** Uses by other threads: whether there are any now, and how many have ended so far. */
+  /** Other threads' uses of the index: whether there are any now, and how many have ended. */
   readonly elsewhere: (id: number) => UsesElsewhere;
 }
 
@@ -32,20 +32,20 @@ type End = () => void;
 
 interface Entry {
   readonly id: number;
-  /** `partial`: a part of the index was lost, so the index must be opened again before its next use. */
+  /** `partial`: part of the index was lost, so it must be opened again before its next use. */
   state: "closed" | "opening" | "open" | "partial" | "closing";
   uses: number;
   /** When the last use ended. */
   usedMs: number;
-  /** Number of uses by other threads that had ended at the last check. */
+  /** Ended uses by other threads, counted at the last check. */
   ended: number;
-  /** Time before which unloading is not tried again, because the index was busy at the last attempt. */
+  /** Earliest time for the next unload attempt, because the index was busy at the last one. */
   busyUntilMs: number;
-  /** The running change in the states "opening" and "closing". Rejects if opening fails. */
+  /** The open or unload in progress, in the states "opening" and "closing". Rejects if opening fails. */
   change: Promise<void>;
 }
 
-/** Delay (ms) before unloading a busy index is tried again. */
+/** Delay (ms) before retrying to unload a busy index. */
 const BUSY_MS = 1_000;
 
 export class Residency {
@@ -67,12 +67,12 @@ export class Residency {
     return this.#loaded;
   }
 
-  /** Total since the start. */
+  /** Number of indexes opened since startup. */
   get openings(): number {
     return this.#openings;
   }
 
-  /** Total since the start. */
+  /** Number of indexes unloaded since startup. */
   get unloads(): number {
     return this.#unloads;
   }
@@ -83,8 +83,8 @@ export class Residency {
   }
 
   /**
-   * Resolves when the index is open; it stays open until the returned function is called. Rejects if it
-   * cannot be opened.
+   * Resolves when the index is open. The index stays open until the returned function is called. Rejects if
+   * the index cannot be opened.
    */
   async begin(id: number): Promise<End> {
     const entry = this.#entry(id);
@@ -99,8 +99,8 @@ export class Residency {
   }
 
   /**
-   * Like `begin`, but only for an index that is open, being opened, or in the middle of an unload that may
-   * fail. Otherwise resolves with undefined.
+   * Like `begin`, but only if the index is open, is being opened, or stays open despite a running unload.
+   * Otherwise resolves with undefined.
    */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
@@ -110,7 +110,7 @@ export class Residency {
     return this.isOpen(id) ? this.keep(id) : undefined;
   }
 
-  /** Begins a use of an index that is open or being opened, without waiting. */
+  /** Starts using an index that is open or being opened, without waiting. */
   keep(id: number): End {
     const entry = this.#entry(id);
     entry.uses++;
@@ -118,8 +118,8 @@ export class Residency {
   }
 
   /**
-   * Opens an index once without evicting indexes in use. If the maximum number is loaded, the visited index
-   * is the next to be unloaded.
+   * Opens an index once without evicting indexes in use. If the maximum number of indexes is loaded, this
+   * index is the next to be unloaded.
    */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;
@@ -139,8 +139,8 @@ export class Residency {
   }
 
   /**
-   * Records that every index has lost a part. Returns the indexes in use, which the caller must open again
-   * before anything else. The others are opened again at their next use.
+   * Records that every index has lost a part. Returns the indexes in use, which the caller must reopen before
+   * doing anything else. The remaining indexes are reopened at their next use.
    */
   lost(): number[] {
     this.#losses++;
@@ -181,7 +181,7 @@ export class Residency {
     return entry;
   }
 
-  /** Waits for the running change, or starts opening the index if there is none. */
+  /** Waits for the open or unload in progress, or starts opening the index if there is none. */
   async #change(entry: Entry): Promise<void> {
     if (entry.state === "closed" || entry.state === "partial") {
       const before = entry.state;
@@ -236,7 +236,7 @@ export class Residency {
     return uses > 0 || this.#options.elsewhere(id).isUsed;
   }
 
-  /** Updates the time of last use of the indexes that other threads have used since the last check. */
+  /** Refreshes the last-use time of indexes that other threads have used since the last check. */
   #lookElsewhere(): void {
     const now = this.#options.now();
     for (const entry of this.#entries.values()) {

@@ -29,9 +29,9 @@ export class SchemaChanges {
   }
 
   /**
-   * Called when the fields or the analysis settings have changed; the shards re-index in the background.
-   * Rejects if a shard did not accept the schema. The schema is sent again until all shards accept it, and
-   * the index is "rebuilding" until then.
+   * Called after the fields or the analysis settings change; the shards re-index in the background. Rejects
+   * if a shard did not accept the schema. The schema is then sent again until all shards accept it; until
+   * then the index counts as rebuilding.
    */
   async apply(record: IndexRecord): Promise<void> {
     const { uid } = record;
@@ -51,7 +51,7 @@ export class SchemaChanges {
   }
 
   /**
-   * Resolves when it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
+   * Resolves once it is known whether anything must be re-indexed. If so, tracks the re-indexing in the
    * background.
    */
   follow(state: IndexState): Promise<void> {

@@ -1,4 +1,4 @@
-// Health of the shards: whether all of them respond, and the figures they report about themselves and their
+// The shards' health: whether all of them respond, and the figures they report about themselves and their
 // indexes.
 import { encodePing } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
@@ -15,7 +15,7 @@ export class ShardHealth {
   readonly #log: Logger;
   readonly #survey: ShardSurvey;
 
-  /** `locationOf` returns the location of an index, or undefined if it cannot be opened. */
+  /** `locationOf` returns an index's location, or undefined if the index cannot be opened. */
   constructor(
     pool: ShardPool,
     calls: ShardCalls,

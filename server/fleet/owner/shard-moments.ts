@@ -1,5 +1,5 @@
-// The data of a backup: a snapshot of every shard's database, all taken at the same moment and kept under an
-// id until they are written to files.
+// A backup's data: a snapshot of every shard's database, all taken at the same moment and kept under an id
+// until they are written to files.
 
 import {
   decodeBackupWriteReply,
@@ -25,7 +25,7 @@ export class ShardMoments {
     return this.#calls.shards;
   }
 
-  /** Makes every shard keep a snapshot of its database under this id until it is written or dropped. */
+  /** Takes a snapshot of every shard's database, kept under this id until it is written or dropped. */
   async take(id: string): Promise<void> {
     await this.#calls.everywhere(() => encodeBackupTake(id), decodeEmptyReply);
   }
@@ -35,7 +35,10 @@ export class ShardMoments {
     return this.#calls.call(shard, encodeBackupWrite(id, path), decodeBackupWriteReply);
   }
 
-  /** Also cancels a running `write`. A shard that does not respond has already lost its snapshot. */
+  /**
+   * Drops the snapshots and cancels a running `write`. A shard that does not respond has already lost its
+   * snapshot.
+   */
   async drop(id: string): Promise<void> {
     try {
       await this.#calls.everywhere(() => encodeBackupDrop(id), decodeEmptyReply);

@@ -1,12 +1,10 @@
-// Brings a shard's new thread to the state of the thread that died.
+// Restores a shard's new thread to the state of the dead one.
 import type { Ask } from "../threads/shard-pool.js";
 import type { IndexMessages } from "./index-messages.js";
 import type { IndexState } from "./index-state.js";
 import type { Residency } from "./residency.js";
 
-/**
- * Opens the shard's indexes in use, sending the messages with `ask`. The other indexes are opened on demand.
- */
+/** Opens the shard's indexes in use, sending the messages with `ask`. The rest are opened on demand. */
 export async function recoverShard(
   shard: number,
   ask: Ask,
@@ -31,8 +29,8 @@ export async function recoverShard(
   for (const uid of used) {
     const state = states.get(uid);
     for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
-      // The shard answers every request for a damaged index with an error that describes the damage. Recovery
-      // continues with the other indexes.
+      // From now on, the shard answers requests for a damaged index with an error that describes the damage.
+      // Recovery continues with the next index.
       const reply = await messages.openIn(shard, state!.record, location.data, ask);
       if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
     }

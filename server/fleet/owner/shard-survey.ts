@@ -1,6 +1,6 @@
-// Asks every shard for its health and its size figures for some indexes, within a time limit. The results are
-// for metrics, which must neither hang nor delay queries. A shard that has not yet answered the last survey
-// is not asked again, so that surveys never pile up in its queue.
+// Asks every shard, within a time limit, for its health and for the size figures of some indexes. The results
+// are for metrics, which must neither hang nor delay queries. A shard that has not answered the last survey
+// yet is skipped, so surveys never pile up in its queue.
 
 import {
   decodeStatsReply,
@@ -15,17 +15,17 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
-/** Maximum number of indexes per message. The shard can answer queries between two messages. */
+/** Maximum number of indexes per message. The shard may answer queries between two messages. */
 const INDEXES_PER_MESSAGE = 32;
 
 export interface Survey {
-  /** By shard: how long a ping took to be answered, or null if it was not answered in time. */
+  /** By shard: the ping's response time (ms), or null if no reply arrived in time. */
   readonly answerMs: readonly (number | null)[];
-  /** By uid. Contains only indexes for which all of their shards reported. */
+  /** By uid. Contains only indexes for which all shards have reported. */
   readonly stats: ReadonlyMap<number, IndexStats>;
 }
 
-/** What one shard has reported so far. */
+/** One shard's reports so far. */
 interface Answers {
   answerMs: number | null;
   readonly stats: Map<number, IndexStats>;
@@ -91,17 +91,14 @@ export class ShardSurvey {
         });
       }
     } catch {
-      // A missing report is acceptable: the shard is restarting, refuses the request or is stopping.
+      // A missing report is acceptable: the shard is restarting, has refused the request, or is stopping.
     } finally {
       this.#busy.delete(shard);
     }
   }
 }
 
-/**
- * Returns null if the index is not open in the shard, for example because it is just being created or
- * dropped.
- */
+/** Returns null if the index is not open in the shard, for example because it is being created or dropped. */
 function statsOrNull(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);

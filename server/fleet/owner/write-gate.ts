@@ -1,5 +1,5 @@
-// Lets writes pass, and holds them back briefly when other work needs the shards free of writes: running
-// writes finish, later ones wait and then continue in order. Independent of what a write does.
+// Lets writes pass, or holds them back briefly when other work needs the shards free of writes: running
+// writes finish; later ones wait and then continue in order. Knows nothing about what a write does.
 
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -8,17 +8,17 @@ export class WriteGate {
   readonly #waitMsMax: number;
   #closed = false;
   #inside = 0;
-  /** In the order of the calls. */
+  /** Waiting writes, in call order. */
   readonly #waiting = new Set<() => void>();
   #onIdle: (() => void) | null = null;
 
-  /** `waitMsMax` is the maximum time (ms) that a write waits at the gate. */
+  /** `waitMsMax` is the maximum time (ms) for which a write waits at the gate. */
   constructor(waitMsMax = Number.POSITIVE_INFINITY) {
     this.#waitMsMax = waitMsMax;
   }
 
   /**
-   * Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. Throws
+   * Resolves when the write may start; the caller must then call `leave`. Writes start in call order. Throws
    * SK-SYS-503 if the wait is too long.
    */
   enter(): Promise<void> {

@@ -1,5 +1,5 @@
-// Writes to the indexes. Each write gets a new generation, is sent to the shards in the order of the
-// generations, and is published when it is durable there. Independent of the content of documents.
+// Writes to the indexes. Each write gets a new generation, is sent to the shards in generation order, and is
+// published once it is durable there. Knows nothing about the documents' contents.
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../../shards/protocol/program.js";
 import {
   decodeCountUnseenReply,
@@ -25,15 +25,18 @@ import { WriteGate } from "./write-gate.js";
 /** The outcome of a write, document by document. */
 interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
-  /** Number of documents of a SYNC that were already stored with the same value. */
+  /** Number of a SYNC's documents that were already stored with the same value. */
   readonly unchanged: number;
-  /** Seqs of the stored versions that a SYNC left in place. */
+  /** Sequence numbers of the stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
-  /** Shards that stored nothing of their part of the write, or possibly all of it; the error says which. */
+  /**
+   * Shards that stored nothing of their part of the write, or may have stored all of it; the error says
+   * which.
+   */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
 }
 
-/** See Writes. */
+/** Returned by `Writes.enter`. */
 export interface WriteEntry {
   readonly location: Location;
   readonly leave: () => void;
@@ -69,13 +72,13 @@ export class Writes {
     });
   }
 
-  /** Number of shards among which documents written now are divided, unless the index is spread first. */
+  /** Number of shards that documents written now are divided among, unless the index is spread first. */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
   /**
-   * Resolves with the location of the index's documents, which does not change until `leave` is called. Waits
+   * Resolves with the location of the index's documents, which stays the same until `leave` is called. Waits
    * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, or SK-SYS-503 if the
    * wait is too long.
    */
@@ -86,10 +89,10 @@ export class Writes {
   }
 
   /**
-   * Sends one write, after `enter`, to the shards for which `encode` returns a message. The write uses `seqs`
-   * sequence numbers. Resolves when it is durable there and visible to reads. Messages are encoded and sent
-   * in the same turn of the event loop, so writes reach every shard in the order of their generations.
-   * Rejects if all shards refused the write, or if one failed in an unexpected way.
+   * Sends one write to the shards for which `encode` returns a message. Must be called between `enter` and
+   * `leave`. The write uses `seqs` sequence numbers. Resolves when the write is durable and visible to reads.
+   * Messages are encoded and sent in the same turn of the event loop, so writes reach every shard in
+   * generation order. Rejects if all shards refused the write, or if any shard failed in an unexpected way.
    */
   async write(
     uid: number,
@@ -122,10 +125,10 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that match the search program that `compile` returns for the index's record.
+   * Deletes the documents that match the search program compiled by `compile` from the index's record.
    * Resolves with the number of deleted documents once the deletion is visible. In a segment with another
    * schema the program would match the wrong documents, so the deletion waits for a rebuild to finish and
-   * then queues with the other changes to the index. Throws SK-SYS-503 if the wait is too long.
+   * then queues with the index's other changes. Throws SK-SYS-503 if the wait is too long.
    */
   async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
     const job = { name: "delete by filter", subject: indexSubject(uid) };
@@ -172,8 +175,8 @@ export class Writes {
   }
 
   /**
-   * Runs `work` like a write, so that work run by `between` sees either all of its effects or none. `work`
-   * must not write documents.
+   * Runs `work` as if it were a single write: work run by `between` sees either all of its effects or none.
+   * `work` must not write documents.
    */
   async asOne<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate.enter();
@@ -185,7 +188,7 @@ export class Writes {
   }
 
   /**
-   * Runs the work while no shard is writing, so that it sees either all of a write or nothing of it. Resolves
+   * Runs the work while no shard is writing, so that it sees either all of a write or none of it. Resolves
    * with undefined if the running writes do not finish within `msMax` milliseconds.
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
@@ -202,7 +205,7 @@ export class Writes {
     }
   }
 
-  /** Deletes in every shard of the index, as one write with one generation. */
+  /** Deletes in all of the index's shards, as one write with one generation. */
   async #delete(
     uid: number,
     encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
@@ -224,8 +227,8 @@ export class Writes {
   }
 
   /**
-   * Runs a write with a new generation. Finishes the generation even if the write fails, so that later ones
-   * can become visible.
+   * Runs a write with a new generation. The generation finishes even if the write fails, so that later
+   * generations can become visible.
    */
   async #publish<T>(
     uid: number,

@@ -1,39 +1,40 @@
-// A cache of complete answers to queries, shared by all indexes of the server and limited in bytes. An answer
-// is stored only when its question is asked for the second time, because most questions are never repeated
-// and not worth a copy.
+// A cache of complete answers to queries, shared by all of the server's indexes and limited in bytes. An
+// answer is stored only when its question is asked for the second time, because most questions are never
+// repeated and not worth a copy.
 //
 // A cached answer is never out of date. It is valid for one generation of the index and one state of its
 // record, rules, synonyms and popular searches. Apart from these, an answer depends only on the members of
-// `Question`, and a hit requires that all of them are equal. A write creates a new generation; a merge
-// changes no answer. Every other event that may change answers gives the index a new IndexAnswers object (see
-// IndexHandle): a new schema with its re-indexing, unloading, and the restart of a shard, which then has only
+// `Question`, and a hit requires all of them to be equal. A write creates a new generation; a merge changes
+// no answer. Every other event that may change answers gives the index a new IndexAnswers object (see
+// IndexHandle): a new schema and its re-indexing, unloading, and the restart of a shard, which then has only
 // its newest state. Refused and late searches are errors and are not cached.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 
 /**
- * Maximum fraction of the cache for one question with its answer. A larger entry would evict too many others.
+ * Maximum fraction of the cache for one question and its answer. A larger entry would evict too many smaller
+ * ones.
  */
 const PART_MAX = 1 / 64;
-/** Estimated size of the objects of an entry, in addition to its bytes. */
+/** Estimated size of an entry's objects, in addition to its bytes. */
 const ENTRY_BYTES = 300;
 /** Number of slots that remember questions asked once. A power of two. */
 const SEEN_ONCE = 2 ** 15;
 
-/** A client's question to an index. */
+/** A client's question about an index. */
 export interface Question {
   /** See QueriedIndex. */
   readonly state: number;
   /**
-   * The body of the query without the user: either as it was sent, or serialized again after the user was
+   * The query's body without the user: the original bytes, or the body serialized again after the user was
    * removed.
    */
   readonly body: Uint8Array;
-  /** Maximum size of the answer. */
+  /** The answer's maximum size in bytes. */
   readonly bytesMax: number;
-  /** True if the tenant's plan allows the server to search for a different wording than the typed one. */
+  /** True if the tenant's plan lets the server search for a different wording from the one typed. */
   readonly understood: boolean;
-  /** The filter of the caller's search token, or "" if there is none. See Within. */
+  /** The filter in the caller's search token; "" if there is none. See Within. */
   readonly within: string;
 }
 
@@ -41,7 +42,7 @@ export interface Question {
 export interface RememberedAnswer {
   /** See EncodedResponse.content. Must not be changed. */
   readonly content: Uint8Array;
-  /** The answer as it is written to the query log, see encodeAnswered. Null if it is not logged. */
+  /** The answer's entry for the query log, see encodeAnswered. Null if the answer is not logged. */
   readonly answered: Uint8Array | null;
 }
 
@@ -53,10 +54,10 @@ interface Entry extends Question, RememberedAnswer {
 export class AnswerCache {
   readonly #entryBytesMax: number;
   readonly #meter: CacheMeter;
-  /** Keyed by the hash of the question. */
+  /** Keyed by the question's hash. */
   readonly #entries: ClockCache<number, Entry>;
   /**
-   * Hashes of questions asked once. The low bits of a hash select its slot; a later question in the same slot
+   * Hashes of questions asked once. A hash's low bits select its slot; a later question with the same slot
    * replaces it.
    */
   readonly #seenOnce = new Int32Array(SEEN_ONCE);
@@ -121,8 +122,8 @@ export class AnswerCache {
 }
 
 /**
- * The cached answers of one index. Replaced by a new object when something other than a write changes the
- * index's answers.
+ * One index's cached answers. Replaced by a new object when something other than a write changes the index's
+ * answers.
  */
 export class IndexAnswers {
   readonly #cache: AnswerCache;

@@ -1,11 +1,11 @@
-// The generations of one index that the reads of one thread hold. Pure bookkeeping, no I/O.
+// The generations of one index held by one thread's reads. Pure bookkeeping, no I/O.
 import type { IndexStanding } from "./index-standing.js";
 
 export class HeldGenerations {
   protected readonly standing: IndexStanding;
   readonly #place: number;
   /**
-   * Number of holds by generation. Keys are ascending, because a read holds the published generation, which
+   * Number of holds per generation. Keys are ascending, because a read holds the published generation, which
    * only increases.
    */
   readonly #held = new Map<number, number>();
@@ -16,17 +16,17 @@ export class HeldGenerations {
     this.#place = place;
   }
 
-  /** The generation that a read starting now would see. */
+  /** The generation that a read would see if it started now. */
   get published(): number {
     return this.standing.published;
   }
 
-  /** Lowest generation that a read of any thread holds or may still take. */
+  /** Lowest generation that any thread's read holds or may still hold. */
   get oldest(): number {
     return this.standing.oldest;
   }
 
-  /** Holds the published generation until `release` and returns it. */
+  /** Holds the published generation until `release`, and returns it. */
   hold(): number {
     const generation = this.#held.size === 0 ? this.#begin() : this.published;
     this.#held.set(generation, (this.#held.get(generation) ?? 0) + 1);

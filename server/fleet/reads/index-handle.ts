@@ -8,13 +8,13 @@ import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./an
 import type { HeldGenerations } from "./held-generations.js";
 import type { IndexStanding } from "./index-standing.js";
 
-/** The caches that the index handles of a thread share, and their meters. */
+/** The caches shared by a thread's index handles, and their meters. */
 export interface Memories {
   readonly answers: AnswerCache;
   readonly recorder: Pick<Recorder, "expansionCache">;
 }
 
-/** Cached results of one index. */
+/** One index's cached results. */
 export interface Remembered {
   readonly answers: IndexAnswers;
   readonly expansions: ExpansionCache;
@@ -24,7 +24,7 @@ export interface Remembered {
 export interface IndexScale {
   /** Approximate number of live documents. */
   readonly documents: number;
-  /** See IndexHandle. */
+  /** See IndexHandle.documentsMax. */
   readonly documentsMax: number;
 }
 
@@ -32,15 +32,15 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   record: IndexRecord;
   readonly generations: G;
   protected readonly standing: IndexStanding;
-  /** Location of the documents while the index is small. */
+  /** Where the documents are while the index is small. */
   readonly home: Location;
-  /** Location of the documents once the index has outgrown its home. */
+  /** Where the documents are once the index has outgrown its home. */
   readonly spread: Location;
   readonly #memories: Memories;
   #remembered: Remembered;
-  /** `IndexStanding.memory` at the time `#remembered` was created. */
+  /** Value of `IndexStanding.memory` when `#remembered` was created. */
   #memory: number;
-  /** Location whose dictionaries `#remembered` reflects. */
+  /** The location whose dictionaries `#remembered` reflects. */
   #rememberedOf: Location;
 
   constructor(
@@ -61,17 +61,17 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     this.#remembered = this.#nothing();
   }
 
-  /** Location of the documents for a read that starts now. */
+  /** Where a read that starts now finds the documents. */
   get location(): Location {
     return this.locationAt(this.generations.published);
   }
 
-  /** Location of the newest state, published or not. Writes are sent there. */
+  /** Location of the newest state, published or unpublished. Writes are sent there. */
   get newest(): Location {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Runs work on the newest state. The data at its location is kept until the work ends. */
+  /** Runs work on the newest state, whose data is kept until the work ends. */
   async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
     const generation = this.generations.hold();
     try {
@@ -81,7 +81,7 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     }
   }
 
-  /** Location of the documents for reads at this generation. */
+  /** Where a read of this generation finds the documents. */
   locationAt(generation: number): Location {
     return generation < this.standing.spreadFrom ? this.home : this.spread;
   }
@@ -102,14 +102,14 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     return this.#remembered;
   }
 
-  /** Returns the answer cached for the same question since the last write, or null if there is none. */
+  /** Returns the answer to the same question if it was cached since the last write, otherwise null. */
   recall(question: Question): RememberedAnswer | null {
     const { published } = this.generations;
     return this.rememberedAt(published)?.answers.get(published, question) ?? null;
   }
 
   /**
-   * Invalidates every thread's caches for the index, for example because the index was unloaded, or because a
+   * Invalidates the index's caches in every thread, for example because the index was unloaded, or because a
    * restarted shard has only its newest state.
    */
   forget(): void {
@@ -122,7 +122,7 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   }
 
   /**
-   * Upper bound on the number of documents in any snapshot, derived from the sequence numbers, because no two
+   * Upper bound on the number of documents in any snapshot. Derived from the sequence numbers, because no two
    * documents share one.
    */
   get documentsMax(): number {

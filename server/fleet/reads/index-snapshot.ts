@@ -1,5 +1,5 @@
-// One index as of one generation. Queries, exports and counts read through a snapshot, so that they see a
-// consistent state of all shards. A snapshot holds its generation until `release` is called.
+// One index at one generation. Queries, exports and counts read through a snapshot, so they see a consistent
+// state across all shards. A snapshot holds its generation until `release` is called.
 import { type CompanyProgram, encodeCompany } from "../../../engine-wasm/host/programs/company-program.js";
 import {
   type CompanyResult,
@@ -55,7 +55,7 @@ import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
 
 export interface FoundPage {
-  /** Returns one result per shard, by shard number. */
+  /** One result per shard, in shard order. */
   readonly results: readonly SearchResult[];
   /** By sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
@@ -73,12 +73,12 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly data: number;
   readonly places: Places;
   readonly deadline: number;
-  /** Trace that records the phases of the query; undefined if it is not traced. */
+  /** Records the query's phases; undefined if the query is not traced. */
   readonly trace: QueryTrace | undefined;
   readonly #index: IndexHandle;
   /**
-   * The caches as of the start of the snapshot. Results computed by the snapshot go only there, so a cache
-   * that replaced them after an invalidation never receives stale results.
+   * The caches at the start of the snapshot. Only these receive the snapshot's results, so caches that
+   * replace them after an invalidation never receive stale results.
    */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
@@ -111,7 +111,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Number of shards that have the index. A snapshot numbers them from 0, regardless of their numbers in the
+   * Number of shards that have the index. A snapshot numbers them from 0, whatever their numbers in the
    * server.
    */
   get shards(): number {
@@ -137,8 +137,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Invalidates the index's caches: a document in one answer no longer exists, so cached answers may be stale
-   * too.
+   * Invalidates the index's caches: a document in an answer no longer exists, so cached answers may also be
+   * stale.
    */
   forget(): void {
     this.#index.forget();
@@ -149,7 +149,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#remembered?.answers.put(this.generation, question, answer);
   }
 
-  /** Must be called after the last read. Further calls do nothing. */
+  /** Must be called after the last read. Repeated calls do nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -157,22 +157,22 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#onReleased();
   }
 
-  /** Returns the result from each shard's dictionary, by shard number. */
+  /** Expands the words in each shard's dictionary. Returns one result per shard, in shard order. */
   expand(program: ExpandProgram): Promise<ExpandResult[]> {
     const decode = (result: Uint8Array): ExpandResult => decodeExpandResult(result, program);
     return this.#all(this.#program("expand", encodeExpand(program), program, decode));
   }
 
   /**
-   * Returns one result per shard, by shard number: for each pair of a candidate and a word, the number of
-   * documents that contain both.
+   * Returns, for each pair of a candidate and a word, the number of documents that contain both: one result
+   * per shard, in shard order.
    */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
-  /** Returns one result per shard, by shard number. */
+  /** Returns one result per shard, in shard order. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
     const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
@@ -180,9 +180,9 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Like `search`, but a shard also sends the documents of the rows that are likely to be on the page. If
-   * there is one shard, it sends all of them; several shards send most, and the caller fetches the rest. If
-   * the search runs on this thread (small index), no documents are returned.
+   * Like `search`, but the shards also send the documents that are likely to be on the page. A single shard
+   * sends all of them. Several shards send most, and the caller fetches the rest. A search on this thread
+   * (small index) returns no documents.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
@@ -209,15 +209,15 @@ export class IndexSnapshot implements AskedSnapshot {
     return { results: results instanceof Promise ? await results : results, documents };
   }
 
-  /** Sequence numbers of one shard's rows, in result order. */
+  /** Returns the sequence numbers of one shard's rows, in result order. */
   async seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
     const decode = (result: Uint8Array) => seqsOfResult(result, 0, Number.POSITIVE_INFINITY);
     return this.#one(this.#program("search", encodeSearch(program), program, decode), shard);
   }
 
   /**
-   * Explains the ranks of one shard's rows, in the order of `seqs`. An entry is null if the row is not in the
-   * result.
+   * Explains the ranking of one shard's rows, in the order of `seqs`. An entry is null if the row is not in
+   * the result.
    */
   async explain(
     shard: number,
@@ -229,7 +229,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns, for each shard, the matching documents whose codes are most similar to the query's, most similar
+   * Returns, for each shard, the matching documents with the codes most similar to the query's, most similar
    * first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
@@ -237,28 +237,30 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#all(this.#program("nearest", encoded, [program, wanted], decodeNearestResult));
   }
 
-  /** Cosine similarities of the query to documents of one shard; NaN for a document without a vector. */
+  /**
+   * Returns the query's cosine similarity to each of these documents of one shard; NaN for a document without
+   * a vector.
+   */
   similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
     return this.#one(similaritiesRead(this, query, seqs), shard);
   }
 
   /**
-   * The query vector that a shard's model computes from the terms, and the vectors of some of the shard's
-   * documents.
+   * Returns the query vector that a shard's model computes from the terms, and the vectors of some of the
+   * shard's documents.
    */
   embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
     return this.#one(embedRead(this, terms, seqs), shard);
   }
 
-  /**
-   * Returns stored documents in the order of `seqs`. A document that the shard does not have is returned
-   * empty.
-   */
+  /** Returns stored documents in the order of `seqs`. A document missing from the shard is returned empty. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     return this.#one(fetchRead(this, seqs, options), shard);
   }
 
-  /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
+  /**
+   * Returns the sequence numbers of a shard's documents after `afterSeq`, ascending, at most `limit` of them.
+   */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
     const { data: uid, generation } = this;
     const message = encodeAllSeqs({ uid, generation, afterSeq, limit });
@@ -281,12 +283,12 @@ export class IndexSnapshot implements AskedSnapshot {
     return { kind, of: this, subject, program, deadline: this.deadline, decode };
   }
 
-  /** The replies of all shards, by shard number. */
+  /** Returns the replies of all shards, in shard order. */
   async #all<T>(read: ShardRead<T>): Promise<T[]> {
     return gathered(this.#reader.read(read, this.places));
   }
 
-  /** The reply of one shard. */
+  /** Returns one shard's reply. */
   #one<T>(read: ShardRead<T>, shard: number): Promise<T> {
     const shards = this.shards === 1 ? this.places : [this.places[shard]!];
     const answer = this.#reader.read(read, shards)[0] as T | Promise<T>;
@@ -298,7 +300,7 @@ export class IndexSnapshot implements AskedSnapshot {
 const NO_DOCUMENTS = new Map<number, FetchedDocument>();
 const NO_SEQS = new Float64Array(0);
 
-/** Returns a plain array if all answers are already there, otherwise a promise. */
+/** Returns a plain array if no answer is a promise, otherwise a promise. */
 function gathered<T>(answers: (T | Promise<T>)[]): T[] | Promise<T[]> {
   return answers.some(isPromise) ? Promise.all(answers) : (answers as T[]);
 }

@@ -1,14 +1,14 @@
-// The standing of an index, in memory shared by all threads that read it. The owner (the thread that owns the
-// indexes) writes the state of the index. Each thread writes the generation that it holds to its own place,
-// so that the owner drops nothing that is still being read. This needs no lock: if two threads each write one
-// word and then read the other's word, at least one of them sees the other's write, because all these
-// accesses are atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes, 1965).
-// Layout: docs/FORMATS.md.
+// An index's standing, in memory shared by all threads that read the index. The owner (the thread that owns
+// the indexes) writes the index's state. Each thread writes the generation it holds to its own place, so that
+// the owner drops nothing that is still being read. This needs no lock: if two threads each write one word
+// and then read the other's word, at least one of them sees the other's write, because all these accesses are
+// atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes, 1965). Layout:
+// docs/FORMATS.md.
 
-/** Value in the place of a thread that holds no generation. */
+/** Written to the place of a thread that holds no generation. */
 const NONE = -1n;
 
-/** Higher than any generation an index can reach. */
+/** Higher than any generation that an index can reach. */
 const NEVER = 2n ** 62n;
 
 // Indexes into the i64 words.
@@ -43,8 +43,8 @@ export class IndexStanding {
   }
 
   /**
-   * Creates the standing of an index that has no readers yet and is spread over all shards. `places` is the
-   * number of threads that may read it.
+   * Creates the standing of an index without readers that is spread over all shards. `places` is the number
+   * of threads that may read the index.
    */
   static make(places: number, published: number): IndexStanding {
     const standing = new IndexStanding(new SharedArrayBuffer(HEAD_BYTES + places * PLACE_BYTES));
@@ -53,7 +53,7 @@ export class IndexStanding {
     return standing;
   }
 
-  /** The generation that a read starting now would see. */
+  /** The generation that a read would see if it started now. */
   get published(): number {
     return Number(Atomics.load(this.#longs, PUBLISHED));
   }
@@ -72,14 +72,14 @@ export class IndexStanding {
   }
 
   /**
-   * First generation whose documents are spread over all shards. The documents of earlier generations are in
-   * the index's home.
+   * First generation whose documents are spread over all shards. Documents of earlier generations are in the
+   * index's home.
    */
   get spreadFrom(): number {
     return Number(Atomics.load(this.#longs, SPREAD_FROM));
   }
 
-  /** Must be set before that generation is published. */
+  /** Must be set before `generation` is published. */
   set spreadFrom(generation: number) {
     Atomics.store(this.#longs, SPREAD_FROM, Number.isFinite(generation) ? BigInt(generation) : NEVER);
   }
@@ -102,7 +102,7 @@ export class IndexStanding {
     Atomics.store(this.#words, OPEN, Number(isOpen));
   }
 
-  /** True while segments of an older schema await re-indexing. */
+  /** True while segments with an older schema are waiting to be re-indexed. */
   get isRebuilding(): boolean {
     return Atomics.load(this.#words, REBUILDING) !== 0;
   }
@@ -112,8 +112,7 @@ export class IndexStanding {
   }
 
   /**
-   * Version of the threads' caches. It changes when the caches may have become invalid although the
-   * generation is still the same.
+   * Version of the threads' caches. Changes when the caches may have become invalid without a new generation.
    */
   get memory(): number {
     return Atomics.load(this.#words, MEMORY);
@@ -124,17 +123,17 @@ export class IndexStanding {
   }
 
   /**
-   * Records that the thread at this place holds `generation` and all later ones, or, if `generation` is null,
-   * that it holds none.
+   * Records that the thread at this place holds `generation` and all later ones. If `generation` is null,
+   * records that it holds none.
    */
   hold(place: number, generation: number | null): void {
     Atomics.store(this.#longs, longsOf(place), generation === null ? NONE : BigInt(generation));
   }
 
-  /** Lowest generation that a read holds or may still take. */
+  /** Lowest generation that a read holds or may still hold. */
   get oldest(): number {
-    // The published generation must be read first: a thread that begins to hold a generation checks the
-    // published one again afterwards.
+    // Read the published generation first: a thread that begins to hold a generation checks the published one
+    // again afterwards.
     let oldest = Atomics.load(this.#longs, PUBLISHED);
     for (let place = 0; place < this.#places; place++) {
       const held = Atomics.load(this.#longs, longsOf(place));
@@ -144,8 +143,8 @@ export class IndexStanding {
   }
 
   /**
-   * Records that the thread at this place begins to use the index. The thread must then check that the index
-   * is still open before it continues.
+   * Records that the thread at this place begins a use of the index. Before it continues, the thread must
+   * check that the index is still open.
    */
   beginUse(place: number): void {
     Atomics.add(this.#words, wordsOf(place), 1);
@@ -163,7 +162,7 @@ export class IndexStanding {
     return false;
   }
 
-  /** Number of uses that have ended in threads other than the owner. May wrap around. */
+  /** Number of ended uses by threads other than the owner. May wrap around. */
   get endedElsewhere(): number {
     let ended = 0;
     for (let place = OWNER_PLACE + 1; place < this.#places; place++)
@@ -171,7 +170,7 @@ export class IndexStanding {
     return ended;
   }
 
-  /** Clears the place of a thread that has ended. */
+  /** Clears an ended thread's place. */
   clear(place: number): void {
     this.hold(place, null);
     Atomics.store(this.#words, wordsOf(place), 0);

@@ -1,5 +1,4 @@
-// Selects the rows whose documents a shard sends with its reply, before it is known which rows the page will
-// contain.
+// Selects the rows whose documents a shard sends with its reply, before the page's rows are known.
 import type { FetchOptions } from "../../../shards/protocol/fetch.js";
 
 /** A range of search rows whose documents are wanted, and the fetch options. */
@@ -10,8 +9,8 @@ export interface PageWanted {
 }
 
 /**
- * Applies if there are several shards: if a shard would send more documents than this, it sends none, and
- * they are fetched once the best rows are known.
+ * Applies with several shards: a shard that would send more documents than this sends none, and they are
+ * fetched once the best rows are known.
  */
 const LIKELY_ROWS_MAX = 32;
 /** A shard rarely has more rows on the page than its proportional share plus this number. */

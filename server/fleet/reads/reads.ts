@@ -1,4 +1,4 @@
-// All reads of indexes: snapshots for queries and exports, single reads, cached answers. A read opens the
+// All reads of indexes: snapshots for queries and exports, single reads, cached answers. Each read opens the
 // index and keeps it open until the read ends.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Location } from "../../catalog/schema/placement.js";
@@ -32,15 +32,15 @@ export interface IndexHandles {
   documents(uid: number): number;
   /** Throws SK-SE-503 if the index cannot be opened. */
   state(uid: number): IndexHandle;
-  /** Opens the index if necessary. `end` must be called afterwards. Throws SkeinError. */
+  /** Opens the index if necessary. The caller must call `end` afterwards. Throws SkeinError. */
   use(uid: number): Promise<IndexUse>;
-  /** Synchronous form of `use`; undefined if the index is not open. */
+  /** Synchronous form of `use`. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse | undefined;
 }
 
 /**
- * `localReadMsMax` is multiplied by this if there are several front-ends, because a local read then delays
- * only the connections of its own front-end.
+ * With several front-ends, `localReadMsMax` is multiplied by this, because a local read then delays only the
+ * connections of its own front-end.
  */
 const TURN_OF_SEVERAL = 4;
 
@@ -49,7 +49,7 @@ export interface ReadsOptions {
   readonly indexes: IndexHandles;
   /** Reads by sending messages to the shards' threads. */
   readonly threads: ShardReader;
-  /** Readers that access the shards' memories directly. */
+  /** Readers with direct access to the shards' memories. */
   readonly readers: Readers;
   readonly workbench: Workbench;
   /** Counts the queries in progress on this thread; the shards see the total over all threads. */
@@ -106,7 +106,7 @@ export class Reads {
   }
 
   /**
-   * Lets the shards serve the index's reads, instead of this thread, for `ms` milliseconds. `data`: see
+   * Lets the shards, instead of this thread, serve the index's reads for `ms` milliseconds. `data`: see
    * Location.
    */
   leaveToShards(data: number, ms: number): void {
@@ -124,7 +124,7 @@ export class Reads {
     return { documents, documentsMax };
   }
 
-  /** Like `IndexHandle.recall`; null if the index is not open. */
+  /** Like `IndexHandle.recall`. Returns null if the index is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
     const answer = use?.state.recall(question) ?? null;
@@ -133,8 +133,8 @@ export class Reads {
   }
 
   /**
-   * Returns a snapshot of the index as it is now. The caller must release it. The phases of its reads are
-   * recorded in `trace`.
+   * Returns a snapshot of the index's current state, which the caller must release. `trace` records the
+   * phases of its reads.
    */
   async snapshot(uid: number, trace?: QueryTrace): Promise<IndexSnapshot> {
     const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
@@ -147,8 +147,8 @@ export class Reads {
   }
 
   /**
-   * Runs `work`, which answers a query from a snapshot, and then releases the snapshot. `work` returns null
-   * if a shard no longer has one of the snapshot's documents; it then runs again with a new snapshot. Throws
+   * Runs `work`, which answers a query from a snapshot, then releases the snapshot. If `work` returns null
+   * because a shard no longer has one of the snapshot's documents, runs it again with a new snapshot. Throws
    * SK-SE-503 if the second attempt fails in the same way.
    */
   async answer<T>(
@@ -178,7 +178,7 @@ export class Reads {
   }
 
   /**
-   * Reads the newest state from one shard. `ask` creates the request from the location of that state. Throws
+   * Reads the newest state from one shard. `ask` creates the request from that state's location. Throws
    * SkeinError if the shard refuses or its thread ends.
    */
   async one<T>(
@@ -199,8 +199,8 @@ export class Reads {
   }
 
   /**
-   * Sends a read for another thread that is not allowed to send it directly, and returns the shard's raw
-   * reply. `subject`: see Subject.
+   * Sends a read for a thread that is not allowed to send it directly. Returns the shard's raw reply.
+   * `subject`: see Subject.
    */
   forwarded(shard: number, tenant: number, message: Message, subject: string): Promise<Uint8Array> {
     return this.#message(

@@ -1,5 +1,5 @@
-// Reads from the shards by sending messages to their threads. `#readOne` contains all safeguards for such a
-// read, in the order in which they apply.
+// Reads from the shards by sending messages to their threads. `#readOne` contains all of a read's safeguards,
+// in the order in which they apply.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { encodeFetch } from "../../../shards/protocol/fetch.js";
 import { decodePageReply, encodePage } from "../../../shards/protocol/page.js";
@@ -24,9 +24,9 @@ import { LARGE_BYTES } from "../threads/tenant-slices.js";
 /** This thread's channels to the shards' threads. */
 export interface ShardChannels {
   /**
-   * Sends the message together with the other reads of this turn of the event loop and resolves with the
-   * reply. Rejects if too many requests are waiting for the shard, if its thread ends, or if the thread takes
-   * too long to restart. The bytes must not change until the reply has arrived.
+   * Sends the message together with the other reads in this turn of the event loop. Resolves with the reply.
+   * Rejects if too many requests are waiting for the shard, if its thread ends, or if the thread takes too
+   * long to restart. The bytes must not change until the reply has arrived.
    */
   read(shard: number, message: Uint8Array, tenant: number): Promise<Uint8Array>;
 }
@@ -55,7 +55,7 @@ export class ThreadReader implements ShardReader {
 
   async #readOne<T>(read: ShardRead<T>, message: Message, shard: number): Promise<T> {
     const { of, subject } = read;
-    // Quarantine: a suspect read is sent separately, and a read that has ended the shard's thread twice is
+    // Quarantine: a suspect read is sent on its own; a read that has ended the shard's thread twice is
     // refused.
     let apart = false;
     if (subject !== undefined) {
@@ -65,12 +65,12 @@ export class ThreadReader implements ShardReader {
     let reply: Uint8Array;
     let failure: unknown = null;
     try {
-      // The shard's queue: refuses the read if the queue is full, and makes it wait while the thread
+      // Shard queue: refuses the read if the queue is full; otherwise the read waits while the thread
       // restarts.
       reply = await (apart
         ? this.#isolation.sendApart(shard, message, of.tenant, subject as Subject)
         : this.#channels.read(shard, message, of.tenant));
-      // The shard's refusals become SkeinErrors, and damage is reported.
+      // Refusals become SkeinErrors, and damage is reported.
       if (isRefusal(reply)) decodeReply(reply, openReply, (error) => this.#onDamage(shard, error));
     } catch (error) {
       failure = error;
@@ -80,7 +80,7 @@ export class ThreadReader implements ShardReader {
     }
     // Time slices: a large reply is decoded in the tenant's next slice.
     if (reply.length > LARGE_BYTES) await of.nextSlice();
-    // The deadline: decoding late replies would delay searches that can still meet theirs.
+    // Deadline: decoding late replies would delay searches that can still meet theirs.
     if ("deadline" in read && Date.now() > read.deadline) throw lateSearch();
     return decoded(read, reply);
   }

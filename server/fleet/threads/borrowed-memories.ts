@@ -1,5 +1,5 @@
-// The server's end of the channel on which it borrows index memories from one life of a shard's thread, and
-// the readers of these memories. Only an index that is read often gets a reader.
+// The server's end of the channel for borrowing index memories from one life of a shard's thread, and the
+// readers of these memories. Only frequently read indexes get a reader.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -8,10 +8,10 @@ import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
-/** Creates a reader, or returns null if that is not possible now. */
+/** Creates a reader. Returns null if that is impossible now. */
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
 
-/** Creates readers with this engine and logs failures to create one. */
+/** Creates readers with this engine, and logs failures. */
 export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
   return (lent) => {
     try {
@@ -25,9 +25,9 @@ export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
 
 /** Maximum number of readers per shard. The least recently used one is dropped first. */
 const READERS_MAX = 1_000;
-/** Number of reads of an index that go to the shard before a reader is requested. */
+/** An index's reads go to the shard this many times before a reader is requested. */
 const READS_BEFORE = 8;
-/** Pause (ms) before an index may be borrowed again after a refusal or after its reader has failed. */
+/** After a refusal or a failed reader, the time (ms) before the index may be borrowed again. */
 const PAUSE_MS = 5_000;
 
 interface Reading {
@@ -35,7 +35,10 @@ interface Reading {
   readonly reader: EngineReader;
 }
 
-/** An index without a reader: the number of its reads so far, and the time from which it may be borrowed. */
+/**
+ * An index without a reader: the number of its reads so far, and the earliest time at which it may be
+ * borrowed.
+ */
 interface Waiting {
   reads: number;
   readonly fromMs: number;
@@ -56,7 +59,7 @@ export class BorrowedMemories {
     port.unref();
   }
 
-  /** Returns the reader of an index, or null if it has none yet. */
+  /** Returns the index's reader, or null if it has none yet. */
   reader(uid: number): EngineReader | null {
     const reading = this.#readings.get(uid);
     if (reading === undefined) {
@@ -68,7 +71,7 @@ export class BorrowedMemories {
     return reading.reader;
   }
 
-  /** Drops the reader of an index after it has failed. For a while, reads of the index go to the shard. */
+  /** Drops the index's reader, which has failed. For a while, the index's reads go to the shard. */
   failed(uid: number): void {
     this.#return(uid);
     this.#pause(uid);
@@ -105,7 +108,7 @@ export class BorrowedMemories {
 
   /**
    * Ends the loan, because the index has moved to another memory or was unloaded. The next read requests a
-   * reader again.
+   * new reader.
    */
   #ended(uid: number, loan: number): void {
     const reading = this.#readings.get(uid);
@@ -138,7 +141,7 @@ export class BorrowedMemories {
     try {
       reading.reader.takeModel(number, lent);
     } catch {
-      // The shard computes query vectors until another model is in force.
+      // Until the next model takes effect, the shard computes query vectors.
     }
   }
 

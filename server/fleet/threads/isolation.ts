@@ -1,4 +1,4 @@
-// The port that prevents a read that has ended a shard's thread from ending it again and again.
+// The port that keeps a read that has ended a shard's thread from ending it over and over.
 import type { Message } from "./shard-life.js";
 
 /**
@@ -9,8 +9,8 @@ export type Subject = () => string;
 
 export interface Isolation {
   /**
-   * Must be called before a read is sent. Returns true if the read is a suspect and must use `sendApart`.
-   * Throws or rejects if the read is refused.
+   * Must be called before a read is sent. Returns true if the read is a suspect and must be sent with
+   * `sendApart`. Throws or rejects if the read is refused.
    */
   enter(shard: number, subject: Subject): boolean | Promise<boolean>;
   sendApart(shard: number, message: Message, tenant: number, subject: Subject): Promise<Uint8Array>;

@@ -1,8 +1,8 @@
-// Finds the reads that end a shard's thread or break its engine; there is one quarantine per shard. All reads
+// Finds the reads that end a shard's thread or break its engine; each shard has its own quarantine. All reads
 // in flight when a thread ends become suspects. Each suspect is later tried alone, which clears or convicts
-// it. A popular read may be in flight by chance whenever a thread ends, but a suspect that is alone when the
-// thread ends again is to blame, and is refused from then on. Reads are identified by a hash of their
-// request. Other threads may send reads directly only while there are no suspects.
+// it. A popular read may be in flight by chance whenever a thread ends, but if the thread ends again while a
+// suspect runs alone, the suspect is to blame and is refused from then on. Reads are identified by a hash of
+// their request. Other threads may send reads directly only while there are no suspects.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
@@ -14,21 +14,21 @@ import type { ShardGate } from "./shard-gate.js";
 /** Time (ms) until a suspect or a convicted read is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/** A read is refused after it was in flight this many times when a thread or engine ended. */
+/** A read is refused after being in flight this many times when a thread or engine ended. */
 const ENDS_MAX = 2;
 
-/** Interval (ms) at which a trial checks whether the reads of other threads have finished. */
+/** How often (ms) a trial checks whether other threads' reads have finished. */
 const LOOK_MS = 1;
 
 interface Suspect {
   readonly ends: number;
-  /** Number of the thread's life that ended last; null if the read broke the engine. */
+  /** The last thread life that ended while the read was in flight; null if the read broke the engine. */
   readonly life: number | null;
   /** performance.now() at which the suspicion expires. */
   readonly untilMs: number;
 }
 
-/** A suspect's trial: the read runs with no other read in flight. */
+/** A suspect's trial: the read runs while no other read is in flight. */
 interface Trial {
   readonly print: string;
   readonly ended: Promise<void>;
@@ -41,7 +41,7 @@ export class Quarantine {
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
-  /** Number of this thread's reads in flight, without the one on trial. */
+  /** Number of this thread's reads in flight, excluding a read on trial. */
   #inside = 0;
   /** Called when the last of this thread's reads counted in `#inside` has left. */
   #onEmpty: (() => void) | null = null;
@@ -56,8 +56,8 @@ export class Quarantine {
 
   /**
    * Must be called before a read is sent; `leave` must follow. Returns false if the read may be sent together
-   * with others. Resolves with true if the read is a suspect on trial, once all other reads have left; it
-   * must then be sent alone. Rejects with SK-SE-503 if the read is refused.
+   * with other reads. If the read is a suspect on trial, resolves with true once all other reads have left;
+   * the read must then be sent alone. Rejects with SK-SE-503 if the read is refused.
    */
   enter(subject: Subject): boolean | Promise<boolean> {
     if (this.#suspects.size > 0 || this.#trial !== null) return this.#enterChecked(subject);
@@ -65,7 +65,7 @@ export class Quarantine {
     return false;
   }
 
-  /** `onTrial`: the result of `enter`. `error` is null if the read succeeded. */
+  /** `onTrial` is the result of `enter`. `error` is null if the read succeeded. */
   leave(subject: Subject, onTrial: boolean, error: unknown): void {
     if (error instanceof ShardEndedError) this.blame(subject, error);
     if (onTrial) this.#endTrial(error === null);
@@ -95,7 +95,7 @@ export class Quarantine {
     this.#check(print);
     while (this.#trial !== null) {
       await this.#trial.ended;
-      this.#check(print); // the trial may have been for an identical read
+      this.#check(print); // the ended trial may have been for an identical read
     }
     if (!this.#suspects.has(print)) {
       this.#inside++;
@@ -105,7 +105,7 @@ export class Quarantine {
     return true;
   }
 
-  /** Resolves when no other read is in flight. Rejects if the read has been convicted in the meantime. */
+  /** Resolves when no other read is in flight. Rejects if the read has since been convicted. */
   async #beginTrial(print: string): Promise<void> {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {

@@ -1,20 +1,20 @@
-// Counts the queries in progress, in memory that the shards' threads can see. While the count is above zero,
-// those threads postpone work that no query waits for. Each thread that answers queries has its own count;
-// all of them also update one sum.
+// Counts the queries in progress, in memory visible to the shards' threads. While the count is above zero,
+// those threads postpone work that no query waits for. Each thread that answers queries keeps its own count
+// and also updates a common sum.
 
 const SUM = 0;
 const FIRST_OWN = 1;
 /**
- * Lowest bit of a thread's count, set while the thread changes the sum. The count itself therefore increases
- * in steps of two.
+ * Lowest bit of a thread's count, set while the thread is updating the sum. The count itself therefore
+ * changes in steps of two.
  */
 const CHANGING = 1;
 const ONE = 2;
-/** Maximum number of attempts to correct the sum while other threads are changing it. */
+/** Maximum number of attempts to correct the sum while other threads are updating it. */
 const REPAIRS_MAX = 1_000;
 
 export class QueryLoad {
-  /** The first word is the sum, which is read by `Slices` in each shard. */
+  /** The first word is the sum, read by `Slices` in each shard. */
   readonly shared: Int32Array;
   readonly #own: number;
 
@@ -22,7 +22,7 @@ export class QueryLoad {
     return new Int32Array(new SharedArrayBuffer((FIRST_OWN + threads) * Int32Array.BYTES_PER_ELEMENT));
   }
 
-  /** `thread`: the number of this thread, unique among the running threads. */
+  /** `thread` is this thread's number, unique among the running threads. */
   constructor(shared: Int32Array, thread: number) {
     this.shared = shared;
     this.#own = FIRST_OWN + thread;
@@ -42,8 +42,8 @@ export class QueryLoad {
   }
 
   /**
-   * Removes the queries of a thread that has ended and corrects the sum, which the thread may or may not have
-   * updated before it ended.
+   * Removes an ended thread's queries and corrects the sum, which the thread may not have updated before it
+   * ended.
    */
   forget(thread: number): void {
     Atomics.store(this.shared, FIRST_OWN + thread, 0);
@@ -53,7 +53,7 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of a change. The sum will be corrected when that thread is
+    // Another thread has ended in the middle of an update. The sum will be corrected when that thread is
     // forgotten.
   }
 
@@ -64,7 +64,7 @@ export class QueryLoad {
     Atomics.store(this.shared, this.#own, own + by * ONE);
   }
 
-  /** Sum of the threads' counts; null while a thread is changing the sum. */
+  /** Sum of the threads' counts; null if a thread is updating the common sum. */
   #counted(): number | null {
     let sum = 0;
     for (let i = FIRST_OWN; i < this.shared.length; i++) {

@@ -1,5 +1,5 @@
-// Sends requests other than reads to the shards and decodes the replies. A shard receives the requests
-// immediately, in the order of the calls.
+// Sends requests other than reads to the shards and decodes the replies. A shard receives its requests
+// immediately, in call order.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
@@ -33,7 +33,7 @@ export class ShardCalls {
     return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
   }
 
-  /** Returns the replies of the given shards, in their order. */
+  /** Returns the replies of the given shards, in the same order. */
   each<T>(shards: readonly number[], encode: () => Message, decode: Decode<T>): Promise<T[]> {
     return Promise.all(shards.map((shard) => this.call(shard, encode(), decode)));
   }

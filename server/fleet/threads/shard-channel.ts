@@ -1,5 +1,5 @@
-// The server's end of the channel that carries reads to one life of a shard's thread. Reads sent in the same
-// turn of the event loop share one message. Writes never use this channel, so it cannot reorder them.
+// The server's end of the channel for reads on one life of a shard's thread. Reads sent in the same turn of
+// the event loop share one message. Writes never use this channel, so it cannot reorder them.
 import type { MessagePort } from "node:worker_threads";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
 
@@ -9,7 +9,7 @@ interface WaitingRead {
 }
 
 /**
- * Ids wrap around after this many reads. By then the read that first used an id has long been answered or has
+ * Ids wrap around after this many reads. By then the read that first had an id has long been answered or has
  * failed.
  */
 const IDS = 2 ** 32;
@@ -45,7 +45,7 @@ export class ShardChannel {
     });
   }
 
-  /** Rejects the reads in flight and all later ones with `reason`, because the other end is gone. */
+  /** Rejects the reads in flight and all later reads with `reason`, because the other end is gone. */
   close(reason: Error): void {
     this.#closed = reason;
     this.#port.close();

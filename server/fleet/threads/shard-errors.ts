@@ -1,5 +1,5 @@
-// Translates a shard's refusals into errors of the catalogue. Unexpected errors are passed through; clients
-// get a 500 for them, and they are logged.
+// Translates a shard's refusals into errors of the catalogue. Unexpected errors pass through; clients get a
+// 500 for them, and they are logged.
 import {
   isUnreadable,
   SHARD_DAMAGED,
@@ -18,8 +18,8 @@ import { type ErrorExtras, SkeinError } from "../../ground/errors.js";
 /** A thread or an engine ended while the request was in flight. */
 export class ShardEndedError extends SkeinError {
   /**
-   * Number of the thread's life that ended while the request was in flight; the request may be the cause.
-   * Null if the request broke the engine and is therefore certainly to blame.
+   * The thread's life that ended while the request was in flight; the request may be the cause. Null if the
+   * request broke the engine and is therefore certainly to blame.
    */
   readonly life: number | null;
 
@@ -40,9 +40,7 @@ export class ReplyTooLargeError extends SkeinError {
   }
 }
 
-/**
- * Decodes a reply. If it is a refusal, throws it as a SkeinError, after reporting any damage to `onDamage`.
- */
+/** Decodes a reply. If it is a refusal, reports any damage to `onDamage` and throws a SkeinError. */
 export function decodeReply<T>(
   reply: Uint8Array,
   decode: (reply: Uint8Array) => T,
@@ -60,7 +58,7 @@ export function decodeReply<T>(
   }
 }
 
-/** The error message that a client gets if stored data of an index cannot be read. */
+/** The error message for clients if an index's stored data is unreadable. */
 export function damageSentence({ code, message }: ShardError): string {
   return code === SHARD_VERSION
     ? `the index was stored by another version of Skein (${message}); start that version`

@@ -1,9 +1,9 @@
-// Whether threads may send reads to the shards directly, stored in memory that all of them share. The owner
+// Records, in memory shared by all threads, whether threads may send reads to the shards directly. The owner
 // closes a shard's gate while a suspect read may end the shard's thread again (quarantine.ts). Other threads'
 // reads then pass through the owner, which keeps the list of suspects. Each thread counts its reads in flight
 // in its own place.
 
-/** Number of words per shard before the words of the places. */
+/** Number of words per shard before the threads' words. */
 const HEAD_WORDS = 1;
 
 export class ShardGate {
@@ -14,8 +14,7 @@ export class ShardGate {
   readonly #wordsPerShard: number;
 
   /**
-   * `places` is the number of threads that read. `shared` is the memory of a gate that another thread has
-   * created.
+   * `places` is the number of reading threads. `shared` is the memory of a gate created by another thread.
    */
   constructor(shards: number, places: number, shared?: SharedArrayBuffer) {
     this.#shards = shards;
@@ -42,7 +41,7 @@ export class ShardGate {
     Atomics.store(this.#words, shard * this.#wordsPerShard, Number(!isOpen));
   }
 
-  /** Number of reads that have entered and not left. */
+  /** Number of reads that have entered but not left. */
   inside(shard: number): number {
     const at = shard * this.#wordsPerShard;
     let inside = 0;
@@ -51,7 +50,7 @@ export class ShardGate {
     return inside;
   }
 
-  /** Clears the place of a thread that has ended. */
+  /** Clears an ended thread's place. */
   clear(place: number): void {
     for (let shard = 0; shard < this.#shards; shard++)
       Atomics.store(this.#words, shard * this.#wordsPerShard + HEAD_WORDS + place, 0);

@@ -1,7 +1,7 @@
-// One life of a shard's thread, that is, one run from start to exit. It is a Piscina pool of one thread that
-// is never restarted, so that nothing left over from a dead thread (queued messages, a failed start) reaches
-// the next one. Piscina carries the messages that must stay in order; reads and borrowed memories have their
-// own channels. No other file of the server's threads uses Piscina.
+// One life of a shard's thread: a single run from start to exit. It is a Piscina pool of one thread that is
+// never restarted, so nothing left over from a dead thread (queued messages, a failed start) reaches the next
+// one. Piscina carries the messages that must stay in order; reads and borrowed memories have their own
+// channels. No other file for the server's threads uses Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -17,7 +17,7 @@ import { ShardChannel } from "./shard-channel.js";
 export type Message = Uint8Array<ArrayBuffer>;
 
 export interface ShardLifeOptions {
-  /** Number of this life, unique within the shard. */
+  /** This life's number, unique within the shard. */
   readonly number: number;
   readonly workerData: unknown;
   /** The worker's module; shards/worker.js of this build by default. */
@@ -30,8 +30,8 @@ export interface ShardLifeOptions {
 }
 
 /**
- * Size (MiB) of the young generation, a third of which is in use at a time. Requests are short-lived, so a
- * larger size would only keep their garbage longer.
+ * Size (MiB) of the young generation, only a third of which is in use at a time. Requests are short-lived, so
+ * a larger size would only keep their garbage longer.
  */
 const YOUNG_HEAP_MIB = 12;
 
@@ -71,12 +71,12 @@ export class ShardLife {
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
-  /** Opens channels on which another thread can read, and returns that thread's ends of them. */
+  /** Opens channels for another thread's reads and returns that thread's ends. */
   connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();
     const there: ShardPorts = { reads: reads.port2, memories: memories.port2 };
-    // Errors can be ignored: either the thread has ended or the next message fails too.
+    // Errors can be ignored: either the thread has ended, or the next message will fail too.
     this.#pool.run(there, { transferList: [there.reads, there.memories] }).catch(() => undefined);
     return { reads: reads.port1, memories: memories.port1 };
   }
@@ -91,13 +91,13 @@ export class ShardLife {
     return this.#inside > 0 || this.reads.inside > 0;
   }
 
-  /** Seconds for which the thread's event loop has been active; null once the thread has exited. */
+  /** The event loop's active time in seconds; null once the thread has exited. */
   get activeSeconds(): number | null {
     const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
     return loop === undefined ? null : loop.active / 1000;
   }
 
-  /** Sends a message and resolves with its reply. Rejects if the thread ends before it has replied. */
+  /** Sends a message and resolves with its reply. Rejects if the thread ends before replying. */
   async run(request: Message): Promise<Uint8Array> {
     if (this.#ended) throw new Error("the shard's thread has ended");
     this.#inside++;

@@ -1,5 +1,5 @@
-// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Treats
-// messages as bytes, and controls threads only through ShardLife.
+// The shards' threads: queues, back-pressure, and the replacement of dead or hanging threads. Treats messages
+// as bytes, and controls threads only through ShardLife.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -15,7 +15,7 @@ import { Watchdog } from "./watchdog.js";
 
 export type { Message } from "./shard-life.js";
 
-/** The load of one thread, for metrics; see ShardReading. */
+/** One thread's load, for metrics; see ShardReading. */
 export interface ThreadReading {
   readonly inside: number;
   readonly sent: number;
@@ -26,17 +26,14 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
-/** Notified when the channels to a shard end and when new ones are available, see ShardPool.connect. */
+/** Notified when a shard's channels end and when new ones are available. See ShardPool.connect. */
 export interface ShardFollowers {
-  /**
-   * Resolves when nobody reads the memory of the ended thread any longer. The shard accepts no writes before
-   * that.
-   */
+  /** Resolves when no thread reads the ended thread's memory. Until then, the shard accepts no writes. */
   ended(shard: number): Promise<void>;
   began(shard: number): void;
 }
 
-/** What another thread needs to read from one life of a shard's thread. */
+/** The ports and life number that another thread needs to read from a shard. */
 export interface ConnectedShard {
   readonly life: number;
   readonly ports: ShardPorts;
@@ -45,21 +42,21 @@ export interface ConnectedShard {
 export interface ShardPoolOptions {
   readonly shards: number;
   /**
-   * Returns the data that a shard's worker starts with. `beats` is shared with the thread, which increments
-   * it while it is alive.
+   * Returns the data that a shard's worker starts with. `beats` is shared with the shard's thread, which
+   * increments it while it is alive.
    */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
-  /** Creates readers of borrowed memories. Without it, this thread has no readers. */
+  /** Creates readers of borrowed memories. If undefined, this thread has no readers. */
   readonly readerOf?: ReaderOf;
-  /** Creates a request that a new thread must answer before anything else is sent to it. */
+  /** Creates the first request to a new thread. Nothing else is sent until the thread has answered it. */
   readonly ping: () => Message;
-  /** Throws if the reply to a ping is a refusal. */
+  /** Throws if a ping's reply is a refusal. */
   readonly checkPing: (reply: Uint8Array) => void;
   readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
-  /** Brings a restarted thread to the state of the thread that died. Called again until it succeeds. */
+  /** Restores a restarted thread to the state of the dead one. Called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
-  /** Other threads that read the shards on their own channels. */
+  /** Other threads, which read the shards on their own channels. */
   readonly followers?: ShardFollowers;
   /** The worker's module; shards/worker.js of this build by default. */
   readonly workerFile?: string;
@@ -80,19 +77,19 @@ export class ShardPool {
     return this.#threads.length;
   }
 
-  /** True if every thread is up, false while one is being restarted. */
+  /** True if every thread is up; false while any is being restarted. */
   get open(): boolean {
     return this.#threads.every((thread) => thread.open);
   }
 
-  /** By shard. */
+  /** One entry per shard. */
   readings(): ThreadReading[] {
     return this.#threads.map((thread) => thread.reading);
   }
 
   /**
-   * Resolves when every thread has answered. If a thread could not start, throws its error; the caller then
-   * closes the pool. Waits for all threads before it throws, because ending a thread while it opens its
+   * Resolves when every thread has answered. Throws the error of a thread that could not start; the caller
+   * then closes the pool. Waits for all threads before it throws, because ending a thread while it opens its
    * database may crash the process.
    */
   async start(): Promise<void> {
@@ -110,15 +107,15 @@ export class ShardPool {
   }
 
   /**
-   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Reads of
-   * different flows share the shard fairly.
+   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Different
+   * flows' reads share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).send(request, flow);
   }
 
   /**
-   * Opens channels on which another thread reads a shard. Returns null while the shard is being restarted;
+   * Opens channels for another thread's reads of a shard. Returns null while the shard is being restarted;
    * ShardFollowers is notified when it is available again.
    */
   connect(shard: number): ConnectedShard | null {
@@ -126,16 +123,14 @@ export class ShardPool {
   }
 
   /**
-   * Returns a reader of an index's memory in a shard, for use on this thread, or null if the index has no
-   * reader yet. See BorrowedMemories.
+   * Returns this thread's reader of an index's memory in a shard, or null if there is none yet. See
+   * BorrowedMemories.
    */
   reader(shard: number, uid: number): EngineReader | null {
     return (this.#threads[shard] as ShardThread).reader(uid);
   }
 
-  /**
-   * Reports that a reader of the index has failed, so that the index's reads go to the shards for a while.
-   */
+  /** Reports that one of the index's readers has failed. For a while, the index's reads go to the shards. */
   readerFailed(uid: number): void {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
@@ -148,7 +143,7 @@ export class ShardPool {
 
 /**
  * One shard's thread across restarts. Counts the requests in flight and passes each request to the current
- * life immediately, in the order of the calls.
+ * life immediately, in call order.
  */
 class ShardThread {
   readonly #shard: number;
@@ -199,8 +194,8 @@ class ShardThread {
   }
 
   /**
-   * If `flow` is null, the request is ordered and its bytes are transferred. Otherwise it is a read, and its
-   * bytes stay with the caller.
+   * If `flow` is null, the request is ordered and its bytes are transferred. Otherwise the request is a read,
+   * and its bytes stay with the caller.
    */
   async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
@@ -281,8 +276,8 @@ class ShardThread {
   }
 
   /**
-   * Restarts the thread. Retries until it succeeds or the pool is closed, because an index cannot answer at
-   * all without its shard.
+   * Restarts the thread. Retries until it succeeds or the pool is closed, because an index cannot answer
+   * without all of its shards.
    */
   async #reopen(): Promise<void> {
     let pause = RECOVER_PAUSE_MS_FIRST;
@@ -306,7 +301,7 @@ class ShardThread {
     }
   }
 
-  /** Starts a new life. The old thread must have exited first, because it had the database open. */
+  /** Starts a new life. Waits for the old thread to exit first, because it has the database open. */
   async #recoverOnce(): Promise<void> {
     await this.#life.end();
     await this.#options.followers?.ended(this.#shard);

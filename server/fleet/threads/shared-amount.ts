@@ -1,5 +1,5 @@
-// An amount that is the sum of several threads' shares, for example the bytes that they hold. Each thread
-// writes its own slot and readers add up the slots, so clearing a dead thread's slot removes its share
+// An amount that is the sum of several threads' shares, such as the bytes they hold. Each thread writes its
+// own slot and readers add up the slots, so clearing a dead thread's slot removes its share
 // (docs/FORMATS.md).
 
 /** Each slot has its own cache line, because threads constantly write to their slots. */
@@ -16,9 +16,9 @@ export class SharedAmount {
   }
 
   /**
-   * `thread`: the number of this thread, unique among the running threads. `unit`: the unit in which slots
-   * count, the same in all threads. The shares of other threads are rounded up to whole units. A share may
-   * have up to 2^31 units.
+   * `thread` is this thread's number, unique among the running threads. `unit` is the unit in which slots
+   * count, the same in all threads. Other threads' shares are rounded up to whole units. A share may have up
+   * to 2^31 units.
    */
   constructor(memory: SharedArrayBuffer, thread: number, unit = 1) {
     this.#slots = new Int32Array(memory);
@@ -26,7 +26,7 @@ export class SharedAmount {
     this.#unit = unit;
   }
 
-  /** The exact share of this thread. */
+  /** This thread's exact share. */
   get own(): number {
     return this.#own;
   }
@@ -45,7 +45,7 @@ export class SharedAmount {
     Atomics.store(this.#slots, this.#slot, Math.ceil(this.#own / this.#unit));
   }
 
-  /** Removes the share of a thread that has ended. */
+  /** Removes an ended thread's share. */
   forget(thread: number): void {
     Atomics.store(this.#slots, thread * SLOT_WORDS, 0);
   }

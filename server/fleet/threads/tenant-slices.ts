@@ -1,22 +1,22 @@
 // Time slices on the HTTP thread for long work: large bodies, large replies from shards, deep pages. Each
 // turn of the event loop runs one slice, and tenants take turns, so short work waits for at most one slice. A
-// slice yields while light queries are in progress, that is, queries that have not needed a slice. A light
-// query passes through this thread several times, and would otherwise wait for a slice each time.
+// slice yields to light queries in progress, that is, queries that have not needed a slice. A light query
+// passes through this thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
 
 /**
- * Bodies and replies larger than this wait for a slice. Most are smaller, and the wait would take longer than
- * their work.
+ * Bodies and replies larger than this many bytes wait for a slice. Most are smaller, and the wait would take
+ * longer than their work.
  */
 export const LARGE_BYTES = 128 * 1024;
 
 /**
- * Maximum time (ms) that a slice yields, so that long work still gets its share under a steady load of light
- * queries.
+ * Maximum time (ms) for which a slice yields, so that long work still gets its share under a steady load of
+ * light queries.
  */
 const PATIENCE_MS = 8;
 
-/** The slices of one query in progress. */
+/** The slices of a query in progress. */
 export interface QuerySlices {
   /** See TenantSlices. */
   next(): Promise<void>;
@@ -29,7 +29,7 @@ export class TenantSlices {
   #scheduled = false;
   /** Number of queries in progress that have not needed a slice. */
   #light = 0;
-  /** Timer that limits how long a slice yields; null if none is yielding. */
+  /** Limits how long a slice yields; null if no slice is yielding. */
   #patience: NodeJS.Timeout | null = null;
 
   /** Starts a query, which is light until it needs a slice. */
@@ -61,7 +61,7 @@ export class TenantSlices {
     });
   }
 
-  /** Like `next`, for work on `bytes` bytes. Returns undefined if there are too few bytes to need a slice. */
+  /** Like `next`, for work on `bytes` bytes. Returns undefined if that is too little to need a slice. */
   forBytes(tenant: number, bytes: number): Promise<void> | undefined {
     return bytes > LARGE_BYTES ? this.next(tenant) : undefined;
   }
@@ -72,7 +72,7 @@ export class TenantSlices {
     setImmediate(this.#run);
   }
 
-  /** Starts the slice that has been yielding, if any. */
+  /** Starts the yielding slice, if there is one. */
   #goOn(): void {
     if (this.#patience === null) return;
     clearTimeout(this.#patience);
@@ -103,8 +103,8 @@ export class TenantSlices {
 const SLICE_MS = 2;
 
 /**
- * Runs the work step by step, waiting for the next slice when the current one is used up. Short work returns
- * its result synchronously.
+ * Runs the work step by step, waiting for another slice whenever the current one is used up. Short work
+ * returns its result synchronously.
  */
 export function inSlices<T>(work: Generator<void, T>, nextSlice: () => Promise<void>): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;

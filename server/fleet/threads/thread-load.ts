@@ -1,4 +1,4 @@
-// Decides whether this thread is so busy that work should be left to the shards' threads where possible.
+// Decides whether this thread is so busy that it should leave work to the shards' threads where possible.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;
@@ -23,7 +23,7 @@ export class ThreadLoad {
 
   /**
    * True if this thread is busy and other queries are waiting for it. Read it before a query begins, so that
-   * the query is not counted.
+   * the query itself is not counted.
    */
   get wantsHelp(): boolean {
     return !this.#oneOfSeveral && this.#isBusy() && this.#queries.here > 0;

@@ -7,15 +7,15 @@
  */
 const MISSED_MAX = 10;
 /**
- * The same limit before the first beat. It is higher because the thread first loads its code, which takes
- * long on a busy machine.
+ * Like MISSED_MAX, but before the first beat. It is higher because the thread first loads its code, which
+ * takes long on a busy machine.
  */
 const MISSED_MAX_AT_START = 60;
 
 export interface Watched {
   /** The number of beats so far. */
   readonly beats: () => number;
-  /** False while the thread is allowed not to beat. */
+  /** False while the thread does not need to beat. */
   readonly mustBeat: () => boolean;
   /** Called once when the thread hangs, and again only after another beat or `begin`. */
   readonly onHang: () => void;
@@ -28,14 +28,14 @@ export class Watchdog {
   #hasBeaten = false;
   #missed = 0;
 
-  /** `hangMsMax`: maximum time (ms) without a beat, once the thread has beaten for the first time. */
+  /** `hangMsMax` is the maximum time (ms) without a beat, once the thread has beaten for the first time. */
   constructor(hangMsMax: number, watched: Watched) {
     this.#watched = watched;
     this.#timer = setInterval(() => this.#look(), hangMsMax / MISSED_MAX).unref();
     this.begin();
   }
 
-  /** Starts over for a new thread that has replaced the previous one. */
+  /** Starts over for a new thread. */
   begin(): void {
     this.#beats = this.#watched.beats();
     this.#hasBeaten = false;
