@@ -4,8 +4,8 @@
 export declare function parseNumber(p: usize, bytes: usize): f64;
 
 /**
- * Stems the folded term of `bytes` bytes at p in the language with number `language`. Writes the stem to
- * `out` if it fits into `room` bytes. Returns the stem's length, or 0 if it did not fit.
+ * Stems the folded term of `bytes` bytes at p in language number `language`. Writes the stem to `out` if it
+ * fits into `room` bytes. Returns the stem's length, or 0 if it did not fit.
  */
 export declare function stemTerm(language: u32, p: usize, bytes: u32, out: usize, room: u32): u32;
 

@@ -1,5 +1,5 @@
-// Every number that the engine shares with the outside: byte offsets of a segment, codes of the binary query
-// programs, status codes. Compiled by asc and by tsc, so it contains only `export const N = <int>`.
+// Every number that the engine shares with its host: byte offsets in a segment, codes in binary query
+// programs, status codes. Compiled by both asc and tsc, so it contains only `export const N = <int>`.
 // docs/FORMATS.md has the drawings. ON DISK numbers never change.
 
 // --- Segment header (ON DISK). All offsets are u32, relative to the segment's first byte, 8-aligned.
@@ -7,11 +7,11 @@ export const SEGMENT_MAGIC = 0x47534b53; // "SKSG"
 export const SEGMENT_VERSION = 1;
 export const SEG_MAGIC = 0;
 export const SEG_VERSION = 4;
-export const SEG_BYTES = 8; // length of the whole segment
+export const SEG_BYTES = 8; // segment length in bytes
 export const SEG_ROWS = 12;
 export const SEG_TERMS = 16;
-export const SEG_FIELDS = 20; // entries in the field table
-export const SEG_SEQS = 24; // -> u64[rows], strictly ascending: the document's sequence number
+export const SEG_FIELDS = 20; // number of field table entries
+export const SEG_SEQS = 24; // -> u64[rows], document sequence numbers, strictly ascending
 export const SEG_ID_HASHES = 28; // -> u64[rows], ascending
 export const SEG_ID_ROWS = 32; // -> u32[rows], the row of each hash
 export const SEG_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
@@ -22,11 +22,11 @@ export const SEG_LISTS = 52; // -> posting lists
 export const SEG_FIELD_TABLE = 56; // -> field entries
 export const SEG_HEADER_BYTES = 64;
 
-// --- Field entry of a segment (ON DISK), sorted by slot. Offset 0 means "no such section".
-export const FIELD_SLOT = 0; // u16, permanent number of the field in its index
+// --- Segment field entry (ON DISK), sorted by slot. Offset 0 means "no such section".
+export const FIELD_SLOT = 0; // u16, the field's permanent number in its index
 export const FIELD_TYPE = 2; // u8, TYPE_*
 export const FIELD_FLAGS = 3; // u8, FLAG_*
-export const FIELD_NORMS = 4; // -> u8[rows], length in tokens, see norm encoding (text fields)
+export const FIELD_NORMS = 4; // -> u8[rows], length in tokens, encoded as in memory/norm.ts (text fields)
 export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bit set where the document has a value
 export const FIELD_VALUES = 12; // -> numbers: i32[], i64[], f64[]; bool: u8[] (0 or 1)
 // -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1].
@@ -39,7 +39,7 @@ export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fi
 export const FIELD_LENGTHS = 40; // f64, sum of the decoded lengths of all rows (text fields)
 export const FIELD_ENTRY_BYTES = 48;
 
-// --- Types of fields (ON DISK). A type's bit in a mask is 1 << its number.
+// --- Field types (ON DISK). A type's bit in a mask is 1 << its number.
 export const TYPE_STRING = 0;
 export const TYPE_INT32 = 1;
 export const TYPE_INT64 = 2;
@@ -64,7 +64,7 @@ export const FLAG_BRAND = 32; // the whole value is also indexed (TERM_VALUE)
 
 export const NO_ORDINAL = -1; // 0xffffffff in an ordinal column: the row has no value
 
-// --- Dictionary of a column (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
+// --- Column dictionary (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
 export const DICT_COUNT = 0; // u32
 // Strings: -> u32[count + 1] (offsets relative to the dictionary's first byte).
 export const DICT_RAW_OFFSETS = 4;
@@ -75,7 +75,7 @@ export const DICT_HEADER_BYTES = 16;
 // --- Posting list (ON DISK). See docs/FORMATS.md for the picture.
 export const BLOCK_ROWS = 128;
 export const BLOCK_LAST_ROW = 0; // u32
-export const BLOCK_DATA = 4; // u32, offset of the packed rows, from the first byte after the block directory
+export const BLOCK_DATA = 4; // u32, offset of the packed rows from the end of the directory and its tail
 export const BLOCK_POSITIONS = 8; // u32, offset into the list's positions
 export const BLOCK_MAX_TF = 12; // u8, min(255, largest tf)
 export const BLOCK_MIN_NORM = 13; // u8, smallest norm byte
@@ -88,25 +88,25 @@ export const LIST_TAIL_BYTES = 8;
 export const TERM_BYTES_MAX = 120;
 export const ELEMENT_GAP = 8; // positions between two elements of a string[]
 
-// Incremented when texts yield different terms than before; indexes are then rebuilt.
+// Increment when texts start to yield different terms; existing indexes are then rebuilt.
 export const ANALYSIS_VERSION = 2;
 
-// --- Marker terms (ON DISK): dictionary terms that are not tokens of a text. No token begins with a byte
-// below TERM_TEXT, so marker terms come first. None is longer than TERM_BYTES_MAX.
+// --- Marker terms (ON DISK): dictionary terms that are not text tokens. Tokens never begin with a byte below
+// TERM_TEXT, so marker terms sort first. No marker term is longer than TERM_BYTES_MAX.
 export const TERM_STEM = 0x01; // followed by TERM_LANGUAGE + language number, then a token's stem
 export const TERM_SKU = 0x02; // followed by all tokens of a value, joined
 export const TERM_VALUE = 0x03; // followed by all tokens of a value, separated by single spaces
-export const TERM_TEXT = 0x20; // tokens of a text start with this byte or a larger one
+export const TERM_TEXT = 0x20; // text tokens start with this byte or a larger one
 export const TERM_LANGUAGE = 0x20;
 export const LANGUAGE_NUMBER_MAX = 0x5f; // 0 = the field has no language
 
-// --- Snapshot: the input of a query. u32 count, then count x {u32 segment, u32 live, u32 summary, u32
-// codes}. live = 0: all rows live, else -> u64 bitset. summary = 0: none, else -> the output of `summarise`.
+// --- Snapshot: a query's input. u32 count, then count x {u32 segment, u32 live, u32 summary, u32 codes}.
+// live = 0: all rows live, else -> u64 bitset. summary = 0: none, else -> the output of `summarise`.
 // codes = 0: no row has a code that may be compared.
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
 export const SNAP_ENTRY_BYTES = 16;
-export const MERGE_ENTRY_BYTES = 8; // inputs of a merge are like a snapshot without summaries and codes
+export const MERGE_ENTRY_BYTES = 8; // a merge's input is like a snapshot without summaries and codes
 
 // --- First fields of programs and results.
 export const PROGRAM_VERSION = 6;
@@ -120,14 +120,14 @@ export const WORD_PREFIX = 2;
 export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
 export const WORD_INFIX = 8; // find longer terms that contain the word
 export const WORD_INSIDE = 16; // like WORD_INFIX, except terms that start with the word
-export const PREFIX_TERMS_LISTED = 64; // maximum number of terms that an expansion lists for a prefix
-export const INFIX_TERMS_LISTED = 256; // the same for terms that contain a word, shortest first
+export const PREFIX_TERMS_LISTED = 64; // maximum number of terms that an expansion lists per prefix
+export const INFIX_TERMS_LISTED = 256; // the same limit for terms containing a word, shortest first
 
-// Maximum number of words, and of candidates, in a company program: each word takes a bitset of rows.
+// Maximum number of words, and of candidates, in a company program: each word needs a bitset of rows.
 export const COMPANY_WORDS_MAX = 64;
 
 export const MATCH_ALL = 0;
-export const MATCH_ANY = 1; // rows with every word come first
+export const MATCH_ANY = 1; // rows with every word rank first
 export const MATCH_BY_SCORE = 2; // one word is enough, and only the score counts
 
 export const TERM_WHOLE = 0;
@@ -142,30 +142,30 @@ export const ALT_JOINED = 5;
 export const ALT_SPLIT = 6;
 export const ALT_INFIX = 7;
 
-export const ALTERNATIVE_NEAR = 1; // flags: positions count for closeness
-export const ALTERNATIVE_EXACT = 2; // counts as the word as written
+export const ALTERNATIVE_NEAR = 1; // flags: positions count toward closeness
+export const ALTERNATIVE_EXACT = 2; // counts as the word itself
 export const ALTERNATIVE_SEQUENCE = 4; // terms must be adjacent
 export const ALTERNATIVE_INFIX = 8; // matches only in slots with SLOT_INFIX
 
-export const SLOT_INFIX = 1; // flag of a queried slot
+export const SLOT_INFIX = 1; // flag on a queried slot
 
 export const BONUS_TERMS_MAX = 256;
 export const RULES_MAX = 256;
-export const RULE_HIDE = 0; // effects of rules
+export const RULE_HIDE = 0; // rule effects
 export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
 export const RULE_KEEP = 3;
 
-export const PLACE_STARTS = 1; // which place bonus a row gets; 0 = none
+export const PLACE_STARTS = 1; // the place bonus that a row gets; 0 = none
 export const PLACE_WHOLE = 2;
 
-export const NEAR_NONE = 0; // effect of neighbours: no neighbours
-export const NEAR_ADDED = 1; // points are added to the relevance
+export const NEAR_NONE = 0; // neighbour effects: there are no neighbours
+export const NEAR_ADDED = 1; // their points are added to the relevance
 export const NEAR_FIRST = 2; // neighbours come before all other rows
 
-export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: matches even without the words
+export const NEIGHBOUR_MATCHES = 1; // neighbour flag: matches even without the words
 
-export const ROW_MATCHED = 1; // flags of a row in a result: the words match
+export const ROW_MATCHED = 1; // result row flags: the words match
 export const ROW_PINNED = 2;
 export const ROW_NEIGHBOUR = 4; // the row is a neighbour with NEIGHBOUR_MATCHES
 export const ROW_HAS_WORD = 8; // such a neighbour also has at least one of the words
@@ -177,10 +177,10 @@ export const OP_NOT = 3;
 export const OP_INT_RANGE = 4; // u16 slot, i64 low, i64 high, both inclusive (int32, int64, bool)
 export const OP_FLOAT_RANGE = 5; // u16 slot, f64 low, f64 high, u8 bits: 1 low exclusive, 2 high exclusive
 export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
-export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in this order in one element
+export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in order within one element
 export const OP_IDS = 8; // u32 count, count x u64 id hash
 
-export const FACET_SHARE = 0x80000000; // bit of a facet's limit: return the shard's share of the facet
+export const FACET_SHARE = 0x80000000; // bit in a facet's limit: return the shard's share of the facet
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;
@@ -201,7 +201,7 @@ export const DOC_NO_ID = 3;
 export const DOC_BAD_ID = 4;
 export const DOC_LONE_SURROGATE = 5;
 export const DOC_TOO_DEEP = 6;
-export const DOC_WRONG_TYPE = 7; // type error in the field that the slot names
+export const DOC_WRONG_TYPE = 7; // type error in the slot's field
 export const DOC_OUT_OF_RANGE = 8;
 export const DOC_MISSING_FIELD = 9;
 export const DOC_BAD_EMBEDDING = 10;
@@ -210,19 +210,19 @@ export const DOC_BAD_UTF8 = 11;
 export const JSON_DEPTH_MAX = 64;
 export const ID_BYTES_MAX = 512;
 
-// --- Documents that the build kernel refused, as listed in its result.
+// --- Entries for refused documents in the build kernel's result.
 export const REFUSED_INDEX = 0; // u32, position in the input
 export const REFUSED_CODE = 4; // u32, DOC_*
 export const REFUSED_SLOT = 8; // u32, 0xffffffff if the error is not in a field
 export const REFUSED_AT = 12; // u32, byte position in the document
 export const REFUSED_BYTES = 16;
 
-// --- Result of splitting a batch body or a piece of an NDJSON stream. Positions are relative to the first
-// byte of the input. Decoded ids and names replace their original text in the kernel's input.
+// --- Result of splitting a batch body or a piece of an NDJSON stream. Positions are relative to the input's
+// first byte. Decoded ids and names replace their original text in the kernel's input.
 export const DOC_ID_ONLY = 12; // the element is a string: an id to delete
-export const SPLIT_STATUS = 0; // u32, DOC_* of the whole body
+export const SPLIT_STATUS = 0; // u32, DOC_* for the whole body
 export const SPLIT_AT = 4; // u32, position of the error
-export const SPLIT_CONSUMED = 8; // u32, bytes that need not be sent again (NDJSON)
+export const SPLIT_CONSUMED = 8; // u32, bytes that the caller need not send again (NDJSON)
 export const SPLIT_MEMBERS = 12; // u32, top-level members (batch body)
 export const SPLIT_MEMBERS_AT = 16; // u32, -> member entries, relative to the result's first byte
 export const SPLIT_DOCUMENTS = 20; // u32, number of document entries
@@ -249,32 +249,32 @@ export const MEMBER_BYTES = 32;
 // --- Tokens reported by the analyse kernel, each followed by its term. A joined token follows its last part.
 export const TOKEN_START = 0; // u32
 export const TOKEN_END = 4; // u32
-export const TOKEN_POSITION = 8; // u32, number of the token; for a joined token: of its first part
+export const TOKEN_POSITION = 8; // u32, token number; for a joined token, its first part's number
 export const TOKEN_PARTS = 12; // u32, number of tokens joined; 1 = not joined
 export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
 export const JOIN_PARTS_MAX = 6; // longer runs of tokens are not joined
-export const JOIN_NONE = 0; // whether a code point joins the tokens around it
+export const JOIN_NONE = 0; // whether a code point joins the tokens around it: never
 export const JOIN_WORDS = 1; // joins them unless the run contains only numbers
 export const JOIN_ALL = 2; // always joins them
 
-// --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a
-// separator.
+// --- Analysis overrides: u32 entries in ascending code point order. An entry is the code point, plus this
+// bit if it is a separator.
 export const OVERRIDE_SEPARATOR = 0x40000000;
 
-// --- Unicode table (ON DISK, engine-wasm/unicode/fold.bin). Two stages: u16 block number of each run of code
-// points, then u32 entries. Entry: class in bits 0..2, bytes of the folding in bits 3..8 (0: folds to
-// itself), its place in the folding bytes from bit 9.
+// --- Unicode table (ON DISK, engine-wasm/unicode/fold.bin). Two stages: a u16 block number per run of code
+// points, then u32 entries. An entry has the class in bits 0..2, the folding's length in bytes in bits 3..8
+// (0: folds to itself), and the folding's offset in the folding bytes from bit 9.
 export const FOLD_MAGIC = 0x46554b53; // "SKUF"
 export const FOLD_VERSION = 2;
 export const FOLD_MAGIC_AT = 0;
 export const FOLD_VERSION_AT = 4;
-export const FOLD_BYTES_AT = 8; // u32, length of the whole table
+export const FOLD_BYTES_AT = 8; // u32, table length in bytes
 export const FOLD_ENTRIES_AT = 12; // u32, -> u32[] entries
-export const FOLD_POOL_AT = 16; // u32, -> UTF-8 bytes of the foldings
-export const FOLD_GROWTH_AT = 20; // u32, a text's folding is at most this many times as long
-export const FOLD_UNICODE_AT = 24; // u32, ten times the Unicode version of the table
+export const FOLD_POOL_AT = 16; // u32, -> UTF-8 bytes of all foldings
+export const FOLD_GROWTH_AT = 20; // u32, maximum factor by which folding lengthens a text
+export const FOLD_UNICODE_AT = 24; // u32, the table's Unicode version times ten
 export const FOLD_STAGE1_AT = 28; // the block numbers start here
 export const FOLD_BLOCK_SHIFT = 6;
 export const FOLD_LENGTH_SHIFT = 3;
@@ -284,24 +284,24 @@ export const CLASS_SEPARATOR = 0;
 export const CLASS_LETTER = 1;
 export const CLASS_DIGIT = 2;
 export const CLASS_IGNORED = 3; // dropped inside a word, never splits
-export const CLASS_IDEOGRAPH = 4; // a token of its own
+export const CLASS_IDEOGRAPH = 4; // each is a separate token
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
-export const CLASS_VOICING = 6; // belongs to the ideograph (kana, Thai ...) before it; ignored elsewhere
+export const CLASS_VOICING = 6; // belongs to the preceding ideograph (kana, Thai ...); ignored elsewhere
 
-// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers and has length
-// 1. If scale and all numbers are 0, there is no vector. All vectors are rotated (vector/rotation.ts).
+// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers, with unit
+// length. If scale and all numbers are 0, there is no vector. All vectors are rotated (vector/rotation.ts).
 export const VECTOR_SIZE = 512; // numbers per vector
 export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
 export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
 export const VECTOR_BYTES = 516;
 
-// --- Embedded model (ON DISK): a vector for each of an index's terms. Offsets are u32 from its first byte,
-// 8-aligned.
+// --- Embedded model (ON DISK): a vector for each term in an index. Offsets are u32 from the model's first
+// byte, 8-aligned.
 export const EMBEDDED_MAGIC = 0x4d454b53; // "SKEM"
 export const EMBEDDED_VERSION = 1;
 export const MODEL_MAGIC = 0;
 export const MODEL_VERSION = 4;
-export const MODEL_BYTES = 8; // length of the whole model
+export const MODEL_BYTES = 8; // model length in bytes
 export const MODEL_TERMS = 12;
 export const MODEL_SLOTS = 16; // entries in the slot table
 export const MODEL_DOCUMENTS = 20; // documents in the training set
@@ -314,34 +314,34 @@ export const MODEL_FACTORS = 44; // -> f32[terms], factor for a term's numbers
 export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
 export const MODEL_HEADER_BYTES = 64;
 
-export const MODEL_ALIGNED = 1; // flag: vectors can be compared with those of the previous model
+export const MODEL_ALIGNED = 1; // flag: vectors are comparable with the previous model's
 
-export const MODEL_SLOT = 0; // u16, slot of a field; entries are in ascending order of slots
+export const MODEL_SLOT = 0; // u16, field slot; entries are in ascending slot order
 export const MODEL_SLOT_STEMMED = 2; // u8, 1 = stems count, and so do terms with a digit
-export const MODEL_SLOT_WEIGHT = 4; // f32, weight of an occurrence
+export const MODEL_SLOT_WEIGHT = 4; // f32, weight per occurrence
 export const MODEL_SLOT_BYTES = 8;
 
 export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors range from 0 to this
 export const MODEL_SLOTS_MAX = 256;
-export const DOCUMENT_TERMS_MAX = 64; // maximum number of terms that count in a document, heaviest first
+export const DOCUMENT_TERMS_MAX = 64; // maximum number of terms counted per document, heaviest first
 
-// --- Options for training.
-export const TRAIN_NUMBER = 0; // u32, number of the model
+// --- Training options.
+export const TRAIN_NUMBER = 0; // u32, model number
 export const TRAIN_TERMS_MAX = 4; // u32
 export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to; 0 = none
 export const TRAIN_SLOTS = 12; // u32
 export const TRAIN_SLOTS_AT = 16; // slot entries, as in a model
 
-// --- Codes region (ON DISK): the codes of a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows with
-// a code, then CODE_BYTES for each row. Bit i of a code (byte i >> 3, bit i & 7) is set if number i of the
-// vector is not negative.
+// --- Codes region (ON DISK): the codes for a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows with
+// a code, then CODE_BYTES per row. Bit i of a code (byte i >> 3, bit i & 7) is set if number i of the vector
+// is not negative.
 export const CODES_ROWS = 0; // u32
 export const CODES_ZERO = 4; // u32
 export const CODES_PRESENT = 8; // u64[ceil(rows / 64)]
 export const CODE_BYTES = 64;
 
-// --- A row in the result of the kernel `nearest`.
+// --- A row in the `nearest` kernel's result.
 export const NEAREST_SEQ = 0; // f64
-export const NEAREST_DISTANCE = 8; // u32, number of bits that differ between the row's code and the query's
+export const NEAREST_DISTANCE = 8; // u32, number of bits in which the row's code differs from the query's
 export const NEAREST_ESTIMATE = 12; // f32, approximate cosine
 export const NEAREST_ROW_BYTES = 16;

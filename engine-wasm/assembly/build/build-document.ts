@@ -30,7 +30,7 @@ function clearColumn(column: Column): void {
   column.pending = 0;
 }
 
-/** Checks the documents of one build, one after another. Allocated in scratch memory. */
+/** Checks one build's documents in turn. Allocated in scratch memory. */
 @unmanaged
 export class DocumentCheck {
   schema: Schema;
@@ -60,9 +60,7 @@ export class DocumentCheck {
     return made;
   }
 
-  /**
-   * Checks the document at [p, end). Returns false if it is refused; in that case no column keeps any of it.
-   */
+  /** Checks the document at [p, end). Returns false if it is refused; no column then keeps any of it. */
   accepts(p: usize, end: usize): bool {
     this.document = p;
     if (!this.readMembers(p, end) || !this.checkId() || !this.checkEmbedding()) return false;
@@ -119,7 +117,7 @@ export class DocumentCheck {
     return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, this.embedding.refusedAt);
   }
 
-  /** True if the last document checked has a vector, which `embedding` has then read. */
+  /** True if the last checked document has a vector. If so, `embedding` has read it. */
   get hasEmbedding(): bool {
     return this.schema.embeddingColumn.kind != JSON_NULL;
   }

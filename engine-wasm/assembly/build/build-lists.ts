@@ -42,7 +42,7 @@ export class ListsWriter {
   schema: Schema;
   terms: KeyTable;
   sink: Sink;
-  records: usize; // sort records of the entries, in order
+  records: usize; // sort records for the entries, in order
   next: u32; // index of the next record
   previous: usize; // the last entry written; 0 = none
   lists: u32; // offset of the lists section
@@ -138,7 +138,7 @@ export class ListsWriter {
     return true;
   }
 
-  /** Passes the postings of a term's stream to the list writer. */
+  /** Passes the postings in a term's stream to the list writer. */
   private readStream(at: usize, end: usize): void {
     const list = this.list;
     const stream = this.varints;

@@ -1,6 +1,6 @@
-// The fields of the segment being built: reads the schema program into columns, one per field, sorted by
-// slot, and looks up member names. A column also keeps the position of the field's value in the current
-// document.
+// The fields of the segment being built. Reads the schema program into columns, one per field, sorted by
+// slot, and looks up columns by member name. A column also keeps the position of the field's value in the
+// current document.
 //
 //   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
 
@@ -48,8 +48,8 @@ const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 @unmanaged
 export class Schema {
   columnCount: u32;
-  private columns: usize; // u32 address per column, by slot
-  /** Pseudo columns, which only hold the current document's value. */
+  private columns: usize; // u32 column addresses, by slot
+  /** Pseudo columns, which contain only the current document's value. */
   idColumn: Column;
   embeddingColumn: Column;
   private names: KeyTable;
@@ -66,15 +66,16 @@ export class Schema {
     return changetype<Column>(<usize>Mem.u32At(this.columns + ((<usize>i) << 2)));
   }
 
-  /** The column or pseudo column of a member name, or 0 if there is none. */
+  /** The column or pseudo column for a member name, or 0 if there is none. */
   columnNamed(at: usize, length: u32): Column {
     const entry = tableFind(this.names, at, length, 0);
     return changetype<Column>(entry == 0 ? <usize>0 : <usize>Mem.u32At(entry + NAME_COLUMN));
   }
 
   /**
-   * Reads the program at p, which `schemaEnd` has found complete, for up to `rows` documents. Returns false
-   * if the program has an unknown type or language, a duplicate slot or name, or a reserved name.
+   * Reads the program at p for up to `rows` documents. `schemaEnd` must already have found the program
+   * complete. Returns false if the program has an unknown type or language, a duplicate slot or name, or a
+   * reserved name.
    */
   read(p: usize, rows: u32): bool {
     const fields = Mem.u16At(p);

@@ -60,7 +60,7 @@ const STAGE_COLUMNS: u32 = 3; // writes a column
 const STAGE_LISTS: u32 = 4;
 const STAGE_DONE: u32 = 5;
 
-/** The state of a build between its steps. In scratch, before everything it allocates. */
+/** A build's state between its steps. In scratch, before everything it allocates. */
 @unmanaged
 class Build {
   stage: u32;
@@ -81,7 +81,7 @@ class Build {
   refusals: usize; // REFUSED_* entries
   seqs: usize; // u64 per row
   ids: usize; // sort records {hash, row}
-  vectors: usize; // vector records of the rows, 0 = no row has a vector
+  vectors: usize; // the rows' vector records; 0 = no row has a vector
 
   /** Reads the schema program and prepares for the documents. Returns false if the program is malformed. */
   begin(program: usize, documents: usize, end: usize): bool {
@@ -214,12 +214,17 @@ class Build {
     sinkWritten(sink, to + <usize>this.rows * 12);
   }
 
-  /** Bytes in scratch before the segment: the result's head, which ends with the segment's length. */
+  /**
+   * Size in bytes of the result's head, which precedes the segment in scratch and ends with the segment's
+   * length.
+   */
   private headBytes(): usize {
     return RESULT_HEAD + <usize>this.refused * REFUSED_BYTES + 4;
   }
 
-  /** Starts the segment after everything else in scratch. Nothing else may take scratch after this. */
+  /**
+   * Starts the segment after everything else in scratch. Nothing else may allocate scratch after this call.
+   */
   private beginSegment(): void {
     this.ids = sortRecords(this.ids, this.rows, NO_SPAN, NO_SPAN, NO_SPAN);
     this.lists.order();

@@ -1,5 +1,5 @@
-// Adds the checked values of a document to the columns and the term table, and later writes a column's
-// sections into the segment. merge.ts writes the sections in the same order.
+// Adds a document's checked values to the columns and the term table, and later writes a column's sections
+// into the segment. merge.ts writes the sections in the same order.
 
 import { JSON_NULL } from "../json/json";
 import { unescape } from "../json/json-values";
@@ -40,7 +40,7 @@ function markPresent(column: Column, row: u32): void {
   Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
 }
 
-/** Adds the documents of one build, row by row. Allocated in scratch memory. */
+/** Adds one build's documents, row by row. Allocated in scratch memory. */
 @unmanaged
 export class RowAdder {
   terms: KeyTable;
@@ -60,8 +60,8 @@ export class RowAdder {
   }
 
   /**
-   * Adds the current document's value as the value of `row`. Rows come in order. `field`: number of the
-   * column.
+   * Adds the current document's value as the value of `row`. Rows must arrive in order. `field` is the column
+   * number.
    */
   add(column: Column, field: u32, row: u32): void {
     if (isArrayType(column.type)) {
@@ -91,7 +91,7 @@ export class RowAdder {
     return foldValue(at, bytes, this.folding);
   }
 
-  /** The cell of a text value: the address of its dictionary entry, or the hash of the folded value. */
+  /** The cell for a text value: its dictionary entry's address, or the folded value's hash. */
   private textCell(column: Column, field: u32, at: usize, bytes: u32): u64 {
     if (!keepsValues(column)) {
       const length = this.foldText(at, bytes);
@@ -139,8 +139,8 @@ export class RowAdder {
 }
 
 /**
- * Writes everything in the column except its dictionary, and its entry in the field table, which is `entry`
- * bytes into the segment.
+ * Writes the column's sections, except its dictionary, and its field table entry, which is `entry` bytes into
+ * the segment.
  */
 export function putColumn(column: Column, rows: u32, sink: Sink, entry: u32): void {
   const type = column.type;

@@ -1,6 +1,5 @@
 // A hash table that maps (bytes, tag) to entries of a size chosen by the caller. It lives in scratch for one
-// kernel call and is never freed. Entries never move. The bytes of an entry after its header belong to the
-// caller.
+// kernel call and is never freed. Entries never move. The caller owns an entry's bytes after its header.
 //
 //   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
 
@@ -17,8 +16,7 @@ const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
 /**
- * Hands out small pieces of scratch, 4-aligned, without the rounding of scratch itself. Allocated in scratch
- * memory.
+ * Allocates small 4-aligned pieces of scratch, without scratch's own rounding. Allocated in scratch memory.
  */
 @unmanaged
 export class Pool {
@@ -48,7 +46,7 @@ export class KeyTable {
   slots: usize;
   mask: u32;
   count: u32;
-  entryBytes: u32; // size of a whole entry, header included
+  entryBytes: u32; // entry size in bytes, header included
   keyBytes: u32; // total bytes of all keys
 }
 
@@ -93,7 +91,7 @@ function grow(table: KeyTable): void {
   table.mask = mask;
 }
 
-/** The slot of the key, or the empty slot where it belongs. */
+/** The key's slot, or the empty slot where it belongs. */
 function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): usize {
   const mask = table.mask;
   let i = hash & mask;
@@ -112,12 +110,12 @@ function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): us
   }
 }
 
-/** The entry of a key, or 0. */
+/** The key's entry, or 0. */
 export function tableFind(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   return Mem.u32At(probe(table, at, length, tag, hashKey(at, length, tag)) + SLOT_ENTRY);
 }
 
-/** The entry of a key. If the key is new, its entry gets a copy of the key, and zeros after the header. */
+/** The key's entry. A new key gets an entry with a copy of the key and zeros after the header. */
 export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   const hash = hashKey(at, length, tag);
   const slot = probe(table, at, length, tag, hash);

@@ -1,6 +1,6 @@
 // The postings of a segment while it is being built: one entry per (term, field), each with a stream of its
-// occurrences in chunks of scratch. Occurrences must arrive in ascending order of row, and of position within
-// a row.
+// occurrences in chunks of scratch. Occurrences must arrive in ascending row order, and in ascending position
+// order within a row.
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
 //   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
@@ -15,9 +15,9 @@ const TERM_OCCURRENCES: usize = 24; // u32
 const TERM_AT: usize = 28; // u32, write end of the stream
 const TERM_END: usize = 32; // u32, end of the current chunk
 const TERM_LINK: usize = 36; // u32, where to write the address of the next chunk
-const TERM_CHUNK: usize = 40; // u32, bytes of the current chunk
+const TERM_CHUNK: usize = 40; // u32, the current chunk's size in bytes
 const TERM_MORE: usize = 44; // u32, address of the second chunk
-export const TERM_STEMMED: usize = 48; // u32, entry of the term's stem, see text-terms.ts
+export const TERM_STEMMED: usize = 48; // u32, entry of the term's stem; see text-terms.ts
 const TERM_INLINE: usize = 52; // the first chunk
 const INLINE_BYTES: usize = 16;
 const TERM_ENTRY_BYTES: u32 = 68;

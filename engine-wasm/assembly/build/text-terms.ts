@@ -1,6 +1,6 @@
-// The terms of a text in a segment being built: its tokens, the joined tokens, and the marker terms (layout
-// TERM_*) that its field requires: stems, and the whole value, either joined into one word or with its
-// spaces.
+// Records a text's terms in a segment being built: its tokens, the joined tokens, and the marker terms
+// (TERM_* in layout.ts) that its field requires. The marker terms are stems and the whole value, either
+// joined into one word or with its spaces.
 
 import { stemTerm } from "../env";
 import {
@@ -28,16 +28,16 @@ const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
 const TERM_ROOM: usize = 128;
 
-/** Records the terms of texts in the term table of a build. Allocated in scratch memory. */
+/** Records text terms in a build's term table. Allocated in scratch memory. */
 @unmanaged
 export class TextTerms {
   terms: KeyTable;
   tokens: Tokenizer;
   joined: JoinedTokens;
-  stem: usize; // buffer for the term of a stem
-  sku: usize; // buffers for the terms of a whole value
+  stem: usize; // buffer for a stem term
+  sku: usize; // buffers for the whole-value terms
   value: usize;
-  // Length of each term of the whole value so far, TOO_LONG if it does not fit.
+  // Current length of each whole-value term, or TOO_LONG if it does not fit.
   skuBytes: u32;
   valueBytes: u32;
 
@@ -107,7 +107,7 @@ export class TextTerms {
     this.valueBytes = 1;
   }
 
-  /** Appends the current token to both terms of the whole value. */
+  /** Appends the current token to both whole-value terms. */
   private extendWhole(): void {
     this.skuBytes = this.extended(this.sku, this.skuBytes);
     if (this.valueBytes > 1 && this.valueBytes < <u32>TERM_BYTES_MAX)

@@ -18,9 +18,9 @@ import { Sink, sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { Column, keepsValues } from "./build-schema";
 import { ENTRY_KEY, KeyTable, Pool, tableCreate } from "./key-table";
 
-const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length} of the folding; address 0 = just entered
+const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length} of the folding; address 0 = new value
 const VALUE_ORDINAL: usize = 20; // u32
-const VALUE_NEXT: usize = 24; // u32, address of the next value of the same column
+const VALUE_NEXT: usize = 24; // u32, address of the next value in the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
 /** Creates a table whose keys are (raw bytes, column number). */
@@ -32,7 +32,7 @@ export function valueIsNew(value: usize): bool {
   return Mem.u32At(value + VALUE_FOLDED) == 0;
 }
 
-/** Adds a new value of the table to its column, together with its folding, which is copied. */
+/** Adds a new value in the table to its column, and copies its folding. */
 export function valueFirstSeen(
   values: KeyTable,
   value: usize,
@@ -121,8 +121,8 @@ function ordinalOf(column: Column, records: usize, cell: u64): u32 {
 }
 
 /**
- * Writes the ordinals and the dictionary for the records returned by `orderValues`. `entry` is the same as
- * for putColumn.
+ * Writes the ordinals and the dictionary for the records returned by `orderValues`. `entry` has the same
+ * meaning as in putColumn.
  */
 export function putDictionary(
   column: Column,

@@ -1,4 +1,4 @@
-// The first byte in which each term of a segment differs from the previous term. From these bytes and the
+// For each term in a segment, the first byte that differs from the previous term. With these bytes and the
 // shared-prefix lengths, a walk over the sorted terms (levenshtein.ts) knows which prefixes are siblings
 // without reading the terms.
 import { SEG_TERM_LCP } from "../layout";

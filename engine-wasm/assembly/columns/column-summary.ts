@@ -19,7 +19,7 @@ const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
 const RANGE_BYTES: usize = 16;
 const CODES: u32 = 256;
-const SAMPLE_ROWS: u32 = 2048; // sample size for choosing codes; about equally many rows get each code
+const SAMPLE_ROWS: u32 = 2048; // rows sampled to choose codes; each code gets about equally many rows
 
 /** The column of a field if it is worth summarising, else 0. Booleans already take only a byte. */
 export function summarisedColumn(segment: usize, field: usize): usize {
@@ -28,11 +28,11 @@ export function summarisedColumn(segment: usize, field: usize): usize {
   return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
 }
 
-/** Size in bytes of the zones of `rows` rows. */
+/** Size in bytes of the zones for `rows` rows. */
 export function zonesBytes(rows: u32): usize {
   return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
 }
-/** Size in bytes of the codes of `rows` rows, rounded up because codes are read 64 at a time. */
+/** Size in bytes of the codes for `rows` rows, rounded up because codes are read 64 at a time. */
 export function codesBytes(rows: u32): usize {
   return (<usize>rows + 63) & ~63;
 }
@@ -85,7 +85,7 @@ export function columnAdd(
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
-    // No branch, because the processor could not predict it.
+    // Branch-free, because the processor could not predict the branch.
     code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
   }
   return <u32>code;
@@ -132,15 +132,15 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 
 const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to this many rows of 64 are checked one by one
-// Rows whose values must be read are collected first: the values are far apart, and the processor can fetch
-// many at a time.
+// Size of a buffer of rows whose values must be read. Rows are collected first because their values are far
+// apart and the processor can fetch many at a time.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets in `to` the rows whose key lies in [low, high], low <= high. A row is decided by its code, or by its
- * value if keys outside the range share the code. `among`: a bitset of the only rows that matter, or 0 if all
- * rows do.
+ * Sets in `to` the bits of the rows whose key lies in [low, high]; requires low <= high. Decides each row by
+ * its code, and reads its value only if keys outside the range share the code. `among` is a bitset of the
+ * only rows that matter, or 0 if all rows do.
  */
 export function scanCodes(
   type: u32,

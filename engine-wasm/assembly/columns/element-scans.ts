@@ -24,17 +24,17 @@ export class Elements {
     return made;
   }
 
-  /** First element of the column. */
+  /** The column's first element. */
   private first(): u32 {
     return Mem.u32At(this.offsets);
   }
 
-  /** One more than the last element of the column. */
+  /** One past the column's last element. */
   private end(): u32 {
     return Mem.u32At(this.offsets + ((<usize>this.rows) << 2));
   }
 
-  /** Adds the row of element `i`. Calls must come in element order. */
+  /** Adds the row of element `i`. Calls must be in element order. */
   private addRowOf(i: u32): void {
     while (
       this.row + SKIPPED < this.rows &&
@@ -50,7 +50,7 @@ export class Elements {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }
 
-  /** Adds the rows with an i32, i64 or f64 in [low, high], which is empty if either bound is NaN. */
+  /** Adds the rows with an i32, i64 or f64 in [low, high]. The range is empty if either bound is NaN. */
   scanRange<T>(values: usize, low: T, high: T): void {
     const lows = v128.splat<T>(low);
     const highs = v128.splat<T>(high);

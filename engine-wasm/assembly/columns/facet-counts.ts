@@ -8,14 +8,14 @@ import { Mem } from "../memory/mem";
 const ALL: u64 = 0xffffffffffffffff;
 
 const TABLES: usize = 4;
-const TABLED_VALUES: u32 = 2048; // with more values than this, consecutive rows rarely share one
+const TABLED_VALUES: u32 = 2048; // above this many values, consecutive rows rarely share a value
 const TABLED_ROWS: u32 = 16; // minimum average number of rows per value
 
 /** Counts by ordinal, in one table or in several that `sum` combines. Allocated in scratch memory. */
 @unmanaged
 class CountTables {
   counts: usize; // u32 by ordinal: the first table
-  step: usize; // distance in bytes between two tables, 0 = only one
+  step: usize; // distance in bytes between tables; 0 = only one table
 
   /** Adds up all tables into the first, and returns it. */
   sum(values: u32): usize {
@@ -90,7 +90,7 @@ function add(counts: usize, ordinal: u32): void {
   Mem.putU32(count, Mem.u32At(count) + 1);
 }
 
-/** The 64 bits of word `word` of the rows to count. */
+/** Word number `word` of the bitset of rows to count. */
 function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
   const rest = Bits.word(bits, word) ^ flip;
   return flip != 0 && word + 1 == Bits.words(rows) ? rest & lastMask(rows) : rest;
@@ -185,8 +185,8 @@ export function countElements(
 }
 
 /**
- * Counts a multi-valued column so that each row counts once per value, even if it has the value several
- * times. Returns true if some row has a value several times.
+ * Counts a multi-valued column, counting each row once per value even if the row repeats the value. Returns
+ * true if any row repeats a value.
  */
 export function countRowsOnce(
   ordinals: usize,

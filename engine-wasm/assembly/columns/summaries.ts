@@ -1,8 +1,8 @@
 // Data about a segment that is not part of its bytes. A shard computes it once, when a snapshot first names
 // the segment: the number of rows (including deleted ones) with each facet value, so that a query that
-// matches most rows can count the others and subtract; numbers for the sets of values of multi-valued facets
-// (facet-sets.ts); zones and codes of columns (column-summary.ts); branches of the dictionary (branches.ts);
-// the minimum text length of a field. Small segments have no summary: reading them is cheap.
+// matches most rows can count the remaining rows and subtract; set numbers for the values of multi-valued
+// facets (facet-sets.ts); zones and codes of columns (column-summary.ts); the dictionary's branches
+// (branches.ts); a field's minimum text length. Small segments have no summary: reading them is cheap.
 //
 //   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
@@ -59,7 +59,7 @@ export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
 const AT_LEAST_NORM: usize = 44;
 const AT_NO_NORM: usize = 46;
-const STEP_ROWS: u32 = 0x8000; // number of rows of a column, or of terms, per step
+const STEP_ROWS: u32 = 0x8000; // column rows, or terms, per step
 
 function fieldAt(segment: usize, i: u32): usize {
   return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
@@ -70,8 +70,8 @@ function isFacet(segment: usize, field: usize): bool {
 }
 
 /**
- * Allocates a region for the summary of a segment, to be filled by `summariseStep`. Returns 0 if the segment
- * needs no summary. Discards all scratch memory.
+ * Allocates a region for a segment's summary, to be filled by `summariseStep`. Returns 0 if the segment needs
+ * no summary. Discards all scratch memory.
  */
 export function summarise(segment: usize): usize {
   if (Seg.rows(segment) < ROWS_LEAST) return 0;
@@ -125,14 +125,14 @@ function addTerms(segment: usize, branches: usize, first: u32): i32 {
   return first + STEP_ROWS < terms ? 1 : 0;
 }
 
-/** Branches of the terms of a segment, u8 per term, or 0 if it has no summary. */
+/** The branches of the segment's terms, u8 per term, or 0 if the segment has no summary. */
 export function branchesOf(summary: usize): usize {
   return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
 
 /**
- * Assigns places to the tables of a field, starting at `end`. If `entry` is 0, only computes the space they
- * need. Returns the end of the tables.
+ * Assigns places to a field's tables, starting at `end`. If `entry` is 0, only computes the space they need.
+ * Returns the end of the tables.
  */
 function placeTables(segment: usize, field: usize, entry: usize, end: usize): usize {
   const rows = Seg.rows(segment);
@@ -226,7 +226,7 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
   return 0;
 }
 
-/** True if it is known that no row has a value twice. */
+/** True if it is known that no row repeats a value. */
 export function hasNoRepeats(entry: usize): bool {
   return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
 }
@@ -241,7 +241,7 @@ export function allHaveNorms(entry: usize): bool {
   return entry != 0 && Mem.u16At(entry + AT_NO_NORM) == 0;
 }
 
-/** Number of numbered sets of values, 0 if the field's sets are not numbered. */
+/** Number of distinct value sets, or 0 if the field's sets are not numbered. */
 export function setsOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
 }

@@ -1,5 +1,5 @@
-// The expand kernel: looks up what the dictionaries of a snapshot contain for the words of a program, with
-// document frequencies over live rows. docs/FORMATS.md draws the bytes of program and result.
+// The expand kernel: looks up a program's words in a snapshot's dictionaries, with document frequencies over
+// live rows. docs/FORMATS.md draws the program and the result.
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";
@@ -101,7 +101,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** Terms of one segment that the walk finds. */
+/** The terms that the walk finds in one segment. */
 function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
   const counts = expansion.counts;
   const terms = TermList.begin(expansion.slots.count);
@@ -125,7 +125,7 @@ function findInfixes(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The shortest terms of one segment that contain the word, up to the maximum listed. */
+/** One segment's shortest terms containing the word, up to the maximum listed. */
 function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: usize): TermList {
   const counts = expansion.counts;
   checkDeadline();
@@ -152,8 +152,8 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
 }
 
 /**
- * Over all slots, the largest number of documents with the word or, if the flags ask for it, with terms that
- * start with it.
+ * The largest number of documents in any slot that contain the word (WORD_EXACT) or, summed over terms, the
+ * terms that start with it (WORD_PREFIX), depending on the word's flags.
  */
 function documentsOf(expansion: Expansion, word: AskedWord): f64 {
   let most: f64 = 0;

@@ -1,5 +1,5 @@
-// The state of one expand program on one snapshot while the kernel runs. All of it is in the `Expansion`, a
-// struct in scratch memory. Nothing survives the kernel call, and no module keeps any of the state.
+// State of one expand program on one snapshot while the kernel runs. All of it is in the `Expansion`, a
+// struct in scratch memory. Nothing survives the kernel call, and no module keeps any state.
 import {
   PROGRAM_EXPAND,
   WORD_EXACT,
@@ -18,17 +18,17 @@ import { TermList } from "./term-list";
 
 const TYPOS_MAX: u32 = 4;
 const WORD_FLAGS: u32 = WORD_EXACT | WORD_PREFIX | WORD_TYPO_PREFIX | WORD_INFIX | WORD_INSIDE;
-const WORD_LEAST: usize = 4; // minimum bytes of a word in a program
+const WORD_LEAST: usize = 4; // minimum size in bytes of a word in a program
 const SUSPECT_LEAST: usize = 11;
 
-/** A word of the program, followed by what was found for it. */
+/** A word in the program and its lookup results. */
 @unmanaged
 export class AskedWord {
   flags: u32;
   typos: u32;
   term: usize;
   length: u32;
-  // What was found.
+  // Lookup results.
   exact: usize; // u32 by slot
   prefixSums: usize; // f64 by slot
   prefixTerms: TermList;
@@ -38,12 +38,12 @@ export class AskedWord {
 
 /**
  * A word whose similar terms are looked up only if few documents in the snapshot contain certain other words
- * of the program (its witnesses).
+ * in the program (its witnesses).
  */
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;
-  witnesses: usize; // u16[]: numbers of the words in the program
+  witnesses: usize; // u16[]: word numbers in the program
   witnessCount: u32;
 
   @inline witness(index: u32): u32 {

@@ -1,6 +1,6 @@
-// Finds the terms of one segment that contain a word. The dictionary stores all terms contiguously, so the
-// search scans that memory as a whole, 16 positions at a time, for the first and the last byte of the word.
-// The term at a position is looked up only for the few positions where all bytes match.
+// Finds the terms in one segment that contain a word. The dictionary stores all terms contiguously, so the
+// search scans that memory as a whole, 16 positions at a time, for the word's first and last byte. It looks
+// up the term only at the few positions where all bytes match.
 import { SEG_TERM_BYTES, SEG_TERM_OFFSETS, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -51,8 +51,8 @@ export class InfixTerms {
   }
 
   /**
-   * Adds a term. The numbers are contiguous only if nothing else allocates scratch memory in between; it is
-   * allocated in steps of four numbers.
+   * Adds a term. The numbers are contiguous only if nothing else allocates scratch memory between calls.
+   * Allocates space for four numbers at a time.
    */
   private add(term: u32): void {
     const index = this.count++;
@@ -62,7 +62,7 @@ export class InfixTerms {
 
   /** Counting sort by length; stable, so terms of equal length stay in byte order. */
   private sortByLength(segment: usize): void {
-    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: place of its next term
+    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: next term's output index
     const sorted = scratch((<usize>this.count) << 2);
     for (let i: u32 = 0; i < this.count; i++) {
       const next = places + ((<usize>Seg.termLength(segment, this.at(i)) + 1) << 2);
@@ -86,7 +86,7 @@ function offsetOf(offsets: usize, term: u32): u32 {
   return Mem.u32At(offsets + ((<usize>term) << 2));
 }
 
-/** The first position >= `at` where all bytes of the word match, or `end`. */
+/** The first position >= `at` where the whole word matches, or `end`. */
 function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   const last = <usize>length - 1;
   const firstByte = Mem.u8At(word);
@@ -113,8 +113,8 @@ function isAt(place: usize, word: usize, length: usize): bool {
 }
 
 /**
- * Number of the term that contains the byte at `offset`, which must be term `from` or a later one. The search
- * starts at `from` with growing steps, because the term is usually near.
+ * Number of the term that contains the byte at `offset`; it must be term `from` or later. Searches from
+ * `from` in growing steps, because the term is usually near.
  */
 function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
   let low = from;

@@ -1,13 +1,13 @@
 // Finds all terms of a sorted dictionary within a few typos of a word. The distance is optimal string
 // alignment (insertion, deletion, substitution, adjacent transposition), counted in code points.
 //
-// The automaton is the bit-parallel one of Wu and Manber, with Hyyro's transposition, restricted to the
+// The automaton is Wu and Manber's bit-parallel automaton with Hyyro's transposition, restricted to the
 // diagonal band: after d characters of a term, bit i of lane e says that the first d - k + i characters of
 // the word are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64,
 // so a step takes about twenty operations. Terms are walked in order with one state per character, so a
 // shared prefix is walked only once. When the automaton dies (no alignment within k edits is left), the terms
 // that share the dead prefix are skipped using their shared-prefix lengths, 16 terms at a time. All
-// characters that do not occur near the current position of the word lead to the same state, which is cached.
+// characters that do not occur near the current position in the word lead to the same state, which is cached.
 // If that state is dead, most siblings of a dead prefix are skipped by looking at their last byte, 16 terms
 // at a time if these bytes are contiguous (branches.ts).
 
@@ -30,7 +30,7 @@ const DEPTHS: usize = TERM_BYTES_MAX + 1;
 const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
 const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word cannot be near any term
 
-/** One word and its walk over the terms of a segment. Allocated in scratch memory. */
+/** One word and its walk over a segment's terms. Allocated in scratch memory. */
 @unmanaged
 export class TypoWalk {
   // The word.
@@ -122,7 +122,10 @@ export class TypoWalk {
     return this.noMask;
   }
 
-  /** Starts at the first term of a segment that is not a marker. `branches`: the segment's branches, or 0. */
+  /**
+   * Starts at a segment's first term that is not a marker. `branches` is the address of the segment's
+   * branches, or 0.
+   */
   beginSegment(segment: usize, branches: usize): void {
     this.segment = segment;
     this.branches = branches;
@@ -165,8 +168,8 @@ export class TypoWalk {
   }
 
   /**
-   * Skips the terms that share the dead prefix, and those of its siblings that are dead because their
-   * character does not occur nearby in the word.
+   * Skips the terms that share the dead prefix, and its dead siblings: those whose character does not occur
+   * nearby in the word.
    */
   private skipDead(): void {
     const lcps = Seg.at(this.segment, SEG_TERM_LCP);
@@ -192,15 +195,15 @@ export class TypoWalk {
   }
 
   /**
-   * True if the byte is a character that does not occur nearby in the word, and all such characters lead to a
-   * dead state.
+   * True if the byte is an ASCII character that does not occur nearby in the word. The caller has checked
+   * that all such characters lead to a dead state.
    */
   private isDead(byte: u32, depth: u32): bool {
     return byte < ASCII && this.windows(this.asciiMasks + <usize>byte * MASK_BYTES, depth + 1) == 0;
   }
 
   /**
-   * The next term >= `from` that may not be dead: it differs in the first `parent` bytes, or the byte after
+   * The next term >= `from` that could be alive: it differs in the first `parent` bytes, or the byte after
    * them is a character that occurs nearby in the word or part of a multi-byte character.
    */
   private afterSiblings(from: u32, lcps: usize, parent: u32, depth: u32): u32 {

@@ -40,7 +40,7 @@ export class TermCounts {
     return this.addTo(counts, segment, term, live);
   }
 
-  /** Adds the counts of a term to u32[slots] at `to`. Returns true if any is not 0. */
+  /** Adds a term's counts to u32[slots] at `to`. Returns true if any count is not 0. */
   addTo(to: usize, segment: usize, term: u32, live: usize): bool {
     const cursor = this.cursor;
     const slots = this.slots;

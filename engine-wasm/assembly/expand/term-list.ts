@@ -45,7 +45,7 @@ export class TermList {
     );
   }
 
-  /** Appends a term of the segment; `frequencies` is u32[slots]. */
+  /** Appends a term from the segment; `frequencies` is u32[slots]. */
   add(segment: usize, term: u32, distance: u32, isPrefix: bool, frequencies: usize): void {
     const entry = changetype<TermEntry>(scratch(this.entryBytes));
     entry.at = Seg.termAt(segment, term);

@@ -32,7 +32,7 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { PhraseReader } from "./phrase";
 
-/** Runs the filters of one search, one filter on one segment at a time. Allocated in scratch memory. */
+/** Runs one search's filters, one filter on one segment at a time. Allocated in scratch memory. */
 @unmanaged
 export class Filters {
   phrase: PhraseReader;
@@ -49,8 +49,8 @@ export class Filters {
   }
 
   /**
-   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary`: the summary
-   * of the segment, or 0. `someRows`: a bitset of the only rows that matter, or 0 if all rows do.
+   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary` is the
+   * segment's summary, or 0. `someRows` is a bitset of the only rows that matter, or 0 if all rows do.
    */
   rowsOf(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
     const operationCount = filter.count;

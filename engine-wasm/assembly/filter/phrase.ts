@@ -1,6 +1,6 @@
 // Finds rows with terms in a given order in one field: adjacent (phrases), or in sequence inside one element
-// (the filter on tokens). Leapfrogs over the posting lists to find rows with all terms, and reads positions
-// for those rows only.
+// (token filters). Leapfrogs over the posting lists to find rows with all terms, and reads positions for
+// those rows only.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -17,7 +17,7 @@ import { failed } from "../status";
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
-// The positions of one term: u32 index of the first, u32 end index, u32 index of the next.
+// One term's positions: u32 index of the first, u32 end index, u32 index of the next.
 const RUN_BYTES: usize = 12;
 
 /**
@@ -138,7 +138,7 @@ export class PhraseReader {
     return TERMINATED;
   }
 
-  /** Reads the positions of all terms in the row that the cursors are on. */
+  /** Reads the positions of all terms in the cursors' current row. */
   readRow(): bool {
     const positions = this.positions;
     this.positions.clear();
@@ -202,8 +202,8 @@ export class PhraseReader {
   }
 
   /**
-   * True if the terms' earliest occurrences at or after `from` are in sequence and all before `to`. Runs only
-   * move forward.
+   * True if the terms occur in sequence within [from, to). Uses each term's earliest occurrence after the
+   * previous term. Runs only move forward.
    */
   private inOrder(from: u32, to: u32): bool {
     for (let i: u32 = 0; i < this.count; i++) {

@@ -1,5 +1,5 @@
-// Converts the text of a JSON scalar, which a scan has already found well formed, to its value: strings to
-// UTF-8, integers exactly to i64, numbers to the nearest f64.
+// Converts the text of a JSON scalar to its value: strings to UTF-8, integers exactly to i64, numbers to the
+// nearest f64. A scan must already have found the text well formed.
 import { parseNumber } from "../env";
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -39,7 +39,7 @@ export function unescape(start: usize, end: usize, out: usize): u32 {
   return <u32>(out - first);
 }
 
-/** The byte that a backslash and `letter` stand for. */
+/** The byte encoded by a backslash and `letter`. */
 function escaped(letter: u32): u32 {
   switch (letter) {
     case 0x62:

@@ -11,7 +11,7 @@ import { Mem } from "../memory/mem";
 import { JSON_STRING, Scan, skipSpace } from "./json";
 import { unescape } from "./json-values";
 
-/** The walk over the members of one object. Allocated in scratch memory. */
+/** A walk over one object's members. Allocated in scratch memory. */
 @unmanaged
 export class Members {
   scan: Scan;
@@ -23,7 +23,7 @@ export class Members {
   /** Address and length of the member's decoded name (in the text, or in scratch if it has escapes). */
   nameAt: usize;
   nameBytes: u32;
-  /** Address of the opening quote of the name. */
+  /** Address of the name's opening quote. */
   nameStart: usize;
   /** JSON_* of the value, and the value's range in the text. A string's range includes its quotes. */
   kind: i32;
@@ -114,7 +114,7 @@ export class Members {
   }
 }
 
-/** The walk over the elements of one array. Allocated in scratch memory. */
+/** A walk over one array's elements. Allocated in scratch memory. */
 @unmanaged
 export class ArrayElements {
   scan: Scan;
@@ -134,7 +134,7 @@ export class ArrayElements {
   }
 
   /**
-   * Starts the walk over the array [start, end), brackets included, which a scan has already found well
+   * Starts the walk over the array [start, end), brackets included. A scan must already have found it well
    * formed.
    */
   begin(start: usize, end: usize): void {

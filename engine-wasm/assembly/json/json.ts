@@ -23,7 +23,7 @@ const BACKSLASH: u32 = 0x5c;
 const NESTING_MAX: i32 = 8192; // container kinds are tracked up to this depth; deeper containers are skipped
 const NESTING: usize = memory.data(1024); // one bit per open container, set = object
 
-/** The first address >= p that does not hold JSON white space, or `end`. */
+/** The first address >= p that is not JSON white space, or `end`. */
 export function skipSpace(p: usize, end: usize): usize {
   while (p < end) {
     const c = Mem.u8At(p);
@@ -75,7 +75,7 @@ export class Scan {
   fault: i32;
   /** Address of the first fault. */
   faultAt: usize;
-  /** Address after the closing quote of the name that `key` last read. */
+  /** Address after the closing quote of the last name that `key` read. */
   keyEnd: usize;
 
   static make(): Scan {
@@ -234,9 +234,9 @@ export class Scan {
   }
 
   /**
-   * Skips the container that opens at p inside NESTING_MAX others. Checks only its strings, and lets any
-   * bracket close any other: the text already has the fault of being too deep, so its contents will not be
-   * used.
+   * Skips the container that opens at p inside NESTING_MAX others. Checks only its strings, and accepts any
+   * closing bracket for any opening bracket: the text is already known to be too deep, so its contents will
+   * not be used.
    */
   private stepOver(p: usize, end: usize): usize {
     let depth: i32 = 0;

@@ -1,7 +1,7 @@
 // Splits a request into documents in one pass without building anything: a batch body {"documents": [...],
-// ...} or lines of NDJSON. Reads only the id of each document and verifies that its JSON is well formed.
-// Result: layout SPLIT_*. Decoded ids and names overwrite their own text in the input (a decoded string is
-// never longer than its literal), so the host reads them from there.
+// ...} or lines of NDJSON. Reads only each document's id and verifies that its JSON is well formed. The
+// result's layout is SPLIT_* in layout.ts. Decoded ids and names overwrite their own text in the input (a
+// decoded string is never longer than its literal), so the host reads them there.
 
 import {
   DOC_BAD_ID,
@@ -54,11 +54,11 @@ export function splitLines(p: usize, bytes: usize, last: bool): usize {
   return Split.make(p).lines(p + bytes, last);
 }
 
-/** The split of one request. In scratch, before its result. */
+/** State while one request is split. In scratch, before the result. */
 @unmanaged
 class Split {
   input: usize; // start of the input; positions are relative to it
-  result: usize; // address of the result's header; its length is in the 4 bytes before it
+  result: usize; // address of the result's header; the result's length is in the 4 bytes before it
   scan: Scan;
   members: MemberList;
   documents: usize; // address of the first document entry
@@ -118,7 +118,7 @@ class Split {
     Mem.putU32(this.result + SPLIT_AT, <u32>(at - this.input));
   }
 
-  /** Records a fault outside of documents as the status of the whole body, unless it already has one. */
+  /** Records a fault outside the documents as the body's status, unless the body already has one. */
   private noteFault(): void {
     const scan = this.scan;
     if (scan.fault != DOC_OK && Mem.u32At(this.result + SPLIT_STATUS) == DOC_OK)
@@ -177,7 +177,7 @@ class Split {
 
   /**
    * Reads the array at p and writes one entry per element. The entries are contiguous, because nothing else
-   * takes scratch.
+   * allocates scratch.
    */
   private readDocuments(p: usize, end: usize): usize {
     const scan = this.scan;
@@ -253,7 +253,7 @@ class Split {
     return after;
   }
 
-  /** Reads the object at p and takes the id from its last member named "id". */
+  /** Reads the object at p and uses its last member named "id" as the id. */
   private readMembers(p: usize, end: usize): usize {
     const scan = this.scan;
     this.status = DOC_NO_ID;
@@ -282,7 +282,7 @@ class Split {
   }
 
   /**
-   * Takes the last scanned string literal [start, end) as the id and decodes it in place. Sets `status` to
+   * Uses the last scanned string literal [start, end) as the id and decodes it in place. Sets `status` to
    * DOC_OK or DOC_BAD_ID.
    */
   private takeId(start: usize, end: usize, escaped: bool): void {

@@ -1,6 +1,6 @@
-// The members of a JSON object as ranges of its text, for projection, partial updates and the parameters of a
-// batch body. Entries are linked as they are found (other scratch lies between them) and made contiguous at
-// the end. Decoded names overwrite their own text in the input.
+// Lists a JSON object's members as ranges of its text, for projection, partial updates and batch body
+// parameters. Entries are linked while they are collected, because other scratch separates them, and made
+// contiguous at the end. Decoded names overwrite their own text in the input.
 
 import {
   DOC_OK,
@@ -81,8 +81,8 @@ export class MemberList {
 }
 
 /**
- * Lists the members of the JSON object of `bytes` bytes at p, in scratch memory. Returns the address of the
- * result.
+ * Lists the members of the JSON object in the `bytes` bytes at p, in scratch memory. Returns the address of
+ * the result.
  */
 export function topLevel(p: usize, bytes: usize): usize {
   const members = Members.make();

@@ -1,5 +1,4 @@
-// The posting lists of an alternative in one segment: consecutive cursors in scratch memory, in scoring
-// order.
+// An alternative's posting lists in one segment: consecutive cursors in scratch memory, in scoring order.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";
@@ -19,7 +18,7 @@ export function listAt(lists: usize, i: u32): Cursor {
   return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
 }
 
-/** Total number of postings in the open lists of a word that have fewer than `large` postings. */
+/** Total number of postings in a word's open lists, counting only lists with fewer than `large` postings. */
 export function postingsOfSmall(word: Word, large: u32): u32 {
   let postings: u32 = 0;
   for (let i: u32 = 0; i < word.alternativeCount; i++) {
@@ -32,7 +31,7 @@ export function postingsOfSmall(word: Word, large: u32): u32 {
   return postings;
 }
 
-/** Opens the lists of an alternative, ordered by program term, dictionary term and slot. */
+/** Opens an alternative's lists, ordered by program term, dictionary term and slot. */
 export function openLists(segment: usize, program: SearchProgram, alternative: Alternative): void {
   alternative.lists = scratch(0);
   alternative.listCount = 0;
@@ -49,7 +48,7 @@ export function openLists(segment: usize, program: SearchProgram, alternative: A
   }
 }
 
-/** Opens the lists of a term one after another, by slot. If a slot has two lists, the later one is used. */
+/** Opens a term's lists in slot order. If a slot has two lists, the later list is used. */
 function openTerm(segment: usize, program: SearchProgram, alternative: Alternative, term: u32): void {
   const rows = Seg.rows(segment);
   const end = Seg.listsAt(segment, term + 1);
@@ -69,8 +68,8 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
 }
 
 /**
- * Moves the cursor, which follows the alternative's last list, to its place in the order. Returns false if it
- * replaced another cursor.
+ * Moves the cursor from its place after the alternative's last list to its place in the order. Returns false
+ * if it replaced another cursor.
  */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;

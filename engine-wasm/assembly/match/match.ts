@@ -1,7 +1,7 @@
-// Finds the rows of one segment that match a query: opens the posting lists of every alternative, turns words
-// into bitsets, and intersects these with the live rows, the filter and the phrases. Words with few postings
-// come first. Once few rows remain, they are looked up in the lists instead of scanning the lists. The open
-// lists stay with the alternatives, in scoring order, for the kernels that score.
+// Finds the rows in one segment that match a query: opens every alternative's posting lists, turns words into
+// bitsets, and intersects the bitsets with the live rows, the filter and the phrases. Words with few postings
+// are processed first. Once few rows remain, they are looked up in the lists instead of scanning the lists.
+// The open lists stay with the alternatives, in scoring order, for the scoring kernels.
 
 import { checkDeadline } from "../env";
 import { Filters } from "../filter/filter";
@@ -56,13 +56,13 @@ const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look 
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
 const SEVERAL_FROM: u32 = 2048; // `several` is not worth computing for a word with fewer postings
-const SURELY_LESS: f64 = 0.999999; // this factor far exceeds the rounding error of a score
+const SURELY_LESS: f64 = 0.999999; // differs from 1 by far more than a score's rounding error
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
- * Returns a TIER_BEST alternative that scores more than `behind` in every row where it has all terms of
- * `behind`, or `behind` itself if there is none. Only an alternative that matches in all slots qualifies. For
- * example, a prefix contains all terms of the word that it begins.
+ * Returns a TIER_BEST alternative that outscores `behind` in every row where it has all of `behind`'s terms,
+ * or `behind` itself if there is no such alternative. Only an alternative that matches in all slots
+ * qualifies. For example, a prefix contains all terms of a word that starts with it.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
@@ -95,10 +95,10 @@ export class Matches {
   blockBuffer: usize;
   order: usize; // u32: word numbers in matching order
   left: usize; // u32: the remaining rows; 0 = not listed
-  leftCount: u32; // upper bound on the number of remaining rows, which are listed when that pays off
+  leftCount: u32; // upper bound on the number of remaining rows, which are listed if that saves time
   postings: u32; // postings read since the last deadline check
   tiered: bool; // whether to compute the bitsets below
-  /** Number of posting lists that the query's words have in the current segment. */
+  /** Number of posting lists for the query's words in the current segment. */
   lists: u32;
   // Bitsets of rows with every word in the current segment; 0 = all such rows. They ignore the filter,
   // phrases and rules.
@@ -106,7 +106,7 @@ export class Matches {
   best: usize; // rows with every word in TIER_BEST
   fewestTypos: usize; // rows with every word in TIER_BEST or TIER_FEWEST_TYPOS
 
-  /** `tiered`: also compute bitsets of the tiers. */
+  /** If `tiered`, also computes the tiers' bitsets. */
   static make(
     program: SearchProgram,
     rules: Rules,
@@ -130,8 +130,8 @@ export class Matches {
   }
 
   /**
-   * Returns a bitset, in scratch memory, of the rows of a segment that are in the result. `summary`: the
-   * segment's summary, or 0. `live`: 0 = all rows.
+   * Returns a bitset, in scratch memory, of a segment's rows that are in the result. `summary` is the
+   * segment's summary, or 0. `live` is the bitset of live rows, or 0 if all rows are live.
    */
   rowsOf(matched: usize, summary: usize, live: usize): usize {
     const program = this.program;
@@ -204,7 +204,7 @@ export class Matches {
     return Mem.u32At(this.order + ((<usize>i) << 2));
   }
 
-  /** Initialises the bitset of each tier that this query distinguishes with all rows. */
+  /** Creates the bitset of each tier that this query distinguishes, as a copy of `bits`. */
   private beginTiers(bits: usize): void {
     const program = this.program;
     this.full = 0;
@@ -258,7 +258,7 @@ export class Matches {
     this.keep(bits, union);
   }
 
-  /** Adds the rows of a word to `union`, tier by tier. */
+  /** Adds a word's rows to `union`, tier by tier. */
   private addWord(word: Word, union: usize, bits: usize): void {
     word.behind = this.best != 0 && word.tiers > TIER_BEST ? bitsNone(this.rows) : 0;
     word.several =
@@ -281,8 +281,8 @@ export class Matches {
   }
 
   /**
-   * Opens the lists of a word, except its sequences. Sequences are built once the rows that may contain them
-   * are known.
+   * Opens a word's lists, except its sequences, which are built once the rows that may contain them are
+   * known.
    */
   private openWord(word: Word): void {
     word.cost = 0;
@@ -295,7 +295,7 @@ export class Matches {
     }
   }
 
-  /** Builds the lists of a sequence, one per slot, for rows in `bits` only. */
+  /** Builds a sequence's lists, one per slot, for rows in `bits` only. */
   private openSequence(alternative: Alternative, bits: usize): void {
     const program = this.program;
     alternative.lists = scratch(<usize>program.slotCount * CURSOR_BYTES);
@@ -317,9 +317,9 @@ export class Matches {
   }
 
   /**
-   * Adds the rows of an alternative to `union`. May omit rows outside `bits`. Skips the terms of `leader`,
+   * Adds an alternative's rows to `union`. May omit rows outside `bits`. Skips terms shared with `leader`,
    * another alternative whose rows have already been added. Rows already in `union` are added to `several`,
-   * unless it is 0.
+   * unless `several` is 0.
    */
   private addRows(
     alternative: Alternative,

@@ -1,6 +1,6 @@
-// The rows of the current segment that the program lists as neighbours. Matching uses it to find the
-// neighbours that match without words, and determines which neighbours are in the result. Scoring then uses
-// it to get the points of a row.
+// The current segment's rows that the program lists as neighbours. Matching uses them to find the neighbours
+// that match without words, and determines which neighbours are in the result. Scoring then reads a row's
+// points here.
 
 import { scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsNone } from "../memory/bitset";
@@ -65,7 +65,7 @@ export class Neighbours {
     return this.matching != 0 && Bits.has(this.matching, row);
   }
 
-  /** Points of a neighbour. */
+  /** A neighbour's points. */
   pointsOf(row: u32): f64 {
     return this.program.withSeq(Seg.seq(this.segment, row)).points;
   }

@@ -1,4 +1,4 @@
-// Builds a posting list of the positions at which given terms are adjacent. This way a sequence is matched,
+// Builds a posting list of the positions at which given terms are adjacent, so that a sequence is matched,
 // scored and measured for closeness like any term. The list is in scratch memory, in the format of a
 // segment's lists.
 
@@ -23,7 +23,7 @@ import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "../write/segment-sin
 
 const LIST_EXTRA: usize = 64; // ample space for the header and tail entry of a list
 
-/** Builds the lists of the sequences of one search. Allocated in scratch memory. */
+/** Builds the sequence lists for one search. Allocated in scratch memory. */
 @unmanaged
 export class Sequences {
   phrase: PhraseReader;
@@ -42,9 +42,9 @@ export class Sequences {
   }
 
   /**
-   * Returns the address of a list of the rows in `bits` that contain these terms at consecutive positions of
-   * the slot. The frequency is the number of such places; each position is the position of the first term.
-   * Returns 0 if there are no such rows. Releases all other scratch memory that it used.
+   * Builds a list of the rows in `bits` that contain these terms at consecutive positions in the slot, and
+   * returns its address, or 0 if there are no such rows. A row's frequency is its number of matches; a
+   * match's position is its first term's position. Releases all other scratch memory that it used.
    */
   listOf(segment: usize, terms: usize, termCount: u32, slot: u32, bits: usize): usize {
     const phrase = this.phrase;
@@ -76,8 +76,8 @@ export class Sequences {
   }
 
   /**
-   * Upper bound on the bytes of the positions: a subset of the first term's positions, which never takes more
-   * bytes.
+   * Upper bound on the positions' size in bytes. They are a subset of the first term's positions, so they
+   * never take more bytes.
    */
   private positionBytesMax(): usize {
     const first = this.phrase.first();
