@@ -1,6 +1,6 @@
 // `npm run bench`: runs every benchmark in turn, each in its own process so that none disturbs the next:
-// kernels, the catalogue over HTTP with memory and restart, a file of documents if given, the cost of a query
-// outside the engine, shards and clients, feeds, analytics, semantic search.
+// kernels, the catalogue over HTTP with memory and restart, a document file if given, a query's cost outside
+// the engine, shards and clients, feeds, analytics, semantic search.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
@@ -42,7 +42,10 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   step("semantic/main.js", ["--seconds", seconds, "--shards", shards, ...common]);
 }
 
-/** Continues after a failure: the other figures are still useful, and the exit code reports the failure. */
+/**
+ * A failed step does not stop the run: the other figures are still useful, and the exit code reports the
+ * failure.
+ */
 function step(program: string, args: readonly string[]): void {
   process.stdout.write(`\n$ node dist/bench/${program} ${args.join(" ")}\n`);
   const file = builtFile(`bench/${program}`);

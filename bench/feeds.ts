@@ -1,5 +1,5 @@
-// `npm run bench:feeds`: a real server reads feeds in each format; the comparison is an import of the same
-// documents. Prints items per second, processor time, memory and the latency of concurrent searches, and
+// `npm run bench:feeds`: a real server reads feeds in each format, and imports the same documents for
+// comparison. Prints items per second, processor time, memory and the latency of concurrent searches, and
 // writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -33,15 +33,18 @@ interface Row {
   readonly name: string;
   readonly itemsPerSecond: number;
   readonly cpuSeconds: number;
-  /** Resident bytes above the starting level: the peak during the run, and what remains after it. */
+  /**
+   * Resident bytes above the starting level: the peak during the run (`peakBytes`) and the level after it
+   * (`keptBytes`).
+   */
   readonly peakBytes: number;
   readonly keptBytes: number;
-  /** Searches in an index that exists before the run starts. */
+  /** Latencies of searches in an index that exists before the run starts. */
   readonly searches: Latencies;
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** The index that is searched throughout. */
+/** The index searched throughout the run. */
 const SEARCHED = "searched";
 const IMPORTED = "imported";
 const SEARCHES_PER_SECOND = 20;
@@ -137,7 +140,7 @@ class FeedBench {
     }
   }
 
-  /** `index`: the index into which `work` puts all documents. */
+  /** `index` is the index that `work` fills with all documents. */
   async measured(name: string, index: string | null, work: () => Promise<unknown>): Promise<Row> {
     const before = this.#server.memory()?.now ?? 0;
     let peak = before;

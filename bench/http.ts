@@ -1,5 +1,5 @@
-// End-to-end load: a server, a data file, a query mix. Prints and writes the results. `npm run bench:http --
-// --help` shows the options.
+// End-to-end load: a server, a data file, a query mix. Prints the results and writes them to files. `npm run
+// bench:http -- --help` shows the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ interface Options {
 }
 
 const INDEX = "bench";
-/** Uid of the first index of a data directory. */
+/** Uid of a data directory's first index. */
 const INDEX_UID = 1;
 const QUERIES_DRAWN = 20_000;
 const ANSWERS_CHECKED = 300;
@@ -192,7 +192,7 @@ function resultName(workload: Workload, options: Options): string {
   return `${workload.name}-${parts.join("-")}`.replace(/[^\w.-]/g, "-").toLowerCase();
 }
 
-/** An import at full speed, alongside a few queries. */
+/** Imports at full speed while a few queries run. */
 async function load(
   target: Target,
   file: DocumentsFile,

@@ -31,8 +31,8 @@ export class Random {
 }
 
 /**
- * Draws ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf's law; with a
- * shift, the Zipf-Mandelbrot law).
+ * Draws ranks 0..n-1 with a probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf's law; with
+ * a shift, the Zipf-Mandelbrot law).
  */
 export class Zipf {
   readonly #cumulative: Float64Array;

@@ -1,4 +1,4 @@
-// Writes a result of `bench:http` as JSON for programs and as Markdown for people.
+// Writes a `bench:http` result as JSON for programs and as Markdown for people.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,8 +26,8 @@ export interface HttpResult {
   /** Seconds until background merges ended; null if unknown. */
   readonly settledSeconds: number | null;
   /**
-   * Figures for a few hundred queries of the mix: the number without results, and the median number of
-   * results.
+   * A few hundred of the mix's queries: how many were checked, how many had no results, and the median result
+   * count.
    */
   readonly answers: { readonly checked: number; readonly empty: number; readonly medianFound: number };
   readonly alone: readonly KindAlone[];

@@ -1,6 +1,5 @@
 // `npm run bench:micro`: every micro benchmark, the kernel next to its naive twin. Prints a table and writes
-// it to bench/results/micro.json and .md. The numbers allow comparisons on one machine; they are not
-// promises.
+// it to bench/results/micro.json and .md. The numbers are for comparisons on one machine, not promises.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +34,7 @@ for (const pair of [...microPairs(fixture), ...modelPairs(fixture), ...(await sc
 }
 report(rows);
 
-/** Measures the median times. Throws if the kernel and its twin return different results. */
+/** Returns the median times of both. Throws if the kernel and its twin return different results. */
 async function measure(pair: Pair, milliseconds: number): Promise<Row> {
   const [fromKernel, fromNaive] = [pair.kernel(), pair.naive()];
   if (fromKernel !== fromNaive) {

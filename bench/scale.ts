@@ -1,4 +1,4 @@
-// `npm run bench:scale`: the same documents and queries with increasing numbers of shards and clients. Prints
+// `npm run bench:scale`: the same documents and queries with more and more shards and clients. Prints
 // throughput, latency, messages per query and the load of the HTTP thread and the shards, and writes them to
 // bench/results.
 

@@ -35,8 +35,7 @@ const ACCENT =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 /**
- * Kana voicing marks, and vowel signs, tone marks and the like in scripts where each letter is a token of its
- * own.
+ * Kana voicing marks, and vowel signs, tone marks and similar marks in scripts where each letter is a token.
  */
 const VOICING =
   /[\u3099\u309a\uff9e\uff9f]|(?=\p{M})(?!\p{Default_Ignorable_Code_Point})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -100,7 +99,7 @@ function foldFully(text: string): string {
   }
 }
 
-/** Class and folding of one character. */
+/** Returns one character's class and folding. */
 function describe(character: string): { kind: number; folding: string } {
   const kind = classOf(character);
   if (kind === CLASS_IGNORED) return { kind, folding: character };
@@ -117,7 +116,7 @@ function describe(character: string): { kind: number; folding: string } {
   return { kind, folding: word.join("") };
 }
 
-/** The bytes of the foldings. Each distinct folding is stored once. */
+/** The foldings' bytes. Each distinct folding is stored once. */
 class FoldingPool {
   readonly #places = new Map<string, number>();
   readonly #parts: Buffer[] = [];

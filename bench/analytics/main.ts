@@ -1,6 +1,6 @@
-// `npm run bench:analytics`: what the query log adds to the cost of a search, the event rate, the bytes per
-// row, and the duration of reports and of a coach analysis over a large log. Prints the figures and writes
-// them to bench/results.
+// `npm run bench:analytics`: what the query log adds to a search's cost, the event rate, the bytes per row,
+// and how long reports and a coach analysis take on a large log. Prints the figures and writes them to
+// bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,14 +40,14 @@ interface Timed {
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** The index with the large log. The coach uses the other index's log. */
+/** The index with the large log. The coach analyses the other index's log. */
 const SHOP = "shop";
 const COACHED = "coached";
 const COACH_DAYS = 30;
 const PEOPLE = 1_000_000;
 const TEXTS = 200_000;
 const ROUNDS = 20;
-/** Rounds during which V8 compiles the code of the log's thread. */
+/** Warm-up rounds, in which V8 compiles the log thread's code. */
 const WARM_UP_ROUNDS = 10;
 const REPEATS = 20;
 const CLIENTS = 4;
@@ -168,7 +168,7 @@ class AnalyticsBench {
           await client.json("POST", `/v1/indexes/${SHOP}/events`, body);
       };
       await Promise.all(Array.from({ length: CLIENTS }, send));
-      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // returns once all are stored
+      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // replies once all events are stored
       const seconds = (performance.now() - started) / 1000;
       const events = EVENT_REQUESTS * EVENTS_PER_REQUEST;
       const micros = (((server.cpuSeconds() ?? 0) - cpu) * 1e6) / events;

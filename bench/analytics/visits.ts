@@ -1,5 +1,5 @@
-// A synthetic query log: searches by a catalogue's visitors over many days, in the form in which the server
-// writes them.
+// A synthetic query log: many days of searches by a catalogue's visitors, in the format that the server
+// writes.
 import { Chunk, encodeAnswered, HITS_MAX, NOBODY } from "../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../server/query-log/rows/query-ids.js";
 import { DAY_MS, HOUR_MS } from "../../server/query-log/rows/time.js";
@@ -12,7 +12,7 @@ export interface Visits {
   readonly log: number;
   readonly searches: number;
   readonly days: number;
-  /** Maximum number of texts; there may be fewer if there are few documents. */
+  /** Maximum number of distinct query texts; a small catalogue may yield fewer. */
   readonly texts: number;
   readonly people: number;
   readonly untilMs: number;
@@ -82,7 +82,7 @@ export async function writeVisits(
   return rows;
 }
 
-/** Returns 48 bits that look like a keyed hash and are always the same for one person. */
+/** Returns 48 bits that look like a keyed hash. A person always gets the same bits. */
 function hashOf(person: number): number {
   if (person === NOBODY) return NOBODY;
   const random = new Random(person);
@@ -90,7 +90,8 @@ function hashOf(person: number): number {
 }
 
 /**
- * Draws one to three words from a document's title. A text always has the same results; some texts have none.
+ * Draws query texts of one to three words from document titles. A text always has the same results; some
+ * texts have none.
  */
 function askedTexts(documents: readonly SampleDocument[], count: number, random: Random): Asked[] {
   const asked = new Map<string, Asked>();

@@ -36,7 +36,7 @@ export const SIZES = list("S M L XL XXL");
 
 export const UNITS = list("cm ml l kg g W mm pcs");
 
-/** The words that make up most of any text, most frequent first. */
+/** Words that make up most of any text, most frequent first. */
 export const FREQUENT_WORDS = list(`
   the and with for of a to in is this your or from it on are you by that all can be as an made use has not which easy
   any at set every only color size will our more one two high design quality new perfect home fits look great material

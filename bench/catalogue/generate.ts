@@ -7,7 +7,7 @@ import { COLOURS, DEPARTMENTS, FREQUENT_WORDS, MATERIALS, QUALITIES, SIZES, UNIT
 
 const VOCABULARY = 150_000;
 const BRANDS = 3_000;
-/** The two parameters of the Zipf-Mandelbrot law as measured on English text. */
+/** The Zipf-Mandelbrot law's two parameters, as measured on English text. */
 const WORD_EXPONENT = 1.07;
 const WORD_SHIFT = 2.7;
 const DESCRIPTION_WORDS: readonly [number, number] = [8, 33];
@@ -35,8 +35,8 @@ const VOWELS = ["a", "e", "i", "o", "u", "ea", "io"];
 const ENDINGS = ["", "", "n", "r", "s", "l", "t", "nd", "x"];
 
 /**
- * Yields `count` documents as JSON text. The same seed gives the same documents, and a smaller count gives
- * the first of them.
+ * Yields `count` documents as JSON text. The same seed always gives the same documents; a smaller count
+ * yields a prefix of them.
  */
 export function* generateCatalogue(count: number, seed: number): Generator<string> {
   const random = new Random(seed);
@@ -81,7 +81,7 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
   }
 }
 
-/** The difference between a product and its variants: colour, size, or an amount. */
+/** What tells a product's variants apart: colour, colour and size, or an amount. */
 function variant(random: Random, color: string): string {
   const kind = random.next();
   if (kind < 0.4) return color;

@@ -1,6 +1,6 @@
-// The cost of HTTP itself: trivial queries on a small index, compared with a bare handler that uses the same
-// HTTP library, parses the same JSON and sends the same number of bytes. The same client measures both, one
-// after the other. A repeated query is answered from the cache; queries with varying filters are not.
+// HTTP's own cost: trivial queries on a small index, compared with a bare handler that uses the same HTTP
+// library, parses the same JSON and sends the same number of bytes. The same client measures both in turn. A
+// repeated query is answered from the cache; queries with varying filters are not.
 
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -15,7 +15,7 @@ const INDEX = "bench-baseline";
 const DOCUMENTS = 100;
 const CLIENTS = 32;
 const BODY = { q: "*", per_page: 1, fields: ["id"] };
-/** Number of distinct queries. The cache holds fewer, so a query is no longer cached when it recurs. */
+/** Number of distinct queries. The cache is smaller, so a query has been evicted by the time it recurs. */
 const DIFFERENT = 100_000;
 
 export interface Baseline {

@@ -1,5 +1,5 @@
-// Sends a JSON lines file as fast as the server accepts it, with the file's bytes unchanged: requests of a
-// few thousand lines over several connections. Records when documents were acknowledged.
+// Sends a JSON lines file, byte for byte, as fast as the server accepts it: requests of a few thousand lines
+// over several connections. Records when documents were acknowledged.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
@@ -27,13 +27,11 @@ export interface ImportOutcome {
   readonly rejected: number;
   /** Requests answered with 429 or 503 and sent again. */
   readonly repeated: number;
-  /**
-   * Documents per second in each tenth of the import. A tenth is a tenth of the documents, not of the time.
-   */
+  /** Documents per second in each tenth of the import (a tenth of the documents, not of the time). */
   readonly tenths: readonly number[];
 }
 
-/** Resolves when everything is acknowledged. Throws if an answer is neither success nor "busy". */
+/** Resolves when every document is acknowledged. Throws on any answer other than success or "busy". */
 export async function importFile(
   client: ApiClient,
   path: string,
@@ -63,8 +61,8 @@ export async function importFile(
 }
 
 /**
- * Documents per second in each tenth of the documents, interpolating linearly between acknowledgements.
- * `acknowledged` holds running totals in chronological order.
+ * Import rate (documents per second) for each tenth of the documents, interpolated linearly between
+ * acknowledgements. `acknowledged` contains running totals in chronological order.
  */
 export function ratesByTenth(acknowledged: readonly Acknowledged[]): number[] {
   const total = acknowledged.at(-1)?.documents ?? 0;

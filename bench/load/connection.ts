@@ -1,5 +1,5 @@
-// One raw keep-alive HTTP connection: one request at a time, prepared as bytes. The answer is only measured,
-// not parsed. Costs a few microseconds per query, so that the client leaves the cores to the server.
+// One raw keep-alive HTTP connection that sends prepared bytes, one request at a time. It measures the answer
+// without parsing it. A query costs the client a few microseconds, which leaves the cores to the server.
 
 import { connect, type Socket } from "node:net";
 
@@ -15,7 +15,7 @@ export class Connection {
   #pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null;
   #head: Buffer = Buffer.alloc(0);
   #status = 0;
-  /** Remaining bytes of the answer; -1 while its headers are incomplete, Infinity if it is chunked. */
+  /** Bytes of the answer still to arrive; -1 while its headers are incomplete, Infinity if it is chunked. */
   #missing = -1;
   #bodyBytes = 0;
   #tail: Buffer = Buffer.alloc(0);
@@ -98,7 +98,7 @@ export class Connection {
   }
 }
 
-/** Builds the bytes of one POST request. */
+/** Builds a POST request's bytes. */
 export function requestBytes(url: URL, path: string, key: string, body: unknown): Buffer {
   const payload = Buffer.from(JSON.stringify(body));
   const head =

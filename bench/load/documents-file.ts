@@ -1,6 +1,6 @@
-// Writes the documents of a workload to a JSON lines file before measuring, so that reading and generating
-// them do not burden the server. Uses the readers and the schema inference of the command line. Keeps a
-// uniform sample to draw queries from.
+// Writes a workload's documents to a JSON lines file before measuring, so that reading and generating them do
+// not burden the server. Uses the command line's readers and schema inference. Keeps a uniform sample from
+// which queries are drawn.
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -25,7 +25,7 @@ export interface DocumentsFile {
   readonly path: string;
   readonly schema: InferredSchema;
   readonly documents: number;
-  /** Total bytes of JSON, without line ends. */
+  /** Total bytes of JSON, excluding line ends. */
   readonly jsonBytes: number;
   readonly sample: readonly SampleDocument[];
 }
@@ -62,7 +62,7 @@ export async function writeDocuments(
   return { name: source.name, path, schema, documents: kept.offered, jsonBytes, sample: kept.parsed() };
 }
 
-/** A uniform sample of a stream of unknown length (reservoir sampling). */
+/** A uniform sample from a stream of unknown length (reservoir sampling). */
 class Reservoir {
   offered = 0;
   readonly #kept: Buffer[] = [];

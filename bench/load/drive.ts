@@ -1,4 +1,4 @@
-// A closed loop: each of n connections sends its next query when the previous one is answered. Records every
+// A closed loop: each of n connections sends its next query once the previous one is answered. Records every
 // latency.
 
 import { Connection } from "./connection.js";

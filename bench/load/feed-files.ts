@@ -1,4 +1,4 @@
-// The same documents as feed files of each format, and a loopback server that sends them. Reading a file
+// The same documents as feed files in each format, and a loopback server that sends them. Reading a file
 // costs little compared with the measured work.
 
 import { createReadStream, createWriteStream, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 type Product = Readonly<Record<string, unknown>>;
 
 interface FeedKind {
-  /** The format's name in data sources. */
+  /** The format's name in a data source. */
   readonly format: string;
   readonly contentType: string;
   readonly head: (product: Product) => string;
@@ -52,7 +52,7 @@ export const FEED_KINDS: Readonly<Record<string, FeedKind>> = {
   },
 };
 
-/** Writes a file of each kind with the documents in `path`, one per line. */
+/** Writes one file of each kind with the documents from `path`, which has one document per line. */
 export async function writeFeeds(path: string, kinds: readonly string[], folder: string): Promise<void> {
   const files = kinds.map((name) => ({
     kind: FEED_KINDS[name]!,
@@ -71,7 +71,7 @@ export async function writeFeeds(path: string, kinds: readonly string[], folder:
     await new Promise<void>((resolve) => out.end(kind.tail, () => resolve()));
 }
 
-/** Starts a server that sends the files in the folder. */
+/** Starts a server that serves the folder's files. */
 export async function serveFeeds(folder: string): Promise<{ server: Server; origin: string }> {
   const server = createServer(({ url = "/" }, response) => {
     const path = join(folder, url.slice(1));

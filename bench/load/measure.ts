@@ -10,13 +10,13 @@ import { meter, type Usage } from "./server-meter.js";
 import type { ServerProcess } from "./server-process.js";
 import type { Workload } from "./workload.js";
 
-/** Where queries are sent. */
+/** The server and index that receive the queries. */
 export interface Target {
   readonly client: ApiClient;
   readonly url: URL;
   readonly key: string;
   readonly index: string;
-  /** Null for a server that the benchmark did not start. */
+  /** Null if the benchmark did not start the server. */
   readonly server: ServerProcess | null;
 }
 
@@ -40,7 +40,7 @@ export function prepare(target: Target, queries: readonly DrawnQuery[]): Prepare
   }));
 }
 
-/** Measures each kind of query alone, with one client. */
+/** Measures each query kind alone, with one client. */
 export async function measureKinds(
   target: Target,
   queries: readonly DrawnQuery[],
@@ -72,7 +72,7 @@ export async function measureLoad(
   return { ...load, usage: await stop(), clientCpuSeconds: (user + system) / 1e6 };
 }
 
-/** Returns the number of results of each query. */
+/** Returns each query's result count. */
 export async function foundCounts(
   { client, index }: Target,
   queries: readonly DrawnQuery[],

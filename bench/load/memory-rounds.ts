@@ -17,7 +17,7 @@ const HEAD_BYTES = 8 * 1024 * 1024;
 export interface Rounds {
   readonly rounds: number;
   readonly documentsPerRound: number;
-  /** Resident bytes after the first and after the last round. */
+  /** Resident bytes after the first round (`first`) and after the last (`last`). */
   readonly first: Memory;
   readonly last: Memory;
 }
@@ -30,7 +30,7 @@ export interface ManyIndexes {
   readonly slowFillMs: number;
   readonly before: Memory;
   readonly after: Memory;
-  /** Number of indexes loaded at the time of `after`. */
+  /** Number of indexes loaded when `after` was measured. */
   readonly loaded: number;
   /** Duration (ms) of the first query on each unloaded index, ascending. */
   readonly firstQueryMs: readonly number[];
@@ -38,7 +38,7 @@ export interface ManyIndexes {
   readonly openings: number;
   /** Milliseconds from starting another server on the same data to its first answer. */
   readonly restartMs: number;
-  /** The restarted server's memory and number of loaded indexes after it has checked all indexes. */
+  /** The restarted server's memory and its number of loaded indexes, once it has checked all indexes. */
   readonly restarted: Memory & { readonly loaded: number };
 }
 
@@ -61,8 +61,8 @@ export async function measureRounds(
 }
 
 /**
- * Queries the indexes in order of creation, which is also the order of unloading. If there are more indexes
- * than a server keeps loaded, each query must therefore load its index. `restart` starts another server on
+ * Queries the indexes in order of creation, which is also the order of unloading. So if there are more
+ * indexes than a server keeps loaded, every query has to load its index. `restart` starts another server on
  * the same data and returns a client.
  */
 export async function measureManyIndexes(
@@ -127,7 +127,7 @@ async function query(client: ApiClient, i: number): Promise<void> {
   await client.json("POST", `/v1/indexes/${smallIndex(i)}/query`, { q: "the", per_page: 10 });
 }
 
-/** Reads a metric that has no labels. */
+/** Reads an unlabelled metric. */
 async function metric(client: ApiClient, name: string): Promise<number> {
   const { body } = await client.exchange("GET", "/metrics");
   const value = new RegExp(`^${name} (\\S+)$`, "m").exec(body.toString())?.[1];
@@ -135,7 +135,7 @@ async function metric(client: ApiClient, name: string): Promise<number> {
   return Number(value);
 }
 
-/** Resolves when every index has been opened once since the start. */
+/** Resolves once every index has been opened since the start. */
 async function lookedAtAll(client: ApiClient): Promise<void> {
   for (;;) {
     const { body } = await client.exchange("GET", "/health/ready");

@@ -1,6 +1,6 @@
-// Queries at a steady pace alongside other work, such as an import: one connection, one query every few
-// milliseconds. Measures the time since each query was due as well as its latency, so that a server that
-// falls behind cannot hide it.
+// Queries at a steady pace alongside other work such as an import: one connection, one query every few
+// milliseconds. Measures the time since each query was due as well as its latency, so that a server cannot
+// hide that it falls behind.
 
 import { Connection } from "./connection.js";
 import { type Latencies, type PreparedQuery, summarise } from "./drive.js";
@@ -12,7 +12,7 @@ export interface PacedReads {
   /** Milliseconds from sending to the answer. */
   readonly latency: Latencies;
   /**
-   * Milliseconds from when the query was due to the answer. More than the latency if the server falls behind.
+   * Milliseconds from when the query was due to its answer. Exceeds the latency if the server falls behind.
    */
   readonly sinceDue: Latencies;
   /** Number of 429 and 503 responses. */

@@ -1,4 +1,4 @@
-// Draws queries from documents: adjacent words of a field, and values to filter by. The same documents, mix
+// Draws queries from documents: a field's adjacent words, and values to filter by. The same documents, mix
 // and seed give the same queries.
 
 import type { InferredSchema, SchemaField } from "../../server/documents/formats/infer.js";
@@ -21,7 +21,7 @@ const MISSPELLINGS_TRIED = 20;
 /** The words in the sample. */
 interface Lexicon {
   readonly known: ReadonlySet<string>;
-  /** The words that occur in the most documents. */
+  /** The words contained in the most documents. */
   readonly frequent: readonly string[];
 }
 
@@ -105,7 +105,7 @@ function drawBody(
   return body;
 }
 
-/** Draws up to `count` adjacent words from one field, usually the first one with text. */
+/** Draws up to `count` adjacent words from one field, usually the first field with text. */
 function drawWords(
   document: SampleDocument,
   fields: readonly SchemaField[],
@@ -120,7 +120,10 @@ function drawWords(
   return words.slice(start, start + count);
 }
 
-/** Makes one edit in the longest word, but not at its first letter, as in typical typing errors. */
+/**
+ * Misspells the longest word by one edit after its first letter, where people usually mistype. Tries up to 20
+ * times for a word that no sampled document contains. A word of fewer than four letters stays unchanged.
+ */
 function misspell(words: string[], known: ReadonlySet<string>, random: Random): void {
   let longest = 0;
   for (let i = 1; i < words.length; i++) if (words[i]!.length > words[longest]!.length) longest = i;
@@ -149,7 +152,8 @@ function cutLast(words: string[], random: Random): void {
 }
 
 /**
- * Returns a range around one of the document's numbers, or one of its facet values; null if it has neither.
+ * Returns a filter for one of the document's facet values, or a range that starts or ends at one of its
+ * numbers. Null if it has neither.
  */
 function drawFilter(document: SampleDocument, schema: InferredSchema, random: Random): string | null {
   const usable = schema.fields.filter((field) => {

@@ -1,4 +1,4 @@
-// Breaks down the bytes of an index: reads the segments in a stopped server's shards and adds up dictionary,
+// Breaks down an index's bytes: reads the segments in a stopped server's shards and adds up dictionary,
 // posting lists, positions and columns. docs/FORMATS.md has the layout.
 
 import { readdirSync } from "node:fs";
@@ -27,14 +27,17 @@ export interface SectionBytes {
   bytes: number;
   /** Terms and their tables. */
   dictionary: number;
-  /** Rows and frequencies with their block directories and list heads. */
+  /** Rows and frequencies, with their block directories and list heads. */
   lists: number;
   positions: number;
-  /** Norms, values, ordinals and dictionaries of columns; sequence numbers and ids. */
+  /** Norms; the columns' values, ordinals and dictionaries; sequence numbers and ids. */
   columns: number;
 }
 
-/** Sums over all shards of a data directory. No server may have it open. */
+/**
+ * Sums the sections over all shards of the index with the given uid. No server may have the data directory
+ * open.
+ */
 export async function sectionsOf(dataDir: string, uid: number): Promise<SectionBytes> {
   const sum: SectionBytes = {
     segments: 0,
@@ -84,7 +87,7 @@ function addSegment(bytes: Uint8Array, sum: SectionBytes): void {
   sum.columns += word(SEG_BYTES) - dictionary - listsBytes;
 }
 
-/** The lists of all terms are contiguous, each preceded by its lengths. */
+/** The terms' lists are contiguous; each starts with its lengths. */
 function walkLists(lists: Uint8Array): { postings: number; positions: number } {
   let at = 0;
   const varint = (): number => {

@@ -16,22 +16,22 @@ export interface Usage {
   readonly cpuSeconds: number | null;
   /** Milliseconds per query, by phase. */
   readonly phases: Readonly<Record<string, number>>;
-  /** Share of searches answered from the cache, without a request to a shard. */
+  /** Share of searches answered from the cache, without a message to any shard. */
   readonly remembered: number;
   /** Messages to all shards per query. */
   readonly messagesPerQuery: number;
-  /** Share of the time during which the HTTP thread was busy. */
+  /** Share of the time that the HTTP thread was busy. */
   readonly httpBusy: number;
-  /** Share of the time in which each shard's thread was busy. */
+  /** Share of the time that each shard's thread was busy. */
   readonly shardsBusy: readonly number[];
   /** Share of the time that the HTTP thread spent on garbage collection. */
   readonly httpGarbage: number;
 }
 
-/** Maps metric names with their labels, as printed, to values. */
+/** Values by metric name; a name includes its labels, as printed. */
 export type MetricsPage = ReadonlyMap<string, number>;
 
-/** Parses a page in Prometheus text format. Drops the prefix of Skein's own names. */
+/** Parses a page in Prometheus text format. Drops the prefix from Skein's own names. */
 export function parseMetrics(text: string): MetricsPage {
   const page = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -42,14 +42,14 @@ export function parseMetrics(text: string): MetricsPage {
   return page;
 }
 
-/** Sums all series with a name. */
+/** Sums all series of that name. */
 export function total(page: MetricsPage, name: string): number {
   let sum = 0;
   for (const [key, value] of page) if (key === name || key.startsWith(`${name}{`)) sum += value;
   return sum;
 }
 
-/** Starts measuring. The returned function reports the use since then. */
+/** Starts measuring. The returned function reports the usage since the start. */
 export async function meter(client: ApiClient, server: ServerProcess | null): Promise<() => Promise<Usage>> {
   const before = await read(client, server);
   return async () => difference(before, await read(client, server));

@@ -1,4 +1,4 @@
-// The server under test in its own process, and the CPU, resident memory and disk space that it uses.
+// The server under test in its own process, with its use of CPU, resident memory and disk space.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -19,11 +19,11 @@ export interface ServerOptions {
   readonly dataDir: string;
   readonly adminKey: string;
   readonly shards: number | null;
-  /** If null or absent, the server's default applies. */
+  /** Null or absent: the server's default applies. */
   readonly frontEnds?: number | null;
   readonly durability: string | null;
   readonly configFile?: string;
-  /** Folder in which Node writes CPU profiles of all threads when the server stops. */
+  /** Folder for the CPU profiles that Node writes for all threads when the server stops. */
   readonly profileDir?: string | null;
   /** Additional flags for Node. */
   readonly flags?: readonly string[];
@@ -43,7 +43,7 @@ export class ServerProcess {
     readonly url: URL,
   ) {}
 
-  /** Resolves when the server listens. If it does not, throws an error with the server's output. */
+  /** Resolves once the server is listening. Throws an error with the server's output if it fails to start. */
   static start(options: ServerOptions): Promise<ServerProcess> {
     const profile =
       (options.profileDir ?? null) === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
@@ -67,7 +67,7 @@ export class ServerProcess {
     return ServerProcess.run(args, options.onLine);
   }
 
-  /** Runs any Node program that prints a line with `"url":"http..."` once it listens. */
+  /** Runs any Node program that prints a line with `"url":"http..."` once it is listening. */
   static run(args: readonly string[], onLine?: (line: string) => void): Promise<ServerProcess> {
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -110,7 +110,7 @@ export class ServerProcess {
     });
   }
 
-  /** User and system time of all its threads; null on systems without /proc. */
+  /** CPU seconds (user and system) of all its threads; null on systems without /proc. */
   cpuSeconds(): number | null {
     const stat = readProc(this.child.pid, "stat");
     if (stat === null) return null;
@@ -119,8 +119,7 @@ export class ServerProcess {
   }
 
   /**
-   * Current and peak resident bytes, and the current bytes that are not backed by files; null where there is
-   * no /proc.
+   * Resident bytes (current and peak) and current anonymous bytes, which no file backs; null without /proc.
    */
   memory(): Memory | null {
     const status = readProc(this.child.pid, "status");

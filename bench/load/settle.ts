@@ -1,10 +1,10 @@
-// Waits until an index has no background work, so that later measurements are not disturbed.
+// Waits until an index has no background work left, so that later measurements are not disturbed.
 
 import type { ApiClient } from "../../server/cli/api.js";
 
 const SECONDS_MAX = 300;
 const PAUSE_MS = 100;
-/** Time within which idle threads collect their garbage. */
+/** Time (ms) in which idle threads collect their garbage. */
 const COLLECTED_MS = 5_000;
 
 interface Stats {
@@ -19,8 +19,8 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
 }
 
 /**
- * Returns the seconds until no shard was merging or about to merge. Waits a few seconds longer, until garbage
- * has been collected too. Returns null if the statistics do not show merging or it takes too long.
+ * Returns the seconds until no shard was merging or about to merge. Waits a few seconds longer, so that
+ * garbage has been collected too. Returns null if merging takes too long or the statistics do not show it.
  */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
   const seconds = await merged(client, index);
@@ -28,7 +28,7 @@ export async function settle(client: ApiClient, index: string): Promise<number |
   return seconds;
 }
 
-/** Like `settle`, without the extra seconds. */
+/** Like `settle`, without the extra wait. */
 export async function merged(client: ApiClient, index: string): Promise<number | null> {
   const started = performance.now();
   for (;;) {
@@ -40,7 +40,7 @@ export async function merged(client: ApiClient, index: string): Promise<number |
   }
 }
 
-/** Waits until every document has its vector and nothing is merging, for at most a few minutes. */
+/** Waits, at most a few minutes, until every document has its vector and nothing is merging. */
 export async function embedded(client: ApiClient, index: string): Promise<void> {
   for (const started = performance.now(); performance.now() - started < SECONDS_MAX * 1000; ) {
     const { embedder, merging, maintenance_due: due = false } = await statsOf(client, index);

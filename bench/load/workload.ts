@@ -1,4 +1,4 @@
-// A workload as data: documents, shares of queries, durations. Read from bench/workloads.
+// A workload as data: documents, query shares, durations. Read from bench/workloads.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,17 +7,17 @@ export interface QueryKind {
   readonly name: string;
   /** Relative weight in the mix. */
   readonly share: number;
-  /** Number of words drawn from one document, from..to. [0, 0] browses. */
+  /** Number of words drawn from one document, as [min, max]. [0, 0] sends a browse query. */
   readonly words: readonly [number, number];
   /** Cuts the last word short. */
   readonly prefix?: boolean;
   /** Misspells one word, so that no document in the sample contains it. */
   readonly typo?: boolean;
-  /** Use one of the words that occur in the most documents, not words of a drawn document. */
+  /** Uses one of the sample's most frequent words instead of words drawn from one document. */
   readonly frequent?: boolean;
   /** Number of fields whose facets are counted. */
   readonly facets?: number;
-  /** Filter by a value of the document that the words come from. */
+  /** Filters by a value of the document from which the words are drawn. */
   readonly filter?: boolean;
   /** Sorts by a numeric field. */
   readonly sort?: boolean;
@@ -35,7 +35,7 @@ export interface Workload {
   readonly mix: readonly QueryKind[];
 }
 
-/** `name`: a file path, or the name of a file in bench/workloads without its extension. */
+/** `name` is a file path, or the name of a file in bench/workloads without its extension. */
 export function readWorkload(name: string): Workload {
   const path = name.endsWith(".json") ? name : join("bench/workloads", `${name}.json`);
   return JSON.parse(readFileSync(path, "utf8")) as Workload;

@@ -1,4 +1,4 @@
-// Input of all micro benchmarks: a generated catalogue as one engine segment, and the same catalogue as plain
+// The micro benchmarks' input: a generated catalogue as one engine segment, and the same catalogue as plain
 // JavaScript structures for the naive twins.
 
 import {
@@ -57,7 +57,7 @@ export interface Fixture {
   readonly snapshot: number;
   readonly raw: readonly BuildDocument[];
   readonly documents: readonly CatalogueDocument[];
-  /** Description terms to postings by row. */
+  /** Each description term's postings, in row order. */
   readonly postings: ReadonlyMap<string, readonly NaivePosting[]>;
   readonly lengths: Uint32Array;
   readonly averageLength: number;
@@ -95,7 +95,7 @@ export async function makeFixture(count: number): Promise<Fixture> {
   };
 }
 
-/** Builds a straightforward inverted index. Fills `lengths` with the number of tokens per text. */
+/** Builds a straightforward inverted index. Stores each text's token count in `lengths`. */
 export function naivePostings(texts: readonly string[], lengths: Uint32Array): Map<string, NaivePosting[]> {
   const postings = new Map<string, NaivePosting[]>();
   texts.forEach((text, row) => {

@@ -5,16 +5,15 @@ const TOKEN = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}+/gu;
 
 /**
- * Returns the folded words of a text. Agrees with the engine on generated catalogues, but not on every
- * script.
+ * Returns a text's words, folded. Agrees with the engine on generated catalogues, but not on every script.
  */
 export function naiveTokens(text: string): string[] {
   return text.toLowerCase().normalize("NFKD").replace(MARKS, "").match(TOKEN) ?? [];
 }
 
 /**
- * Insertion, deletion, substitution and adjacent transposition, each once per place (optimal string
- * alignment).
+ * Counts insertions, deletions, substitutions and adjacent transpositions, each at most once per place
+ * (optimal string alignment).
  */
 export function naiveDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];

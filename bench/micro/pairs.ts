@@ -1,5 +1,6 @@
 // The micro benchmarks: each kernel, called through the host, next to a naive JavaScript twin that does the
-// same work. Both return a number that must agree, so that neither gains speed from a wrong answer.
+// same work. Both return a number. The two numbers must agree, so that neither side can win with a wrong
+// answer.
 
 import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
@@ -210,7 +211,8 @@ function sorted(fixture: Fixture): Pair {
 }
 
 /**
- * Returns a function that runs one program. Members missing from `parts` match everything and return nothing.
+ * Returns a function that runs one program. By default a program matches everything and returns nothing;
+ * `parts` overrides that.
  */
 function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => DecodedSearchResult {
   const program: SearchProgram = {

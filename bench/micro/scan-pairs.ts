@@ -1,4 +1,4 @@
-// Micro benchmarks of vectors: scans of a million codes with and without filters, exact cosines, external
+// Vector micro benchmarks: scans of a million codes with and without filters, exact cosines, external
 // vectors. The vectors are random: the results are meaningless but cost as much as real ones.
 
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
@@ -38,7 +38,10 @@ export async function scanPairs(): Promise<Pair[]> {
   ];
 }
 
-/** Returns the sum of the sequence numbers of the nearest rows, searching `percent` of all rows. */
+/**
+ * The result is the sum of the nearest rows' sequence numbers; the filter passes `percent` percent of all
+ * rows.
+ */
 function scanning(fixture: () => CodedRows, percent: number): Pair {
   const query = randomVector(new Random(2));
   const program = percentOfRows(percent);
@@ -79,7 +82,7 @@ function naiveDistances(words: Uint32Array, query: Float32Array): Uint16Array {
   return distances;
 }
 
-/** Counts the positive cosines. */
+/** The result is the number of positive cosines. */
 function comparing(workbench: Workbench): Pair {
   const random = new Random(3);
   const query = randomVector(random);
@@ -105,8 +108,8 @@ function comparing(workbench: Workbench): Pair {
 }
 
 /**
- * Returns the largest number in a vector's record. The twin computes the transform from its definition,
- * without signs.
+ * The result is the largest absolute number in the vector's record. The twin computes the transform from its
+ * definition, without signs.
  */
 function turning(workbench: Workbench): Pair {
   const vector = randomVector(new Random(4));

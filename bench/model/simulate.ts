@@ -31,8 +31,8 @@ interface Piece {
 interface Query {
   readonly arrived: number;
   /**
-   * Cost as a multiple of the mean, the same for all pieces of the query: a query with many results has many
-   * in every shard.
+   * Cost relative to the mean. All pieces of a query share it: a query with many results has many in every
+   * shard.
    */
   readonly weight: number;
   readonly frontEnd: Thread;
@@ -51,7 +51,9 @@ interface Running {
   readonly ends: number;
 }
 
-/** Maximum queries per second that a machine's threads and cores can handle, and the bottleneck. */
+/**
+ * Returns the maximum queries per second that a machine's threads and cores can handle, and the bottleneck.
+ */
 export function capacity(
   { cores, frontEnds, shards }: Machine,
   { frontEnd, shard, beside }: Costs,
@@ -65,8 +67,8 @@ export function capacity(
 }
 
 /**
- * Simulates a number of queries with exponentially distributed weights. Returns the seconds from arrival to
- * answer, without the first tenth of the queries. The arrival rate must be below the capacity.
+ * Simulates `queries` queries with exponentially distributed weights. Returns their latencies in seconds,
+ * ignoring the first tenth of the queries. The arrival rate must be below the capacity.
  */
 export function simulate(
   machine: Machine,
@@ -81,7 +83,7 @@ export function simulate(
   const exponential = (mean: number): number => -mean * Math.log(1 - random.next());
   const latencies: number[] = [];
   let running: Running[] = [];
-  /** Threads that wait for a core. */
+  /** Threads waiting for a core. */
   const ready: Thread[] = [];
   let now = 0;
 

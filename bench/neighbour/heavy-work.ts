@@ -1,11 +1,11 @@
-// Kinds of heavy work that a noisy tenant does next to a quiet one. Each consists of a few requests prepared
-// in advance. A number in each request changes every time it is sent, so that cached answers are useless.
+// Kinds of heavy work that a noisy tenant does next to a quiet one. Each kind consists of a few requests
+// prepared in advance. A number in each request changes every time it is sent, so that cached answers are
+// useless.
 
 import { readFileSync } from "node:fs";
 
 /**
- * A request as bytes. `patched`: positions of eight digits that are overwritten with a new number before each
- * sending.
+ * A request's bytes. `patched`: positions of eight-digit numbers to overwrite each time the request is sent.
  */
 export interface HeavyRequest {
   readonly bytes: Buffer;
@@ -15,7 +15,7 @@ export interface HeavyRequest {
 export interface HeavyWork {
   readonly name: string;
   readonly why: string;
-  /** Connections that send one request at a time. */
+  /** Number of connections, each sending one request at a time. */
   readonly clients: number;
   requests(place: Place): HeavyRequest[];
 }
@@ -25,7 +25,7 @@ export interface Place {
   readonly host: string;
   readonly key: string;
   readonly documents: number;
-  /** The file with the index's documents, one per line. */
+  /** File with the index's documents, one per line. */
   readonly path: string;
   /** Facet fields, the index's schema, and frequent words. */
   readonly facets: readonly string[];
@@ -33,7 +33,7 @@ export interface Place {
   readonly words: readonly string[];
 }
 
-/** Name of the index; both tenants use it. */
+/** Index name, used by both tenants. */
 export const INDEX = "goods";
 
 const CLAUSES = 10_000;

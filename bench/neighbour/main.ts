@@ -1,6 +1,6 @@
 // `npm run bench:neighbour`: how much slower one tenant's queries become while another tenant puts a heavy
 // load on the server. For each kind of heavy work, rounds with and without it alternate within one run,
-// because the machine's load may vary.
+// because other load on the machine may vary.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ interface Options {
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const QUERIES_DRAWN = 20_000;
 const WARMUP_SECONDS = 3;
-/** Number of words from the sample that heavy filters and searches use, most frequent first. */
+/** Number of sample words for heavy filters and searches, most frequent first. */
 const WORDS = 2_000;
 
 const program = new Command("bench:neighbour")

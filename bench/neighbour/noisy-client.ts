@@ -1,4 +1,4 @@
-// The noisy tenant's clients, in their own process, so that they do not burden the event loop that measures.
+// The noisy tenant's clients. They run in their own process to keep load off the event loop that measures.
 // The parent process says which work to prepare and when to start and stop.
 
 import { Connection } from "../load/connection.js";
@@ -21,7 +21,7 @@ export interface NoisyRound {
 }
 
 const DIGITS = 8;
-/** Minimum wait after a refusal, as requested by Retry-After. */
+/** Minimum pause after a refusal, as Retry-After asks. */
 const REFUSED_PAUSE_MS = 1_000;
 
 let place: Place | null = null;
@@ -79,11 +79,11 @@ async function begin({ host }: Place): Promise<() => Promise<NoisyRound>> {
   };
 }
 
-/** Returns the next request, with a number that has not been sent before. */
+/** Returns the next request, containing a number not sent before. */
 function next(): Buffer {
   const { bytes, patched } = requests[sent++ % requests.length]!;
   if (patched.length === 0) return bytes;
-  const own = Buffer.from(bytes); // the previous one may still be in flight
+  const own = Buffer.from(bytes); // the previous request may still be in flight
   const number = String(sent).padStart(DIGITS, "0");
   for (const at of patched) own.write(number, at, "latin1");
   return own;

@@ -1,5 +1,5 @@
-// The quiet tenant: one client with plain queries at a modest pace. It also measures the delay of its own
-// event loop, to distinguish its own delays from the server's.
+// The quiet tenant: one client that sends plain queries at a modest pace. It also measures its own event
+// loop's delay, to tell its own delays from the server's.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Connection } from "../load/connection.js";
@@ -9,7 +9,7 @@ export interface QuietRound {
   readonly times: readonly number[];
   /** Number of responses that are not 200. */
   readonly failed: number;
-  /** 99th percentile of the lateness of this process's timers. */
+  /** How late this process's timers fire: 99th percentile, in milliseconds. */
   readonly loopDelayMs: number;
   readonly cpuSeconds: number;
   readonly seconds: number;

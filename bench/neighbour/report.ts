@@ -1,4 +1,4 @@
-// Writes a result of `bench:neighbour` as JSON for programs and as Markdown for people.
+// Writes a `bench:neighbour` result as JSON for programs and as Markdown for people.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import type { QuietRound } from "./quiet-client.js";
 
 export interface Round extends QuietRound {
   readonly serverCpuSeconds: number | null;
-  /** Seconds that the machine's processors were busy with any process. */
+  /** CPU seconds used by all processes on the machine. */
   readonly machineBusySeconds: number | null;
-  /** Null for a round in which the quiet tenant was alone. */
+  /** Null if the quiet tenant was alone in this round. */
   readonly noisy: NoisyRound | null;
 }
 
@@ -44,7 +44,7 @@ export function writeNeighbours(folder: string, name: string, result: NeighbourR
   return markdown;
 }
 
-/** Returns a round with its latencies summarised. */
+/** Replaces a round's times with their summary. */
 function briefly({ times, ...round }: Round): object {
   return { latency: summarise(times), ...round };
 }

@@ -1,4 +1,4 @@
-// Alternating rounds of the quiet tenant's queries, alone and next to the noisy tenant's work.
+// Measures rounds of the quiet tenant's queries, alternately alone and next to the noisy tenant's work.
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export interface Pace {
   readonly perSecond: number;
 }
 
-/** Pause between the end of heavy work and the next round without it. */
+/** Pause between the end of heavy work and the next round without heavy work. */
 const CALM_MS = 500;
 /** Pause between the start of heavy work and the round measured next to it. */
 const BEGUN_MS = 300;
@@ -35,7 +35,7 @@ export class Rounds {
     private readonly pace: Pace,
   ) {}
 
-  /** Alternates rounds without the heavy work and next to it. */
+  /** Alternates rounds without the heavy work and rounds next to it. */
   async measure(work: HeavyWork): Promise<Measured> {
     const alone: Round[] = [];
     const beside: Round[] = [];
@@ -88,7 +88,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Seconds that the machine's processors were busy, in total; null on systems without /proc. */
+/** CPU seconds that the machine has spent on all processes since boot; null on systems without /proc. */
 function busySeconds(): number | null {
   try {
     const line = /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8"))![1]!;

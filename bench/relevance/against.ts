@@ -1,4 +1,4 @@
-// Compares a run with the results that an earlier run wrote with --json, by form and query.
+// Compares a run, by form and query, with an earlier run's results written with --json.
 
 import { readFileSync } from "node:fs";
 import { compareHalved, type Difference, type PairedSet, type TestedDifference } from "./comparison.js";
@@ -9,7 +9,9 @@ export interface Written extends Conditions {
   readonly results: readonly JudgedResult[];
 }
 
-/** Throws if the file contains other figures, or if its queries were changed with another seed. */
+/**
+ * Throws if the file lacks per-query nDCG@10 by form, or if its query variants were made with another seed.
+ */
 export function readWritten(path: string, seed: number): Written {
   const written = JSON.parse(readFileSync(path, "utf8")) as Written;
   if (!Array.isArray(written.results) || written.results[0]?.perQuery?.[0]?.ndcg10.clean === undefined)
@@ -18,7 +20,7 @@ export function readWritten(path: string, seed: number): Written {
   return written;
 }
 
-/** Returns one table for each form that both runs used, over the sets that both runs measured. */
+/** Returns one table per form that both runs used, over the sets that both runs measured. */
 export function comparisonMarkdown(
   before: Written,
   after: readonly JudgedResult[],
@@ -40,9 +42,7 @@ export function comparisonMarkdown(
   return `${lines.join("\n")}\n`;
 }
 
-/**
- * Pairs the figures of one form, query by query. Throws if a set had different queries in the earlier run.
- */
+/** Pairs one form's figures query by query. Throws if a set had different queries in the earlier run. */
 export function pairedSets(
   before: readonly JudgedResult[],
   after: readonly JudgedResult[],

@@ -4,7 +4,7 @@
 import { Random } from "../random.js";
 import { mean } from "./measures.js";
 
-/** One figure per query under both rankings, in the order of the set's file. */
+/** Each query's figure under both rankings, in the order of the set's file. */
 export interface PairedSet {
   readonly set: string;
   readonly before: readonly number[];
@@ -20,7 +20,7 @@ export interface Difference {
 
 export interface TestedDifference extends Difference {
   readonly queries: number;
-  /** Probability that chance alone makes a difference at least as large, in either direction. */
+  /** Probability that chance alone produces a difference at least as large, in either direction. */
   readonly p: number;
 }
 
@@ -30,20 +30,23 @@ export interface Comparison {
   readonly meanOfSets: Difference;
   /** Weights every query equally, regardless of its set. */
   readonly allQueries: TestedDifference;
-  /** The set with the lowest difference. */
+  /** The set with the lowest difference (after minus before). */
   readonly worst: { readonly set: string; readonly difference: number };
 }
 
-/** Two comparisons, so that a choice based on one half of the queries can be verified on the other half. */
+/**
+ * Comparisons of all queries and of each half, so that a choice based on one half can be verified on the
+ * other.
+ */
 export interface HalvedComparison {
   readonly whole: Comparison;
-  /** The first, third, fifth query of every set, and so on. */
+  /** The first, third, fifth and so on query of every set. */
   readonly odd: Comparison;
   readonly even: Comparison;
 }
 
 const ROUNDS = 10_000;
-/** Tolerance for rounding: sums of the same differences with other signs are not exact. */
+/** Rounding tolerance: sums of the same differences with other signs are not exact. */
 const ROUNDING = 1e-9;
 
 /** Needs at least one set, and at least two queries in every set. */

@@ -2,7 +2,8 @@
 // textbook matrix instead of the engine's automaton, so that the judge does not share the engine's mistakes.
 
 /**
- * Counts insertions, deletions, substitutions and swaps of neighbouring code points. Nothing is edited twice.
+ * Counts insertions, deletions, substitutions and swaps of neighbouring code points. No code point is edited
+ * twice.
  */
 export function editDistance(left: string, right: string): number {
   const a = [...left];

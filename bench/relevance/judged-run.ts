@@ -8,14 +8,11 @@ import { type Variant, variantTexts } from "./query-variants.js";
 import { type Asking, type Mode, RankedIndex } from "./ranked-index.js";
 import { ERROR_KINDS, hitsWordOf } from "./typing-error.js";
 
-/**
- * Number of rows requested if MAP is reported. MAP is computed over 1,000 rows, as in trec_eval and the
- * baselines.
- */
+/** Number of rows requested if MAP is reported: trec_eval and the baselines compute MAP over 1,000 rows. */
 const MAP_DEPTH = 1000;
 /** Number of rows requested if MAP is not reported. */
 const PAGE_DEPTH = 100;
-/** Default of min_len_1typo: the engine tolerates no typo in shorter words. */
+/** The default of min_len_1typo: in shorter words the engine tolerates no typo. */
 const FORGIVEN_LETTERS_MIN = 4;
 
 export const WITHOUT_UNDERSTANDING = "clean, without understanding";
@@ -24,13 +21,13 @@ export interface JudgedResult extends ModeResult {
   readonly set: string;
   readonly documents: number;
   readonly queries: number;
-  /** Results of all modes except the first. */
+  /** Results of all modes but the first. */
   readonly modes: readonly ModeResult[];
 }
 
 /**
- * nDCG@10 by query form: clean, and one form per kind of typing error. The first mode also has the forms
- * short and natural and, if it is keyword, WITHOUT_UNDERSTANDING.
+ * nDCG@10 by query form: clean, and one form per kind of typing error. The first mode adds the forms short
+ * and natural and, if it is keyword, WITHOUT_UNDERSTANDING.
  */
 export type FiguresByForm = Readonly<Record<string, number>>;
 
@@ -67,7 +64,7 @@ export async function runJudged(
   return { set: set.name, documents: index.documents, queries: queries.length, ...result, modes };
 }
 
-/** The judged queries as sent to the server. */
+/** The judged queries, without operators, as sent to the server. */
 function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
   return readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
 }
@@ -92,8 +89,8 @@ interface Form {
 }
 
 /**
- * Returns the forms that are sent only in the first mode. One of them turns query understanding off, to show
- * its effect on keyword queries.
+ * Returns the forms used only in the first mode. One of them turns query understanding off, to show its
+ * effect on keyword queries.
  */
 function furtherForms(mode: Mode): Form[] {
   const forms: Form[] = [
@@ -141,7 +138,7 @@ async function runMode(
 
 /**
  * Removes operators. The judged texts predate query languages, so a quote or a dash before a word is
- * punctuation: cranfield's "-dash" would exclude documents.
+ * punctuation: taken literally, cranfield's "-dash" would exclude documents.
  */
 export function withoutOperators(text: string): string {
   return text.replace(/"/g, " ").replace(/(^|\s)-+/g, "$1");

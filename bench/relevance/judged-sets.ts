@@ -1,5 +1,5 @@
-// The judged sets in the public data folder: their location, their text fields, and the results of plain BM25
-// on them. Reads files only, no server.
+// The judged sets in the public data folder: their location, their text fields, and plain BM25's results on
+// them. Reads files only, no server.
 
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export type BaselineFigures = readonly [ndcg10: number, map: number, recall100: 
 
 export interface JudgedSet {
   readonly name: string;
-  /** Text fields in the order of the data's README. The server's default weights follow this order. */
+  /** Text fields in the order of the data folder's README. The server's default weights follow this order. */
   readonly fields: readonly string[];
   /** Plain BM25 with k1 = 0.9 and b = 0.4, then with k1 = 1.2 and b = 0.75. */
   readonly baselines: readonly [BaselineFigures, BaselineFigures];
@@ -67,7 +67,7 @@ export const JUDGED_SETS: readonly JudgedSet[] = [
 ];
 
 /**
- * Returns the better of the two baselines for each measure: the minimum that a product's ranking should
+ * Returns the better of the two baselines for each measure, the minimum that a product's ranking should
  * reach.
  */
 export function targetOf(set: JudgedSet): BaselineFigures {
@@ -99,7 +99,7 @@ export function readQueries(data: string, set: JudgedSet): JudgedQuery[] {
     .filter((query) => [...query.judgments.values()].some((grade) => grade > 0));
 }
 
-/** Yields documents reduced to id and text fields. */
+/** Yields each document's id and text fields. */
 export async function* readDocuments(data: string, set: JudgedSet): AsyncGenerator<Record<string, unknown>> {
   const path = join(data, set.name, "documents.jsonl.gz");
   if (!existsSync(path)) throw new Error(`no ${path}; --data names the folder with the judged sets`);
@@ -109,7 +109,7 @@ export async function* readDocuments(data: string, set: JudgedSet): AsyncGenerat
   }
 }
 
-/** Yields the objects in a gzipped JSON lines file. */
+/** Yields a gzipped JSON lines file's objects. */
 export async function* readJsonLines(path: string): AsyncGenerator<Record<string, unknown>> {
   const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
   for await (const line of lines) if (line !== "") yield JSON.parse(line) as Record<string, unknown>;

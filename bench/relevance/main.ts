@@ -98,7 +98,7 @@ async function misspellings(serve: Serve, options: Options): Promise<void> {
 
 /**
  * Prints the results and writes them to the files named by the options. A partial run (--set) does not
- * replace the full report.
+ * overwrite the full report.
  */
 function keep(
   { out, json }: Options,
@@ -113,7 +113,7 @@ function keep(
   process.stdout.write(markdown);
 }
 
-/** Returns a parser for an option that takes a list of names. */
+/** Returns a parser for an option whose value is a comma-separated list of known names. */
 function listOf<T extends string>(known: readonly T[]): (list: string) => T[] {
   return (list) =>
     list.split(",").map((name) => {
@@ -139,7 +139,7 @@ function conditionsOf(options: Options, settings: Record<string, unknown>): Cond
   };
 }
 
-/** The command line that repeats this run. */
+/** The command line for repeating this run. */
 function command(): string {
   return `npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
 }

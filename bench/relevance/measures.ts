@@ -1,14 +1,14 @@
-// Measures of a ranking against judgments, as defined by trec_eval. Pure functions over document ids, best
-// first; independent of servers and files. The gain is linear in the grade: grade 3 counts three times as
-// much as grade 1.
+// Measures a ranking against judgments as trec_eval does. Pure functions over document ids, best first;
+// independent of servers and files. The gain is linear in the grade: grade 3 counts three times as much as
+// grade 1.
 
-/** Grade by document id. A document that is not in the map was not judged and counts as grade 0. */
+/** Grade by document id. A document missing from the map was not judged and counts as grade 0. */
 export type Judgments = ReadonlyMap<string, number>;
 
 export interface Measures {
   readonly ndcg10: number;
   /**
-   * nDCG@10 of the ranking without its unjudged documents. This is fair to an engine whose results were not
+   * nDCG@10 of the ranking without its unjudged documents, a fair figure for an engine whose results were not
    * pooled for judging.
    */
   readonly ndcg10Judged: number;
@@ -19,7 +19,7 @@ export interface Measures {
 const NDCG_DEPTH = 10;
 const RECALL_DEPTH = 100;
 
-/** All measures of one query. Needs at least one relevant document. */
+/** Computes one query's measures. Needs at least one relevant document. */
 export function measure(ranking: readonly string[], judgments: Judgments): Measures {
   return {
     ndcg10: ndcg(ranking, judgments, NDCG_DEPTH),
@@ -33,7 +33,10 @@ export function measure(ranking: readonly string[], judgments: Judgments): Measu
   };
 }
 
-/** Jarvelin and Kekalainen 2002 with the logarithmic discount of trec_eval: rank 1 counts in full. */
+/**
+ * nDCG as defined by Jarvelin and Kekalainen 2002, with trec_eval's logarithmic discount: rank 1 counts in
+ * full.
+ */
 export function ndcg(ranking: readonly string[], judgments: Judgments, depth: number): number {
   const gains = ranking.slice(0, depth).map((id) => Math.max(0, judgments.get(id) ?? 0));
   const ideal = [...judgments.values()]
@@ -43,9 +46,7 @@ export function ndcg(ranking: readonly string[], judgments: Judgments, depth: nu
   return discounted(gains) / discounted(ideal);
 }
 
-/**
- * Mean of the precision at each relevant document. A relevant document missing from the ranking counts as 0.
- */
+/** Mean of the precision at each relevant document; a relevant document missing from the ranking adds 0. */
 export function averagePrecision(ranking: readonly string[], judgments: Judgments): number {
   let found = 0;
   let sum = 0;
@@ -57,20 +58,20 @@ export function averagePrecision(ranking: readonly string[], judgments: Judgment
   return sum / relevantCount(judgments);
 }
 
-/** Share of the relevant documents among the first `depth`. */
+/** Share of the relevant documents that are among the first `depth`. */
 export function recall(ranking: readonly string[], judgments: Judgments, depth: number): number {
   const found = ranking.slice(0, depth).filter((id) => (judgments.get(id) ?? 0) > 0).length;
   return found / relevantCount(judgments);
 }
 
-/** Number of documents with a grade above 0. */
+/** Number of documents graded above 0. */
 export function relevantCount(judgments: Judgments): number {
   let count = 0;
   for (const grade of judgments.values()) if (grade > 0) count++;
   return count;
 }
 
-/** Mean of every measure over all queries. Needs at least one query. */
+/** Averages every measure over all queries. Needs at least one query. */
 export function meanOf(all: readonly Measures[]): Measures {
   return {
     ndcg10: mean(all.map((one) => one.ndcg10)),

@@ -1,4 +1,4 @@
-// Word lists of the misspelling test: pairs of wrong and right words from public lists, and ordinary words
+// The misspelling test's word lists: pairs of wrong and right words from public lists, and ordinary words
 // from two catalogues as distractors. Reads files only, no server.
 
 import { readFileSync } from "node:fs";
@@ -10,16 +10,19 @@ export const PAIR_FILES = ["wikipedia.tsv", "aspell.tsv", "norvig-testset1.tsv"]
 
 export interface Misspelling {
   readonly wrong: string;
-  /** All right words in the file that are within the distance. */
+  /** The right words that the file lists for `wrong` and that are within the distance. */
   readonly right: readonly string[];
 }
 
 export interface PairFile {
   readonly file: string;
   readonly pairs: number;
-  /** Distinct misspellings with a right word within the distance. */
+  /** Distinct misspellings that have a right word within the distance. */
   readonly within: readonly Misspelling[];
-  /** Number of pairs that need more edits, or that differ only in case or accents. */
+  /**
+   * Number of pairs that need more edits (`beyond`), and of pairs that differ only in case or accents
+   * (`equal`).
+   */
   readonly beyond: number;
   readonly equal: number;
 }
@@ -55,8 +58,8 @@ export function rightWords(data: string, file: string): string[] {
 }
 
 /**
- * Returns the `count` words that occur in the most Debian package descriptions and city records, except the
- * words in `without`.
+ * Returns the `count` words found in the most Debian package descriptions and city records, except the words
+ * in `without`.
  */
 export async function ordinaryWords(
   data: string,

@@ -1,5 +1,5 @@
-// Sends every misspelling to a server as a query and checks whether the right word comes first. Each document
-// of the index is a single word, so only the spelling matters. Default settings: two typos, prefixes on.
+// Sends every misspelling to a server as a query and checks whether the right word ranks first. Each document
+// in the index is a single word, so only the spelling matters. Default settings: two typos, prefixes on.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { Random } from "../random.js";
@@ -29,7 +29,7 @@ export interface MisspellingResult {
     /** Misspellings that are themselves indexed words. They are excluded from all other figures. */
     readonly alsoWords: MisspellingShare;
   })[];
-  /** All files together, without duplicates, with the reason why the right word was not first. */
+  /** Failures from all files, without duplicates, grouped by the reason why the right word was not first. */
   readonly failures: readonly {
     readonly kind: string;
     readonly count: number;
@@ -85,8 +85,7 @@ export async function runMisspellings(
 }
 
 /**
- * Shuffles the words. Among equals the newest document comes first, and insertion order must not favour any
- * kind of word.
+ * Shuffles the words. The newest document wins a tie, and insertion order must not favour any kind of word.
  */
 function shuffled(words: readonly string[], seed: number): string[] {
   const random = new Random(seed);
@@ -104,7 +103,7 @@ function share(asked: readonly Misspelling[], rankings: readonly (readonly strin
   return { asked: asked.length, first: within(1), firstFew: within(FIRST_FEW) };
 }
 
-/** Returns null if a right word is first. */
+/** Returns why no right word is first, or null if one is. */
 function failureKind({ wrong, right }: Misspelling, ranking: readonly string[]): string | null {
   const first = ranking[0];
   if (first !== undefined && right.includes(first)) return null;

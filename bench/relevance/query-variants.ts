@@ -5,14 +5,14 @@ import { languageStopWords } from "../../server/question/words/stop-words.js";
 import { Random } from "../random.js";
 import { ERROR_KINDS, mistype } from "./typing-error.js";
 
-/** Ways to change a query. Each one's seed depends on its position in this list, so only append. */
+/** Ways to change a query. Append only: each change's seed depends on its position in this list. */
 const CHANGES = [...ERROR_KINDS, "short", "natural"] as const;
 export type Variant = "clean" | (typeof CHANGES)[number];
 
 const SHORTENED_WORDS_MIN = 3;
 const STOP_WORDS: ReadonlySet<string> = new Set(languageStopWords("en"));
 
-/** Sentences to put around a query. Most of them contain words that are neither stop words nor on topic. */
+/** Sentences to wrap around a query. Most of them contain words that are neither stop words nor on topic. */
 const WRAPPINGS: readonly ((query: string) => string)[] = [
   (query) => `what is known about ${query}?`,
   (query) => `i am looking for ${query}`,
@@ -39,8 +39,8 @@ export function variantTexts(texts: readonly string[], variant: Variant, seed: n
 }
 
 /**
- * Keeps half of the words that are not stop words, rounded up, in order. A text with fewer than three such
- * words is unchanged.
+ * Keeps half of the words that are not stop words, rounded up and in order. A text with fewer than three such
+ * words stays unchanged.
  */
 export function shorten(text: string, random: Random): string {
   const words = text.split(/\s+/).filter(isTopicWord);
@@ -54,12 +54,12 @@ export function shorten(text: string, random: Random): string {
   return kept.join(" ");
 }
 
-/** Puts the text, without trailing punctuation, inside one of the wrappings. */
+/** Puts the text, without its trailing punctuation, inside one of the wrappings. */
 export function asSentence(text: string, random: Random): string {
   return random.pick(WRAPPINGS)(text.trim().replace(/[\s.?!]+$/, ""));
 }
 
-/** True for a word with a letter or digit that is not a stop word, ignoring punctuation around it. */
+/** True if the word, ignoring punctuation around it, has a letter or digit and is not a stop word. */
 function isTopicWord(word: string): boolean {
   const bare = word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
   return bare !== "" && !STOP_WORDS.has(bare);

@@ -18,7 +18,7 @@ export interface Asking {
   readonly mode: Mode;
   /** Maximum number of documents requested. */
   readonly depth: number;
-  /** False switches query understanding off. */
+  /** False turns query understanding off. */
   readonly ai?: boolean;
 }
 
@@ -30,7 +30,8 @@ export class RankedIndex {
   ) {}
 
   /**
-   * Creates an index whose `fields` are all text and adds every document. Throws if the server refuses one.
+   * Creates an index whose `fields` are all text, and adds every document. Throws if the server refuses a
+   * document.
    */
   static async fill(
     client: ApiClient,
@@ -65,7 +66,7 @@ export class RankedIndex {
     return index;
   }
 
-  /** Resolves when every document has its vector, or at once if the index has no vectors. */
+  /** Resolves once every document has its vector; at once if the index has no vectors. */
   async #embedded(): Promise<void> {
     for (;;) {
       const { embedder } = await readStats(this.client, this.name);
@@ -75,7 +76,7 @@ export class RankedIndex {
     }
   }
 
-  /** Returns the document ids for a query as a user would type it, requested page by page. */
+  /** Sends a query as a user would type it and returns the document ids. Requests one page at a time. */
   async rank(q: string, { mode, depth, ai }: Asking): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < depth; page++) {

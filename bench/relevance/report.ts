@@ -9,7 +9,7 @@ import { type Measures, mean } from "./measures.js";
 import type { MisspellingResult, MisspellingShare } from "./misspelling-run.js";
 import { ERROR_KINDS } from "./typing-error.js";
 
-/** The conditions of a measurement: machine, index settings and the seed of the typing errors. */
+/** A measurement's conditions: machine, index settings and the seed for the typing errors. */
 export interface Conditions {
   readonly machine: MachineCard;
   readonly settings: Readonly<Record<string, unknown>>;

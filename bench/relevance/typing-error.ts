@@ -1,4 +1,4 @@
-// Makes one typing error in one word of a query, repeatable from a seed. Covers the four kinds of errors that
+// Makes one typing error in one word of a query, repeatable from a seed. Covers the four kinds of error that
 // typo tolerance promises to forgive. Keeps the first letter, which people usually get right.
 
 import type { Random } from "../random.js";
@@ -10,9 +10,9 @@ const LONG_WORD_LETTERS = 5;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
 
 /**
- * Returns `text` with one error in one of its words of five or more letters, or in its longest word if all
- * are shorter. A word without two different letters to swap gets a substitution instead. Null if no word has
- * at least two letters.
+ * Returns `text` with one error in one of its words of five or more letters or, if all are shorter, in one of
+ * its longest words. A word without two different letters to swap gets a substitution instead. Null if no
+ * word has at least two letters.
  */
 export function mistype(text: string, kind: ErrorKind, random: Random): string | null {
   const candidates = wordsToHit(text);
@@ -21,7 +21,7 @@ export function mistype(text: string, kind: ErrorKind, random: Random): string |
   return text.slice(0, index) + mistypeWord(word, kind, random) + text.slice(index + word.length);
 }
 
-/** True if the word that `mistype` changes has at least `letters` letters, whichever word it picks. */
+/** True if `mistype` is certain to change a word of at least `letters` letters. */
 export function hitsWordOf(letters: number, text: string): boolean {
   const candidates = wordsToHit(text);
   return candidates.length > 0 && candidates.every((match) => match[0].length >= letters);
@@ -34,7 +34,9 @@ function wordsToHit(text: string): RegExpExecArray[] {
   return long.length > 0 ? long : words.filter((match) => match[0].length === longest);
 }
 
-/** Returns a different word, one edit away, with the same first letter. Needs at least two letters. */
+/**
+ * Returns a different word that is one edit away and has the same first letter. Needs at least two letters.
+ */
 export function mistypeWord(word: string, kind: ErrorKind, random: Random): string {
   const at = random.from(1, word.length - 1);
   switch (kind) {

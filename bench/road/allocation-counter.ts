@@ -1,12 +1,12 @@
-// Bytes that a server's threads allocate in V8's heaps, from the output of --trace-gc: the growth of each
-// heap from the end of one collection to the start of the next.
+// Counts the bytes that a server's threads allocate in V8's heaps, from the output of --trace-gc: how much
+// each heap grows between the end of one collection and the start of the next.
 
 export const TRACE_FLAG = "--trace-gc";
 const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\].* ms: [^(]*?([\d.]+) \([\d.]+\) -> ([\d.]+) /;
 const MIB = 2 ** 20;
 
 export class AllocationCounter {
-  /** MiB after the last collection, by heap. */
+  /** Each heap's size in MiB after its last collection. */
   readonly #after = new Map<string, number>();
   #mib = 0;
 

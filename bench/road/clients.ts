@@ -1,4 +1,4 @@
-// Clients of one server whose connections stay open throughout, the same number at each front-end. The kernel
+// One server's clients. Their connections stay open throughout, the same number at each front-end. The kernel
 // assigns connections to front-ends at random, and no response names the front-end. A connection is therefore
 // attributed to the thread that it makes busy.
 
@@ -6,10 +6,10 @@ import { Connection, requestBytes } from "../load/connection.js";
 import type { Target } from "../load/measure.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** A request that is refused before it reaches a shard or the owner, so that only the front-end works. */
+/** A request refused before it reaches a shard or the owner, so that only the front-end works. */
 const REFUSED = { q: 1 };
 const REQUESTS_TO_TELL = 60;
-/** Maximum number of connections to open per wanted connection before giving up. */
+/** Maximum number of connections to open for each wanted one before giving up. */
 const OPENED_MAX = 15;
 
 export class Clients {
@@ -20,7 +20,7 @@ export class Clients {
 
   /**
    * `each`: number of connections to each front-end, or in total if `frontEnds` is null. Throws if the kernel
-   * assigns too few to one of the front-ends.
+   * assigns too few connections to one of the front-ends.
    */
   static async open(
     { url, key, index }: Target,
@@ -48,26 +48,26 @@ export class Clients {
     return new Clients(complete(), ping);
   }
 
-  /** Number of groups of connections. */
+  /** Number of front-ends with connections; 1 if the front-ends are not told apart. */
   get frontEnds(): number {
     return this.byFrontEnd.length;
   }
 
-  /** Returns the connections of `frontEnds` front-ends, different ones in each turn. */
+  /** Returns the connections to `frontEnds` front-ends, rotating through all front-ends from turn to turn. */
   at(frontEnds: number, turn: number): Connection[] {
     const all = this.byFrontEnd.length;
     return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
   }
 
-  /** Must be called at least every ten seconds, because a server closes idle connections after that. */
+  /** Call at least every ten seconds: a server closes connections that are idle for longer. */
   keepOpen(): Promise<void> {
     return pingAll(this.byFrontEnd, this.ping);
   }
 }
 
 /**
- * Returns null if the server's other work makes the result ambiguous: each half of the requests made a
- * different thread busy.
+ * Returns the id of the thread that the connection makes busy. Null if the server's other work makes the
+ * result ambiguous: each half of the requests made a different thread busy.
  */
 async function threadOf(connection: Connection, pid: number, ping: Buffer): Promise<number | null> {
   const busiest: number[] = [];

@@ -21,14 +21,14 @@ export interface StartedServer extends Target {
   readonly frontEnds: number | null;
 }
 
-/** A load on some or all front-ends of a server. */
+/** A load on some or all of a server's front-ends. */
 export interface Contender extends StartedServer {
   readonly clients: Clients;
-  /** Number of front-ends under load in a turn. */
+  /** Number of front-ends that a turn puts under load. */
   readonly loaded: number;
 }
 
-/** Thread counts of a server; `frontEnds` is null for the default. */
+/** A server's thread counts; `frontEnds` is null for the default. */
 export interface Threads {
   readonly shards: number;
   readonly frontEnds: number | null;
@@ -37,9 +37,9 @@ export interface Threads {
 export interface Wanted {
   readonly builds: readonly string[];
   readonly threads: readonly Threads[];
-  /** True if servers with cached answers are tested too. */
+  /** True to test servers with cached answers too. */
   readonly remembering: boolean;
-  /** True if the documents get vectors, as by default. */
+  /** True to give the documents vectors, as by default. */
   readonly vectors: boolean;
 }
 
@@ -48,13 +48,13 @@ export interface Load {
    * Number of connections to each front-end, or in total for a server with the default number of front-ends.
    */
   readonly clients: number;
-  /** Numbers of front-ends to put under load, one contender for each number; null: all of them. */
+  /** How many front-ends to put under load: one contender for each number; null puts all under load. */
   readonly loaded: readonly number[] | null;
 }
 
 const INDEX = "bench";
 const ADMIN_KEY = "bench-admin-key-0123456789";
-/** The cache is too small for any answer. */
+/** Makes the cache too small for any answer. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
 export async function startServers(
@@ -112,7 +112,7 @@ export async function startServers(
   return servers;
 }
 
-/** Opens the connections of the contenders. */
+/** Opens the contenders' connections. */
 export async function contendersOf(
   servers: readonly StartedServer[],
   { clients: each, loaded }: Load,

@@ -1,4 +1,4 @@
-// `npm run bench:road`: the cost of a query on its way through the server, outside the engine: CPU by thread,
+// `npm run bench:road`: a query's cost on its way through the server, outside the engine: CPU by thread,
 // wake-ups, messages, bytes allocated. Builds of the server, or settings of it, alternate within one run.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ interface Options {
   readonly out: string;
 }
 
-/** Kinds of queries, derived from the catalogue's workload. */
+/** Query kinds, derived from the catalogue's workload. */
 const KINDS: Readonly<Record<string, (mix: Workload) => Workload>> = {
   mix: (mix) => mix,
   "plain words": (mix) => ({ ...mix, mix: mix.mix.filter(({ name }) => name === "words") }),

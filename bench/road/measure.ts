@@ -1,5 +1,5 @@
 // Sends the same queries to each server in short alternating turns, because the machine's speed changes
-// within minutes. Warm-up alternates too.
+// within minutes. The warm-up alternates too.
 
 import { driveOver, type PreparedQuery } from "../load/drive.js";
 import { prepare } from "../load/measure.js";
@@ -9,25 +9,25 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Each turn starts this many queries later than the one before. */
+/** Each turn starts this many queries after the previous turn's start. */
 const QUERIES_A_TURN = 97;
 
 export interface TurnOptions {
   readonly turns: number;
   readonly seconds: number;
-  /** Seconds of warm-up turns per server, which are not counted. */
+  /** Seconds of uncounted warm-up turns per server. */
   readonly warmSeconds: number;
 }
 
-/** Cost on one server, as means per query. */
+/** Cost on one server; means per query unless stated otherwise. */
 export interface RoadCost {
   readonly name: string;
   readonly queries: number;
   readonly perCpuSecond: number;
-  /** Milliseconds; median over the turns. */
+  /** Latency percentiles in milliseconds; medians over the turns. */
   readonly p50: number;
   readonly p99: number;
-  /** CPU microseconds of the HTTP thread, of the busiest other thread and of all others. */
+  /** CPU microseconds of the HTTP thread, of the busiest other thread, and of all remaining threads. */
   readonly cpuUs: readonly [number, number, number];
   readonly messages: number;
   readonly wakeUps: number;
@@ -80,7 +80,7 @@ async function takeTurn(
 ): Promise<Turn> {
   const connections = clients.at(loaded, turn);
   const from = turn * QUERIES_A_TURN;
-  // Refills the caches that other servers' turns evicted.
+  // Refills the caches that the other servers' turns evicted.
   await driveOver(connections, load, seconds / 4, from);
   const stopThreads = threadsMeter(server.pid);
   const stop = await meter(client, server);

@@ -1,4 +1,4 @@
-// Writes a result of `bench:road` as JSON for programs and as Markdown for people.
+// Writes a `bench:road` result as JSON for programs and as Markdown for people.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Reads from /proc the CPU time of a server's threads and the number of times that each was woken up.
+// Reads from /proc the CPU time of a server's threads and how often each was woken up.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -14,11 +14,13 @@ export interface ThreadsUsage {
   readonly cpuMs: readonly number[];
   /** Id of the busiest thread. */
   readonly busiest: number;
-  /** Total over all threads. */
+  /** Sum over all threads. */
   readonly wakeUps: number;
 }
 
-/** Starts measuring. The returned function reports the use since then. Throws on systems without /proc. */
+/**
+ * Starts measuring. The returned function reports the usage since the start. Throws on systems without /proc.
+ */
 export function threadsMeter(pid: number): () => ThreadsUsage {
   const before = read(pid);
   return () => {

@@ -10,9 +10,9 @@ import { Random } from "../random.js";
 export interface CodedRows {
   readonly engine: Engine;
   readonly snapshot: number;
-  /** Memory of the codes. */
+  /** Bytes of memory that the codes occupy. */
   readonly codesBytes: number;
-  /** The codes of all rows. */
+  /** All rows' codes. */
   readonly words: Uint32Array;
 }
 
@@ -40,7 +40,7 @@ export function codedRows(engine: Engine, workbench: Workbench, rows: number): C
   return { engine, snapshot, codesBytes: region.length, words };
 }
 
-/** The `share` of each row. */
+/** Each row's `share`. */
 export function shares(rows: number): Uint8Array {
   const random = new Random(1);
   return Uint8Array.from({ length: rows }, () => random.below(PERCENT));

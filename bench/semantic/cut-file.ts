@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 
 /**
- * Returns the paths of the parts: `to` with a number appended. Lines are dealt round-robin, so that the parts
- * are similar.
+ * Returns the parts' paths: `to`, a hyphen, the part's number and .jsonl. Lines are dealt round-robin, so
+ * that the parts are similar.
  */
 export async function cutFile(path: string, to: string, parts: number): Promise<string[]> {
   const paths = Array.from({ length: parts }, (_, part) => `${to}-${part}.jsonl`);

@@ -1,5 +1,5 @@
 // The cost of vectors in the engine and in a shard's store, without a server: scanning codes, comparing
-// stored vectors, training a model, embedding documents and queries. Returns the lines of a table.
+// stored vectors, training a model, embedding documents and queries. Each function returns table lines.
 
 import { join } from "node:path";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
@@ -31,7 +31,7 @@ const TRAINED_FIELDS = [
 ];
 const MIB = 2 ** 20;
 
-/** Scans `rows` codes: all of them, and filtered parts of them. */
+/** Measures scans of `rows` codes: all of them, and filtered shares. */
 export async function scans(rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { engine, snapshot, codesBytes } = codedRows(module.engine(), module.workbench(), rows);
@@ -52,7 +52,9 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
   return lines;
 }
 
-/** Computes exact cosines of 400 documents at a time out of `rows`, read from the store and cached. */
+/**
+ * Measures exact cosines of 400 random documents out of `rows`, first read from the store and then cached.
+ */
 export async function comparisons(folder: string, rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const workbench = module.workbench();
@@ -97,7 +99,7 @@ export async function comparisons(folder: string, rows: number, milliseconds: nu
   }
 }
 
-/** Trains a model on `documents` products, and embeds products and queries with it. */
+/** Measures training a model on `documents` products and embedding products and queries with it. */
 export async function models(documents: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const { segment, memoryBytes } = productsSegment(module, 0, documents);
@@ -150,8 +152,8 @@ export async function models(documents: number, milliseconds: number): Promise<s
 }
 
 /**
- * Builds a segment of generated products starting at number `from`. Also returns the memory needed to build
- * it.
+ * Builds a segment of `count` generated products, starting at product `from`. Also returns the memory that
+ * the build needed.
  */
 function productsSegment(
   module: EngineModule,

@@ -9,20 +9,20 @@ import type { DrawnQuery } from "../load/queries.js";
 import { type Running, stop } from "./running.js";
 
 /**
- * Number of sittings. Each starts new processes, because V8's optimisation of the same code and queries
- * varies by several percent between processes.
+ * Number of sittings. Each sitting starts new processes, because the same code and queries run several
+ * percent faster or slower from one process to another, depending on V8's optimisations.
  */
 const SITTINGS = 6;
 const WARM_ROUNDS = 20;
 const ROUNDS_A_SITTING = 25;
 /**
- * Duration of a turn. After two idle seconds a server collects garbage, and V8 then recompiles some code. For
- * this reason the warm-up also runs in turns: warming up one server after another would favour the last one
+ * Duration of a turn. A server that is idle for two seconds collects garbage, and V8 then recompiles some
+ * code. So the warm-up also runs in turns: warming up the servers one after another would favour the last one
  * by about 10%.
  */
 const TURN_SECONDS = 0.25;
 const CLIENTS = 4;
-/** Number of queries by which each round's start is advanced. */
+/** Each round starts this many queries after the previous round's start. */
 const QUERIES_A_ROUND = 97;
 
 interface Spent {
@@ -31,8 +31,8 @@ interface Spent {
 }
 
 /**
- * Queries with too few matches are also measured separately, because they search for related documents by
- * vector.
+ * Queries with too few matches are also measured separately, because the server searches for related
+ * documents by vector.
  */
 export async function keywordTurns(
   starts: readonly (() => Promise<Running>)[],

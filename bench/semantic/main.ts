@@ -58,7 +58,7 @@ function numbers(list: string): number[] {
     .filter((number) => number > 0);
 }
 
-/** Parses `served`: a number of products to generate, or a file with documents. */
+/** Parses `served`: the number of products to generate, or the path of a document file. */
 function dataOf(served: string): [name: string, data: Workload["data"]][] {
   const count = Number(served);
   if (Number.isNaN(count)) return [[`the documents of \`${basename(dirname(served))}\``, { file: served }]];

@@ -1,4 +1,4 @@
-// Adds a member `embedding` to each document in a file. The numbers are random and short: about 3 KiB per
+// Adds an `embedding` member to each document in a file. Its numbers are random and short: about 3 KiB per
 // document.
 
 import { createReadStream, createWriteStream } from "node:fs";
@@ -9,8 +9,8 @@ import { VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { Random } from "../random.js";
 
 /**
- * Number of distinct vectors. They repeat, because generating one for each document would take longer than
- * importing them.
+ * Number of distinct vectors. Documents share them: generating a vector for each would take longer than the
+ * import.
  */
 const VECTORS = 500;
 const DIGITS = 3;

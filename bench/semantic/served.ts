@@ -1,6 +1,6 @@
 // The cost of vectors on a server: alternating imports with and without them, queries in each mode over HTTP,
-// keyword queries on copies of an index with and without vectors, memory after a restart. Returns the lines
-// of a table.
+// keyword queries on copies of an index with and without vectors, memory after a restart. Returns table
+// lines.
 
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +24,8 @@ import { type Running, stop } from "./running.js";
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
 /**
- * Number of parts into which the documents are cut. A model is trained on half of them; the measured parts
- * are too small to trigger another training.
+ * Number of parts that the documents are cut into. A model is trained on half of them; the measured parts are
+ * too small to trigger another training.
  */
 const PARTS = 12;
 const LEARNED_PARTS = 6;
@@ -43,7 +43,7 @@ const DATA = "data";
 interface Spent {
   seconds: number;
   cpuSeconds: number;
-  /** CPU seconds, including all merges that the import causes. */
+  /** CPU seconds including all merges that the import causes. */
   settledCpuSeconds: number;
 }
 
@@ -61,7 +61,7 @@ export interface ServedOptions {
   readonly seconds: number;
 }
 
-/** Returns the lines of the table for these documents. */
+/** Returns the table lines for these documents. */
 export async function served(options: ServedOptions): Promise<string[]> {
   const bench = await ServedBench.prepare(options);
   return [
@@ -93,7 +93,7 @@ class ServedBench {
 
   /**
    * Each round uses new indexes and reverses the order of the sources, because the timing of large merges
-   * depends on which index came first. Imports are long because V8 recompiles at their start the code that it
+   * depends on which index came first. Imports are long because V8 starts by recompiling the code that it
    * dropped while the server was idle.
    */
   imports(): Promise<string[]> {
@@ -122,7 +122,7 @@ class ServedBench {
     });
   }
 
-  /** Trains the model on the first documents, and measures the import of the others. */
+  /** Trains the model on the first documents and measures the import of the remaining ones. */
   async #importRound(
     client: ApiClient,
     server: ServerProcess,
@@ -152,7 +152,7 @@ class ServedBench {
     }
   }
 
-  /** Import files by source. */
+  /** Returns each source's import files. */
   async #files(): Promise<ReadonlyMap<string, ImportFiles>> {
     const { folder, sources } = this.#options;
     const files = new Map<string, ImportFiles>();
@@ -217,7 +217,7 @@ class ServedBench {
     );
   }
 
-  /** Measures the process's memory after a restart and the same number of queries on one index. */
+  /** Measures the process's memory after a restart and equally long query loads on one index. */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
       this.#served(async (running) => {

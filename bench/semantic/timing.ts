@@ -1,4 +1,4 @@
-// The duration of a piece of work in this process: the median of many runs, and CPU time, which other
+// How long a piece of work takes in this process: the median of many runs, and CPU time, which other
 // processes affect less.
 
 import { median } from "../median.js";
@@ -12,7 +12,7 @@ export interface Timed {
 const WARM_UP_RUNS = 5;
 const RUNS_MIN = 5;
 
-/** Repeats the work for `milliseconds`, after a few runs that let V8 compile. */
+/** Repeats the work for `milliseconds`, but at least five times, after a few runs that let V8 compile it. */
 export function timed(work: () => void, milliseconds: number): Timed {
   for (let run = 0; run < WARM_UP_RUNS; run++) work();
   const times: number[] = [];

@@ -13,7 +13,7 @@ const QUERY_CONNECTIONS = 3;
 const STATUS_NO_ANSWER = 0;
 
 export class SoakLoad {
-  /** Milliseconds of each query since the last sample was taken. */
+  /** Query latencies (ms) since the last sample. */
   #latencies: number[] = [];
   queries = 0;
   writes = 0;

@@ -1,4 +1,4 @@
-// Resources held by a process, from /proc: resident memory and open file descriptors.
+// Resources that a process occupies, from /proc: resident memory and open file descriptors.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Held {

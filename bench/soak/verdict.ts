@@ -21,10 +21,10 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Resident memory may grow by this share: a margin for garbage collection. */
+/** Resident memory may grow by this share (plus RESIDENT_MIB): a margin for garbage collection. */
 const RESIDENT_SHARE = 0.1;
 const RESIDENT_MIB = 32;
-/** Number of additional handles allowed, because LevelDB opens and closes tables at will. */
+/** Number of additional handles tolerated, because LevelDB opens and closes tables at will. */
 const HANDLES = 16;
 const BARS = "▁▂▃▄▅▆▇█";
 
