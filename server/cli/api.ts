@@ -1,5 +1,5 @@
-// The command line's HTTP client: keep-alive connections to one server, one error class. Understands the
-// service's envelope ({data} and {error, code}), but not the individual routes.
+// The command line's HTTP client: keep-alive connections to one server, and the errors that commands report.
+// Understands the service's envelope ({data} and {error, code}), but not the individual routes.
 
 import http from "node:http";
 import https from "node:https";
@@ -13,7 +13,7 @@ export interface ApiReply {
   readonly retryAfter: number;
 }
 
-/** The server answered with an error. */
+/** The server replied with an error. */
 export class RefusedError extends CliError {
   constructor(
     readonly status: number,
@@ -24,11 +24,11 @@ export class RefusedError extends CliError {
   }
 }
 
-/** There was no answer: nothing listens at the address, or the connection broke. */
+/** There was no reply: nothing listens at the address, or the connection broke. */
 export class ConnectionError extends CliError {
   constructor(
     message: string,
-    /** False if no connection was made, so the server cannot have seen the request. */
+    /** False if no connection was established, so the server cannot have seen the request. */
     readonly mayHaveArrived: boolean,
   ) {
     super(message);
@@ -52,14 +52,14 @@ export class ApiClient {
     this.#agent = this.url.protocol === "https:" ? new https.Agent(options) : new http.Agent(options);
   }
 
-  /** Closes the idle connections. */
+  /** Closes all connections. */
   close(): void {
     this.#agent.destroy();
   }
 
   /**
-   * Sends one request and returns the reply, whatever its status. Throws ConnectionError if there is no
-   * complete answer.
+   * Sends one request and returns the reply, whatever its status. Throws ConnectionError if no complete reply
+   * arrives.
    */
   exchange(method: string, path: string, body?: Body): Promise<ApiReply> {
     const length = body === undefined ? 0 : body.parts.reduce((sum, part) => sum + part.byteLength, 0);
@@ -98,14 +98,17 @@ export class ApiClient {
     });
   }
 
-  /** Body of a successful answer, unparsed. Throws RefusedError for any other answer. */
+  /** Returns the unparsed body of a successful reply. Throws RefusedError for any other reply. */
   async bytes(method: string, path: string, payload?: unknown): Promise<Buffer> {
     const reply = await this.exchange(method, path, payload === undefined ? undefined : jsonBody(payload));
     if (reply.status >= 200 && reply.status < 300) return reply.body;
     throw refusal(reply);
   }
 
-  /** Parsed body of a successful answer. Integers too large for a number become strings of their digits. */
+  /**
+   * Returns the parsed body of a successful reply. Integers too large for a number become strings of their
+   * digits.
+   */
   async json(method: string, path: string, payload?: unknown): Promise<unknown> {
     return parseExact(await this.bytes(method, path, payload));
   }
@@ -119,7 +122,7 @@ function jsonBody(payload: unknown): Body {
   return { parts: [Buffer.from(JSON.stringify(payload))], contentType: "application/json" };
 }
 
-/** The error for an unsuccessful answer. */
+/** The error for an unsuccessful reply. */
 export function refusal(reply: ApiReply): RefusedError {
   try {
     const body: unknown = JSON.parse(reply.body.toString("utf8"));
@@ -135,7 +138,7 @@ export function refusal(reply: ApiReply): RefusedError {
 
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
-/** JSON.parse that keeps integers beyond 2^53 as strings of their exact digits. */
+/** Like JSON.parse, but integers beyond 2^53 become strings of their exact digits. */
 export function parseExact(body: Uint8Array): unknown {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   return JSON.parse(
@@ -154,8 +157,8 @@ function parseUrl(text: string): URL {
 }
 
 /**
- * An explanation if the address has http but the server expects https, or the reverse. Null for any other
- * error.
+ * An explanation for the case that the address has http but the server expects https, or the reverse. Null
+ * for any other error.
  */
 async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
   const secure = url.protocol === "https:";
@@ -166,15 +169,15 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
   return `the server at ${url.host} speaks ${spoken.toUpperCase()}, not ${given.toUpperCase()}; use ${spoken}://${url.host}`;
 }
 
-/** Error codes of certificates signed by an authority unknown to Node. */
+/** Error codes for certificates whose issuer Node does not know. */
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
-/** OpenSSL's messages about an answer that is not TLS. */
+/** OpenSSL's messages about a reply that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
-/** Errors seen when a TLS server closes a connection that begins with HTTP, or answers it with TLS bytes. */
+/** Errors seen when a TLS server receives plain HTTP and closes the connection, or replies with TLS bytes. */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
 const TLS_ANSWER_MS = 2000;
 
-/** True if the server answers a TLS handshake, whether with a certificate or with an alert. */
+/** True if the server replies to a TLS handshake, whether with a certificate or with an alert. */
 function speaksTls(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -1,5 +1,5 @@
-// Determines the server and the key for a command: flags first, then the environment, then the key file of a
-// local server.
+// Determines a command's server and key: from flags first, then the environment, then the key file of a local
+// server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { ApiClient } from "./api.js";
 import { CliError } from "./failure.js";
 
 const DEFAULT_URL = "http://127.0.0.1:8800";
-/** File in the data directory to which a server writes its admin key at its first start. */
+/** File in the data directory where a server stores its admin key at its first start. */
 const ADMIN_KEY_FILE = "admin.key";
 
 export interface GlobalOptions {
@@ -18,7 +18,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options that every command accepts, anywhere on the command line. */
+/** Adds the options that every command accepts and that may appear anywhere on the command line. */
 export function withGlobalOptions(command: Command): Command {
   return command
     .option("--url <address>", `the server (SKEIN_URL, default ${DEFAULT_URL})`)
@@ -26,7 +26,7 @@ export function withGlobalOptions(command: Command): Command {
     .option("--json", "print JSON for programs instead of text for people");
 }
 
-/** A client for the server that options and environment select. */
+/** Returns a client for the server selected by the options and the environment. */
 export function connect(
   options: GlobalOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -39,7 +39,7 @@ export function connect(
   );
 }
 
-/** The key to send, or null if there is none, in which case the server decides whether it needs one. */
+/** Returns the key to send, or null if there is none. The server then decides whether it needs one. */
 export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
   const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
   if (given !== undefined) return given;

@@ -1,16 +1,16 @@
-// How a command ends if it cannot do its task. Owns the exit codes; independent of HTTP and files.
+// How a command ends if it cannot do its job. Owns the exit codes; independent of HTTP and files.
 import { InputError } from "../documents/formats/input-error.js";
 
 /**
- * 0: success · 1: done, but some documents were rejected, or damage was found · 2: wrong usage, no
- * connection, refused by the server.
+ * Exit codes. 0: success · 1: done, but some documents were rejected or damage was found · 2: wrong usage, no
+ * connection, or refused by the server.
  */
 export const EXIT_FINE = 0;
 export const EXIT_SOME_REJECTED = 1;
 export const EXIT_DAMAGED = 1;
 export const EXIT_FAILED = 2;
 
-/** A failure that the user can act on. The message is one line and is printed without a stack trace. */
+/** A failure that the user can act on. Its message is one line, printed without a stack trace. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }

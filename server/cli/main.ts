@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `skein` command: combines the subcommands and turns failures into one line and an exit code.
+// The `skein` command: combines the subcommands and reports a failure as one line and an exit code.
 
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../documents/formats/input-error.js";
@@ -40,7 +40,7 @@ Examples:
 
 Every command has --help. Exit code: 0 fine, 1 some documents rejected or damage found, 2 failed.`;
 
-/** Runs one command line. Returns the exit code 0, 1 or 2; never throws. */
+/** Runs one command line and returns its exit code: 0, 1 or 2. Never throws. */
 async function run(args: readonly string[]): Promise<number> {
   let exitCode = EXIT_FINE;
   const setExit = (code: number) => {
@@ -105,8 +105,8 @@ function prepare(command: Command): void {
 }
 
 /**
- * Rephrases a usage error of commander as a single sentence on one line, like all other errors. Keeps the
- * user's input unchanged.
+ * Rewrites a commander usage error as a single sentence on one line, like all other errors. Leaves the user's
+ * input unchanged.
  */
 function inOurVoice(text: string): string {
   return text
@@ -118,7 +118,7 @@ function inOurVoice(text: string): string {
     .replace(/\. Expected (\d+ arguments? but got \d+)\.$/, "; expected $1");
 }
 
-/** `skein nope --help` fails like `skein nope`, because there is no such command to describe. */
+/** `skein nope --help` fails like `skein nope`, because there is no such command to show help for. */
 function refuseUnknown(command: Command): string {
   const name = command.args[0] === "help" ? command.args[1] : command.args[0];
   const known = command.commands.some((sub) => sub.name() === name || sub.aliases().includes(name ?? ""));
@@ -132,7 +132,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-/** Standard error may go to a file on a full disk. The command then continues silently. */
+/** Standard error may be a file on a full disk. The command then continues silently. */
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await run(process.argv.slice(2));

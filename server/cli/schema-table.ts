@@ -3,7 +3,7 @@
 import type { Inference } from "../documents/formats/infer.js";
 import { renderTable } from "./table.js";
 
-/** Lines with field, type, facet, sort and reason, followed by the default order if one was chosen. */
+/** Lines with each field's name, type, facet, sort and reason, then the default order if one was chosen. */
 export function schemaLines(inference: Inference, width: number): string[] {
   const yes = (flag: boolean) => (flag ? "yes" : "");
   const rows = inference.choices.map((choice) => [

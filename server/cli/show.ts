@@ -1,9 +1,9 @@
-// Sends one request to the server and prints its answer for people, or verbatim with --json.
+// Sends one request to the server and prints the reply for people, or verbatim with --json.
 import type { ApiClient } from "./api.js";
 import { connect, type GlobalOptions } from "./connection.js";
 import { renderTable } from "./table.js";
 
-/** Prints `text` of the answer's data. Throws the client's errors. */
+/** Prints the reply's data as formatted by `text`. Throws the client's errors. */
 export async function show<T>(
   options: GlobalOptions,
   method: string,
@@ -23,12 +23,12 @@ export function print<T>(options: GlobalOptions, answer: { data: T }, text: (dat
   process.stdout.write(`${options.json === true ? JSON.stringify(answer) : text(answer.data)}\n`);
 }
 
-/** Number of columns of the terminal, or no limit if the output goes to a file or another program. */
+/** The terminal's width in columns. Infinite if the output goes to a file or another program. */
 export function widthOf({ columns }: { readonly columns?: number }): number {
   return columns ?? Number.POSITIVE_INFINITY;
 }
 
-/** A table as wide as the terminal. */
+/** A table that fits the terminal. */
 export function tableText(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((title) => ({ title }));
   return renderTable(columns, rows, widthOf(process.stdout)).join("\n");

@@ -1,10 +1,10 @@
-// Text tables for terminals: measures the width of cells, fits the columns into a total width, truncates with
-// an ellipsis. Pure. Cells are untrusted text, so control characters never reach the terminal.
+// Text tables for terminals: measures cell widths, fits the columns into a total width, and truncates with an
+// ellipsis. Pure. Cells are untrusted text, so control characters never reach the terminal.
 
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** A column is not narrowed below this width while another column can be narrowed. Default 6. */
+  /** The column is not narrowed below this width while another column can be narrowed. Default 6. */
   readonly minWidth?: number;
 }
 
@@ -13,8 +13,8 @@ const DEFAULT_MIN_WIDTH = 6;
 const ELLIPSIS = "…";
 
 /**
- * Lines of a table no wider than `width` (unless the minimum widths exceed it), starting with the header and
- * a rule.
+ * Returns the lines of a table, beginning with the header and a rule. They are no wider than `width` unless
+ * the minimum widths exceed it.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -59,7 +59,7 @@ function pad(text: string, width: number, align: "left" | "right"): string {
   return align === "right" ? fill + cut : cut + fill;
 }
 
-/** Text of at most `width` terminal columns; truncated text ends with an ellipsis. */
+/** Returns a text of at most `width` terminal columns. Truncated text ends with an ellipsis. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let kept = "";
@@ -73,7 +73,9 @@ export function truncate(text: string, width: number): string {
   return width <= 0 ? "" : kept.trimEnd() + ELLIPSIS;
 }
 
-/** One printable line: white space and control characters become single spaces. */
+/**
+ * Returns the text as one printable line: runs of white space and control characters become single spaces.
+ */
 export function oneLine(text: string): string {
   return text
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ")
@@ -81,7 +83,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Number of terminal columns of a printable text. */
+/** Width of a printable text in terminal columns. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character.codePointAt(0)!);
@@ -106,7 +108,7 @@ function characterWidth(cp: number): number {
   return wide ? 2 : 1;
 }
 
-/** A number such as 12,345, the same in every locale. */
+/** Formats a number as 12,345, the same in every locale. */
 export function grouped(n: number): string {
   return Math.round(n).toLocaleString("en-US");
 }

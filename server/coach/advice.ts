@@ -4,13 +4,13 @@ import type { Confidence } from "../catalog/records/recommendation.js";
 const HIGH_SEARCHES = 20;
 const MEDIUM_SEARCHES = 5;
 
-/** `strong`: the advice has no competing alternative. */
+/** `strong` means that the advice has no competing alternative. */
 export function confidenceOf(searches: number, strong: boolean): Confidence {
   if (searches >= HIGH_SEARCHES && strong) return "high";
   return searches >= MEDIUM_SEARCHES ? "medium" : "low";
 }
 
-/** Formats a fraction of 1 for people: `37 %`. */
+/** Formats a fraction as a percentage: 0.37 becomes `37 %`. */
 export function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }

@@ -1,4 +1,4 @@
-// The coach's thread, which the first analysis starts and which ends when idle. Only this file deals with the
+// The coach's thread. The first analysis starts it, and it ends when idle. Only this file deals with the
 // thread.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -9,12 +9,12 @@ import type { Analysis } from "./analyse.js";
 import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** An analysis that takes longer is aborted. */
+/** Longer analyses are aborted. */
 const TASK_MS_MAX = 300_000;
 const HEAP_MIB = 2048;
 const YOUNG_HEAP_MIB = 24;
 
-/** Answers a question of the coach. */
+/** Answers one of the coach's questions. */
 export type AnswerQuestion = (question: CoachQuestion) => Promise<CoachAnswers[CoachQuestion["kind"]]>;
 
 export class CoachPool {

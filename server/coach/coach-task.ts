@@ -1,14 +1,14 @@
-// The task of the coach's thread, and the questions that the thread asks while it works.
+// The coach thread's task, and the questions that the thread asks while it works.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";
 
 export interface CoachTask {
-  /** Channel for questions and answers. The coach's thread closes its port when the task ends. */
+  /** Channel for questions and answers. The coach thread closes its port when the task ends. */
   readonly port: MessagePort;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Language of the index; null if unspecified. */
+  /** The index's language; null if unspecified. */
   readonly language: string | null;
 }
 
@@ -24,13 +24,13 @@ export interface CoachAnswers {
   search: ShopAnswer;
 }
 
-/** Sent by the coach's thread. */
+/** Sent by the coach thread. */
 export interface AskedMessage {
   readonly number: number;
   readonly question: CoachQuestion;
 }
 
-/** Sent to the coach's thread. */
+/** Sent to the coach thread. */
 export type AnswerMessage =
   | { readonly number: number; readonly answer: CoachAnswers[CoachQuestion["kind"]] }
   | { readonly number: number; readonly failure: string };

@@ -1,5 +1,5 @@
-// Entry of the coach's thread. An analysis takes seconds; on its own thread it delays neither searches nor
-// the query log.
+// The coach thread's entry point. An analysis takes seconds, but on its own thread it delays neither searches
+// nor the query log.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { type Analysis, analyseLog } from "./analyse.js";
@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A Shop that asks another thread over a port. */
+/** A Shop that gets its answers from another thread over a port. */
 class DistantShop implements Shop {
   readonly language: string | null;
   readonly #port: MessagePort;

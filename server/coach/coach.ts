@@ -1,4 +1,4 @@
-// The coach as the routes use it: analyses an index's log, and applies or dismisses recommendations.
+// The coach as used by the routes: analyses an index's log, and applies or dismisses recommendations.
 import type { MonthlyCounter } from "../access/tenants/limiter.js";
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
@@ -44,7 +44,7 @@ interface CoachOptions {
   readonly usage: MonthlyCounter;
   readonly jobs: Jobs;
   readonly limits: Limits;
-  /** Rephrases the recommendations. If null, they keep the miners' wording. */
+  /** A language model that rephrases the recommendations. If null, they keep the miners' wording. */
   readonly endpoint: ChatEndpoint | null;
 }
 
@@ -55,7 +55,7 @@ export interface AnalysisReport {
   readonly recommendations: readonly Recommendation[];
 }
 
-/** A recommendation after a decision about it, and its index. */
+/** A recommendation after it was applied or dismissed, and its index. */
 export interface Decided {
   readonly recommendation: Recommendation;
   readonly index: IndexRecord;
@@ -70,8 +70,8 @@ export class Coach {
   }
 
   /**
-   * Throws SK-AI-400, SK-AI-429, SK-AI-503, or an error of the index or its log. A failed analysis does not
-   * count towards the plan's quota.
+   * Analyses an index's log and saves the recommendations. Throws SK-AI-400, SK-AI-429, SK-AI-503, or an
+   * error of the index or its log. A failed analysis does not count towards the plan's quota.
    */
   async analyse(index: IndexRecord, body: unknown, plan: Plan, now: Date): Promise<AnalysisReport> {
     const { usage, limits, jobs } = this.#options;
@@ -93,7 +93,7 @@ export class Coach {
   }
 
   /**
-   * Creates the synonym or the rule and marks the recommendation as applied, in one command. Throws
+   * Creates the synonym group or rule and marks the recommendation as applied, in one command. Throws
    * SK-AI-404, SK-AI-409, and the errors of curation.
    */
   apply(indexes: readonly IndexRecord[], id: string, now: Date): Promise<Decided> {
@@ -102,7 +102,7 @@ export class Coach {
     );
   }
 
-  /** Throws SK-AI-404, SK-AI-409. */
+  /** Marks the recommendation as dismissed. Throws SK-AI-404, SK-AI-409. */
   dismiss(indexes: readonly IndexRecord[], id: string, now: Date): Promise<Decided> {
     return this.#decide(indexes, id, "dismissed", now, () => ({ created: null, commands: [] }));
   }
@@ -147,8 +147,8 @@ export class Coach {
   }
 
   /**
-   * The record that applying the recommendation creates. There is no command if an enabled synonym group
-   * already covers it.
+   * The record that applying the recommendation creates. If an enabled synonym group already covers it,
+   * returns that group and no command.
    */
   #creation(
     state: CatalogState,
@@ -179,7 +179,7 @@ export class Coach {
     return { created: null, commands: [] };
   }
 
-  /** Has no effect if the same decision was made before. */
+  /** Records a decision. Has no effect if the same decision has already been made. */
   async #decide(
     indexes: readonly IndexRecord[],
     id: string,
@@ -210,13 +210,13 @@ export class Coach {
   }
 }
 
-/** Returns the index that has the log now, which a swap may have changed. Throws SK-IX-404. */
+/** Returns the index that has the log now, since a swap may have moved it. Throws SK-IX-404. */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
   throw new SkeinError("SK-IX-404", "the index does not exist any more");
 }
 
-/** Throws SK-AI-400. */
+/** Reads the parameter `status`. Throws SK-AI-400. */
 export function readStatus(query: URLSearchParams): RecommendationStatus {
   const given = query.get("status") ?? "pending";
   const status = RECOMMENDATION_STATUSES.find((one) => one === given);

@@ -1,6 +1,6 @@
-// The data that miners need from a log, collected in two passes over its rows. The first pass counts how
-// often each text was searched. The second collects, for texts searched more than once, which hits were shown
-// and clicked, and which searches people made after one that did not help.
+// The data that the miners need from a log, collected in two passes over its rows. The first pass counts the
+// searches for each text. The second collects, for texts searched more than once, which hits were shown and
+// clicked, and what people searched for after an unsuccessful search.
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { EVENT_TYPES, NOBODY } from "../query-log/rows/journal.js";
 import { CLICKED, SUPERSEDED } from "../query-log/rows/marks.js";
@@ -9,7 +9,7 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 
-/** Maximum time between a search and the same person's next one for the pair to count as a step. */
+/** Maximum time between two searches by one person for them to count as a step. */
 const FOLLOWS_MS_MAX = 5 * 60_000;
 /** Texts with fewer searches are ignored. */
 const SEARCHES_MIN = 2;
@@ -19,11 +19,11 @@ const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
 const NO_HITS = new Uint32Array(0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** Impressions and clicks of one document in the searches for one text, by position from 0. */
+/** A document's impressions and clicks in the searches for one text, by position from 0. */
 export interface Exposure {
   readonly shown: number[];
   readonly clicks: number[];
-  /** Clicks at all positions, including those below the recorded ones. */
+  /** Clicks at all positions, including those below the last recorded one. */
   clicksInAll: number;
 }
 
@@ -35,15 +35,15 @@ export interface TextDigest {
   clicked: number;
   /** Searches without a click after which the same person searched for something else and clicked. */
   rescued: number;
-  /** As of the most recent search. */
+  /** Number of results at the most recent search. */
   found: number;
   /** Number of people who searched for the text. Each search by an unknown person counts as one person. */
   people: number;
-  /** By document number. */
+  /** Exposures by document number. */
   readonly documents: Map<number, Exposure>;
 }
 
-/** A pair of texts: people searched for the first one without a click, and then for the second one. */
+/** A pair of texts: people searched for the first one without a click, then for the second one. */
 export interface Step {
   readonly from: number;
   readonly to: number;
@@ -58,18 +58,18 @@ export interface LogDigest {
   readonly searches: number;
   readonly clicked: number;
   readonly hasClicks: boolean;
-  /** By text number. Contains only texts searched more than once. */
+  /** Digests by text number, only of texts searched more than once. */
   readonly texts: ReadonlyMap<number, TextDigest>;
   readonly steps: readonly Step[];
   /** Click-through rate by position from 0. */
   readonly clickRate: readonly number[];
 }
 
-/** A person. */
+/** A person who searches. */
 interface Visitor {
   /** Index among all visitors. */
   readonly place: number;
-  /** As of the most recent search. */
+  /** Time (Unix milliseconds), text and outcome of the most recent search. */
   at: number;
   text: number;
   clicked: boolean;
@@ -79,8 +79,8 @@ interface GatheredText extends TextDigest {
   /** Index among all texts. */
   readonly place: number;
   /**
-   * The most recently shown hits and how many times in a row they were shown. Most searches for a text show
-   * the same hits.
+   * The most recently shown hits and how many times in a row they were shown. Most searches for a given text
+   * show the same hits.
    */
   page: { readonly hits: Uint32Array; times: number };
 }
@@ -98,7 +98,7 @@ interface LoggedClick {
 
 export async function digestLog(shop: Shop, fromMs: number, toMs: number): Promise<LogDigest> {
   const counts = new Map<number, number>();
-  /** By the time of the search that led to the click. */
+  /** Clicks by the time of the search that led to them. */
   const clicks = new Map<number, LoggedClick[]>();
   let rows = 0;
   for await (const day of days(shop, fromMs, toMs)) {
@@ -147,12 +147,12 @@ class Gathering {
   readonly #counts: ReadonlyMap<number, number>;
   readonly #clicks: ReadonlyMap<number, readonly LoggedClick[]>;
   readonly #texts = new Map<number, GatheredText>();
-  /** By the number of the first text, then by that of the second. */
+  /** Steps by the first text's number, then by the second's. */
   readonly #steps = new Map<number, Map<number, GatheredStep>>();
   #stepCount = 0;
-  /** By person. */
+  /** Visitors by person. */
   readonly #visitors = new Map<number, Visitor>();
-  /** Pairs of visitor and text, and pairs of visitor and step, that have been counted. */
+  /** Pairs of visitor and text, and pairs of visitor and step, that have already been counted. */
   readonly #searched = new NumberPairs();
   readonly #stepped = new NumberPairs();
   readonly #shown = new Float64Array(PLACES);
@@ -243,7 +243,7 @@ class Gathering {
     return all === undefined ? [] : all.filter((click) => click.counter === counter);
   }
 
-  /** Counts the impressions of the first page, and each clicked document once. */
+  /** Counts the first page's impressions, and each clicked document once. */
   #expose(
     text: GatheredText,
     { hits: all, hitsFrom }: SearchBlock,
@@ -280,7 +280,7 @@ class Gathering {
     }
   }
 
-  /** Handles a person's next search. */
+  /** Records a person's next search. */
   #visit(visitor: Visitor, at: number, text: number, clicked: boolean): void {
     const before = { ...visitor };
     visitor.at = at;
@@ -313,7 +313,7 @@ class Gathering {
   }
 }
 
-/** True if `all` contains exactly these numbers in [from, to). */
+/** True if [from, to) of `all` contains exactly these numbers. */
 function isAt(all: Uint32Array, from: number, to: number, numbers: Uint32Array): boolean {
   if (to - from !== numbers.length) return false;
   for (let i = 0; i < numbers.length; i++) if (all[from + i] !== numbers[i]) return false;

@@ -1,5 +1,5 @@
-// Runs the coach's searches on an index, optionally with a proposed rule. These searches have no effect on
-// shoppers: they are not logged, counted or cached. They match by keywords only, because the coach looks for
+// Runs the coach's searches on an index, optionally with a proposed rule. Shoppers notice nothing: these
+// searches are not logged, counted or cached. They match by keywords only, because the coach looks for
 // missing words: a document that only its vector would find counts as missing.
 
 import type { Catalog } from "../catalog/catalog.js";
@@ -22,7 +22,7 @@ const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 interface ShopSearching extends QuerySearching {
   readonly catalog: Catalog;
-  /** A separate instance for the coach, so that proposed rules cannot affect other queries. */
+  /** A separate instance for the coach, so that its proposed rules cannot affect other queries. */
   readonly queriedIndexes: QueriedIndexes;
 }
 
@@ -33,7 +33,7 @@ export class IndexShop {
     this.#searching = searching;
   }
 
-  /** Throws SkeinError. */
+  /** Runs one search. Throws SkeinError. */
   async search(record: IndexRecord, { q, exact = false, rule }: ShopQuestion): Promise<ShopAnswer> {
     const { catalog, queriedIndexes, limits } = this.#searching;
     const contents = contentsOf(catalog.state, catalog.state.indexes.get(record.uid) ?? record);
@@ -50,7 +50,7 @@ export class IndexShop {
       fields: facets.map(({ name }) => name),
       ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),
     };
-    // Query understanding is off: the coach tests the results of the words themselves.
+    // Query understanding is off, because the coach tests what the words themselves find.
     const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
     const { found, hits, suggestions } = await find(this.#searching, index, body, bounds, new QueryTrace());
     return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
@@ -59,12 +59,12 @@ export class IndexShop {
 
 /**
  * The fields to search. Null means the fields in the settings. If the settings name none, each real query
- * names its own, so the coach searches all indexed text fields. Empty if the index has none.
+ * names its own, so the coach searches all indexed text fields. Empty if the index has no such field.
  */
 function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;
   const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
-  return texts.filter((name) => !name.includes(",")); // query_by cannot contain such a name
+  return texts.filter((name) => !name.includes(",")); // query_by cannot contain a name with a comma
 }
 
 function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {

@@ -1,14 +1,14 @@
-// A set of pairs of whole numbers, sized for millions of pairs: open addressing in one array instead of a
+// A set of pairs of whole numbers, designed for millions of pairs: open addressing in one array instead of a
 // string per pair.
 
 const PLACES_MIN = 1024;
-/** A pair below these limits fits exactly into a double. */
+/** Pairs below these limits fit exactly into a double. */
 const FIRST_END = 2 ** 27 - 1;
 const SECOND_END = 2 ** 26;
 const SPREAD = [0x9e3779b1, 0x85ebca6b] as const;
 
 export class NumberPairs {
-  /** Open-addressing slots. 0 marks an empty one. */
+  /** Open-addressing slots. 0 marks an empty slot. */
   #places = new Float64Array(PLACES_MIN);
   #size = 0;
 

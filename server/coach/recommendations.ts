@@ -1,4 +1,4 @@
-// Recommendations in the catalog: saving those of an analysis, and applying or dismissing one. Pure
+// The catalog's recommendations: saves an analysis's advice, and finds and lists recommendations. Pure
 // functions.
 
 import { ownedBy } from "../catalog/owned-records.js";
@@ -10,11 +10,14 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 
 /**
- * How long no new advice is saved on a subject that was decided on, and how long a pending recommendation
- * stays without being renewed.
+ * After a decision on a subject, no new advice on it is saved for this long. A pending recommendation is
+ * deleted if no analysis renews it for this long.
  */
 const REST_MS = 30 * DAY_MS;
-/** Maximum number kept per index. The oldest decided ones are deleted first. */
+/**
+ * Maximum number kept per index. Above it, the oldest decided recommendations are deleted; pending ones are
+ * not.
+ */
 const KEPT_MAX = 1_000;
 
 export interface SavedAdvice {
@@ -23,8 +26,8 @@ export interface SavedAdvice {
 }
 
 /**
- * Saves the advice of an analysis. Advice on the subject of a pending recommendation renews it; advice on a
- * recently decided subject is skipped.
+ * Saves an analysis's advice. Advice on a pending recommendation's subject renews it. Advice on a recently
+ * decided subject is skipped.
  */
 export function saveAdvice(
   state: CatalogState,
@@ -80,7 +83,7 @@ export function putRecommendation(record: Recommendation): Command {
   return { type: "record.put", kind: "recommendation", record };
 }
 
-/** Recommendations, newest first. */
+/** The index's recommendations with this status, newest first. */
 export function recommendationsOf(
   state: CatalogState,
   { uid }: IndexRecord,
@@ -91,7 +94,7 @@ export function recommendationsOf(
     .toReversed();
 }
 
-/** Finds a recommendation of any of these indexes, and returns it with its index. Throws SK-AI-404. */
+/** Finds a recommendation in these indexes and returns it with its index. Throws SK-AI-404. */
 export function findRecommendation(
   state: CatalogState,
   indexes: readonly IndexRecord[],
@@ -104,7 +107,7 @@ export function findRecommendation(
   throw new SkeinError("SK-AI-404", "there is no such recommendation");
 }
 
-/** The client's view of a recommendation. */
+/** The view of a recommendation for clients. */
 export function recommendationView(
   { index: _index, created: _created, ...shown }: Recommendation,
   index: IndexRecord,
@@ -112,7 +115,7 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** A set of subjects that advice is about. */
+/** A set of advice that is searched by subject. */
 class Subjects<T extends Advice = Advice> {
   readonly #language: string | null;
   readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];
@@ -126,7 +129,7 @@ class Subjects<T extends Advice = Advice> {
     this.#known.push({ advice, term, form: wordForm(wordsIn(term), this.#language) });
   }
 
-  /** Returns advice in the set of the same kind about the same term or another form or spelling of it. */
+  /** Returns advice of the same kind from the set, about the same term or another form or spelling of it. */
   like(advice: Advice): T | undefined {
     const term = termOf(advice);
     const form = wordForm(wordsIn(term), this.#language);

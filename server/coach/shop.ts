@@ -1,18 +1,18 @@
-// What the coach asks about an index: its log and its current results. The coach runs on its own thread and
-// gets the answers from another one.
+// What the coach asks about an index: its log and its current results. The coach runs on its own thread;
+// another thread answers.
 import type { RuleDraft } from "../catalog/records/rule.js";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 
 export interface ShopHit {
   readonly id: string;
-  /** Facet values of the document, converted to text. */
+  /** The document's values in its string facet fields. */
   readonly facets: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ShopAnswer {
   readonly found: number;
   readonly hits: readonly ShopHit[];
-  /** Spelling corrections that the index offers for the query. */
+  /** The index's spelling corrections for the query. */
   readonly corrections: readonly string[];
 }
 
@@ -25,13 +25,13 @@ export interface ShopQuestion {
 }
 
 export interface Shop {
-  /** ISO 639-1, null if unspecified. */
+  /** ISO 639-1 code; null if unspecified. */
   readonly language: string | null;
   rows(fromMs: number, toMs: number): Promise<LogRows>;
-  /** Texts of the log by their dictionary numbers. */
+  /** Returns logged texts by their dictionary numbers. */
   texts(numbers: readonly number[]): Promise<readonly string[]>;
-  /** Document ids by their dictionary numbers. */
+  /** Returns document ids by their dictionary numbers. */
   documents(numbers: readonly number[]): Promise<readonly string[]>;
-  /** Current results from the index. The search is neither logged nor counted. */
+  /** Returns the index's current results. The search is neither logged nor counted. */
   search(question: ShopQuestion): Promise<ShopAnswer>;
 }

@@ -1,4 +1,4 @@
-// Lets a language model rephrase the miners' findings and drop implausible ones. The model receives queries
+// Has a language model rephrase the miners' findings and drop implausible ones. The model receives queries
 // and counts but no documents, and cannot change a payload.
 import type { Advice } from "../catalog/records/recommendation.js";
 import { SkeinError } from "../ground/errors.js";
@@ -39,7 +39,10 @@ const ANSWER = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-AI-503" };
 
-/** Advice that the model does not mention stays unchanged. Throws SK-AI-503. */
+/**
+ * Returns the advice in the model's words. Advice that the model does not mention stays unchanged. Throws
+ * SK-AI-503.
+ */
 export async function wordAdvice(
   advice: readonly Advice[],
   endpoint: ChatEndpoint,

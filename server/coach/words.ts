@@ -1,12 +1,10 @@
-// Compares two queries as texts: which words differ, and whether only in spelling or form.
+// Compares the texts of two queries: which words differ, and whether only in spelling or form.
 import { languageNumber, stem } from "../../engine-wasm/host/stemmer.js";
 import { editsWithin } from "../question/words/typos/edits-within.js";
 
 const INNER_APOSTROPHE = /(?<=[\p{L}\p{N}\p{M}])['’](?=[\p{L}\p{N}\p{M}])/gu;
 
-/**
- * The words of a normalised text, split as the analyser splits them. `men's` becomes the single word `mens`.
- */
+/** Splits a normalised text into words, as the analyser does. `men's` becomes the single word `mens`. */
 export function wordsIn(text: string): string[] {
   return text
     .replace(INNER_APOSTROPHE, "")
@@ -17,11 +15,11 @@ export function wordsIn(text: string): string[] {
 export interface Difference {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Number of equal words at both ends. */
+  /** Number of equal words at the start and end together. */
   readonly shared: number;
 }
 
-/** What remains of two texts after removing equal words at both ends. */
+/** The parts of two texts that remain after removing equal words at the start and the end. */
 export function differenceOf(before: readonly string[], after: readonly string[]): Difference {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -41,7 +39,7 @@ export function stemsOf(words: readonly string[], language: string | null): stri
   return words.map((word) => stem(number, word));
 }
 
-/** Two keys of a text. If either is equal for two texts, they are forms of the same words. */
+/** Two keys of a text. Texts that have either key in common are forms of the same words. */
 export interface WordForm {
   readonly joined: string;
   readonly stems: string;
@@ -51,7 +49,7 @@ export function wordForm(words: readonly string[], language: string | null): Wor
   return { joined: words.join(""), stems: stemsOf(words, language).sort().join(" ") };
 }
 
-/** True if the texts differ only in endings, in word order or in whether words are joined. */
+/** True if the texts differ only in endings, word order, or whether words are joined. */
 export function areSameForm(a: WordForm, b: WordForm): boolean {
   return a.joined === b.joined || a.stems === b.stems;
 }
@@ -72,7 +70,7 @@ export function areSpellings(a: string, b: string): boolean {
   return editsWithin(a, b, errors);
 }
 
-/** The set of letters of a text as bits. Several letters share a bit. */
+/** A text's letters as a set of bits. Several letters share a bit. */
 function lettersOf(text: string): number {
   let letters = 0;
   for (let i = 0; i < text.length; i++) letters |= 1 << text.charCodeAt(i);

@@ -1,4 +1,5 @@
-// `skein analytics`: frequent searches, searches without results, and trends; also forgets a person.
+// `skein analytics`: shows frequent searches, searches without results, and trends; also erases a person's
+// data.
 import { Command, Option } from "commander";
 import type { SummaryReport } from "../../query-log/reports/summary.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";

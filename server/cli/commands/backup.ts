@@ -1,5 +1,5 @@
-// `skein backup`: asks a running server for a backup and waits until it is complete; --to copies its files to
-// another place on the same machine.
+// `skein backup`: has a running server make a backup and waits until it is complete. With --to, copies its
+// files to another place on the same machine.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -74,7 +74,7 @@ async function finished(client: ApiClient): Promise<Backup> {
 }
 
 /**
- * Checks the copied files against the manifest and then copies the manifest, so a copy that has a manifest is
+ * Checks the copied files against the manifest. The manifest is copied last, so a copy that has one is
  * complete.
  */
 async function copy(made: Backup, to: string): Promise<void> {

@@ -95,7 +95,7 @@ async function runImport(file: string, options: ImportOptions): Promise<number> 
   }
 }
 
-/** Infers a schema from the first documents. Throws CliError if they cannot be imported at all. */
+/** Infers a schema from the first documents. Throws CliError if they cannot be imported. */
 export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): Inference {
   const observer = new Observer();
   for (const document of input.sample) observer.add(document.bytes);
@@ -114,7 +114,7 @@ export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): I
   return inferSchema(observer.fields.values(), observer.documents);
 }
 
-/** Creates the index unless it exists. Returns the declared types of its fields. */
+/** Creates the index unless it exists. Returns its fields' declared types. */
 async function prepareIndex(
   client: ApiClient,
   input: DocumentInput,
@@ -197,8 +197,8 @@ async function send(
 }
 
 /**
- * Tells the user how to continue an import that stopped. Every document has an id, so running the import
- * again stores nothing twice.
+ * Tells the user how to continue an interrupted import. Every document has an id, so running the import again
+ * stores nothing twice.
  */
 function howToGoOn({ action }: ImportOptions): string {
   const again = "when the cause is mended, run the same command again:";

@@ -1,4 +1,4 @@
-// Makes sure that an import's index exists: uses an existing one, or creates it with a given or an inferred
+// Makes sure that an import's index exists: uses the existing one, or creates it with a given or inferred
 // schema. The only part of the import that uses the index routes.
 
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ export interface ExistingIndex {
   readonly records: number;
 }
 
-/** Null if there is no such index. */
+/** Returns null if there is no such index. */
 export async function findIndex(client: ApiClient, name: string): Promise<ExistingIndex | null> {
   let answer: unknown;
   try {
@@ -31,7 +31,7 @@ export async function createIndex(client: ApiClient, name: string, schema: unkno
 }
 
 /**
- * Reads a schema file, which contains `{"fields": [...]}`, a whole create request, or a plain list of fields.
+ * Reads a schema file. It contains `{"fields": [...]}`, a whole create request, or a plain list of fields.
  */
 export async function readSchemaFile(path: string): Promise<InferredSchema> {
   let parsed: unknown;
@@ -53,7 +53,7 @@ export async function readSchemaFile(path: string): Promise<InferredSchema> {
   return schema as InferredSchema;
 }
 
-/** Types by name, taken from the entries that have both. The server validates the rest. */
+/** Field types by field name, from the entries that have both. The server validates the rest. */
 export function fieldTypes(fields: unknown): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const field of Array.isArray(fields) ? fields : []) {

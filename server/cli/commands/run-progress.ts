@@ -1,5 +1,5 @@
-// Follows a run of a data source to its end and shows its progress: one line rewritten in place on a
-// terminal, otherwise a line every few seconds.
+// Follows a data source run to its end and shows its progress: on a terminal one line rewritten in place,
+// otherwise a line every few seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunView } from "../../documents/sources/run-view.js";
@@ -10,8 +10,8 @@ const ASK_MS = 300;
 const PLAIN_LINE_MS = 5_000;
 
 /**
- * Shows a run's progress until the run is over, and returns the last answer of `read`, which fetches the
- * run's current state.
+ * Shows a run's progress until the run is over. `read` fetches the run's current state; returns its last
+ * result.
  */
 export async function followRun<T extends { readonly data: RunView }>(
   read: () => Promise<T>,

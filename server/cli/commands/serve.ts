@@ -1,5 +1,5 @@
-// `skein serve`: the server's flags, and its run from start to signal. server/operate/config/config.ts
-// interprets flags and environment variables.
+// `skein serve`: the server's flags, and running the server from start to signal.
+// server/operate/config/config.ts interprets flags and environment variables.
 
 import { isatty } from "node:tty";
 import { Command } from "commander";
@@ -38,7 +38,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** Returns when the server has stopped after a signal. */
+/** Returns once a signal has stopped the server. */
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
   ensureLeanProcess();
   growHeaps();
@@ -48,8 +48,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   try {
     const starting = startServer(loadConfig(flags));
     onReloadSignal(() => {
-      // If a reload signal arrives during the start, the files are read again right afterwards. A failed
-      // start is reported below.
+      // If a reload signal arrives while the server starts, the files are read again right after the start. A
+      // failed start is reported below.
       void starting.then(
         (server) => server.reload(() => loadConfig(flags)),
         () => undefined,
@@ -66,8 +66,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
 }
 
 /**
- * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process,
- * which is the signal's default.
+ * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process
+ * instead, which is the signal's default action.
  */
 function onReloadSignal(reload: () => void): void {
   const inTerminal = isatty(STANDARD_INPUT);
@@ -78,7 +78,7 @@ function onReloadSignal(reload: () => void): void {
   });
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one exits immediately. */
+/** Resolves at the first SIGTERM or SIGINT. A second one exits immediately. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;

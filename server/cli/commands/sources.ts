@@ -1,4 +1,4 @@
-// `skein sources`: connects feeds to an index, previews them, reads them now, and shows recent runs.
+// `skein sources`: connects feeds to an index, previews them, runs them at once, and shows recent runs.
 
 import { Command, InvalidArgumentError } from "commander";
 import type { SourceView } from "../../documents/sources/data-source.js";
@@ -146,7 +146,9 @@ async function previewFeed(index: string, url: string, options: FeedOptions): Pr
   );
 }
 
-/** Returns the exit code: 0 if the run completed, 1 if items failed, 2 if the run failed. */
+/**
+ * Runs a source and returns the exit code: 0 if the run completed, 1 if items failed, 2 if the run failed.
+ */
 async function syncNow(index: string, id: string, options: SyncOptions): Promise<number> {
   const client = connect(options);
   try {
@@ -225,7 +227,7 @@ function stateOf({ enabled, suspended, last_run }: SourceView): string {
   return enabled ? last : `${last} (off)`;
 }
 
-/** Formats a time like `2026-05-01 10:30`, or as empty text for null. */
+/** Formats a time as `2026-05-01 10:30`. Returns "" for null. */
 function minuteOf(time: string | null): string {
   return time === null ? "" : time.slice(0, 16).replace("T", " ");
 }

@@ -1,4 +1,4 @@
-// `skein synonyms`: lists the synonym groups of an index, and adds groups from a file.
+// `skein synonyms`: lists an index's synonym groups, and adds groups from a file.
 
 import { Command } from "commander";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
@@ -45,7 +45,7 @@ async function list(client: ApiClient, path: string, json: boolean): Promise<voi
   process.stdout.write(`${json ? JSON.stringify(answer) : groupTable(answer.data)}\n`);
 }
 
-/** Sends the groups one by one. A refused group does not stop the others; any other error does. */
+/** Sends the groups one by one. A refused group does not stop the rest; any other error does. */
 async function addAll(client: ApiClient, path: string, file: string, json: boolean): Promise<number> {
   const source = await openSource(file, null);
   const groups = source.format === "json" ? readArray(source.chunks) : readLines(source.chunks);
@@ -66,7 +66,7 @@ async function addAll(client: ApiClient, path: string, file: string, json: boole
   return refused === 0 ? EXIT_FINE : EXIT_SOME_REJECTED;
 }
 
-/** Adds one group. Returns null, or the reason if the group was refused. */
+/** Adds one group. Returns null, or why the group was refused. */
 async function add(client: ApiClient, path: string, bytes: Buffer): Promise<string | null> {
   try {
     await client.json("POST", path, JSON.parse(bytes.toString("utf8")));

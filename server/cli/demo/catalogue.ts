@@ -55,7 +55,7 @@ const FIRST_RELEASE = Date.UTC(2019, 0, 7) / 1000;
 const RELEASE_DAYS = 2400;
 const DAY_SECONDS = 86_400;
 
-/** 448 products. */
+/** Returns the catalogue's 448 products. */
 export function demoCatalogue(): Product[] {
   const dice = new Dice(20_260_217);
   return PRODUCT_KINDS.flatMap((kind, k) =>
@@ -97,11 +97,11 @@ function product(kind: Kind, number: number, dice: Dice): Product {
   };
 }
 
-/** Reproducible randomness (mulberry32). */
+/** Reproducible random numbers (mulberry32). */
 class Dice {
   constructor(private state: number) {}
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -121,12 +121,12 @@ class Dice {
     return list[Math.floor(this.next() * list.length)]!;
   }
 
-  /** An entry of the list; earlier entries are more likely. */
+  /** Picks an entry of the list, preferring earlier entries. */
   favour<T>(list: readonly T[]): T {
     return list[Math.floor(this.next() ** 2 * list.length)]!;
   }
 
-  /** `count` distinct entries in list order. */
+  /** Picks `count` distinct entries, in list order. */
   some<T>(list: readonly T[], count: number): T[] {
     const left = list.map((_, i) => i);
     while (left.length > count) left.splice(Math.floor(this.next() * left.length), 1);

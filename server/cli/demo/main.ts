@@ -1,5 +1,6 @@
 // `npm run demo`: a server with a small shop, a few searches, and suggestions for what to try next. Runs
-// until Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. scripts/demo.mjs has the help.
+// until Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. Its help text is in
+// scripts/demo.mjs.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -109,9 +110,7 @@ async function showSearch(client: ApiClient, { shows, query }: Sample): Promise<
   print(resultLines(answer as QueryAnswer, width).join("\n"));
 }
 
-/**
- * Waits for the vectors of the products, which are computed in the background from the products' own texts.
- */
+/** Waits for the products' vectors, which are computed in the background from the products' own texts. */
 async function haveVectors(client: ApiClient): Promise<boolean> {
   const end = performance.now() + VECTORS_MS_MAX;
   while (performance.now() < end) {

@@ -1,4 +1,4 @@
-// The searches that the demo shows, each with its purpose.
+// The searches shown by the demo, each with its purpose.
 
 import type { Product } from "./catalogue.js";
 
@@ -37,13 +37,13 @@ export function sampleSearches(products: readonly Product[]): Sample[] {
   ];
 }
 
-/** Five products contain the word; semantically similar ones follow. For an index with vectors. */
+/** Needs an index with vectors. Five products contain the word; semantically similar ones follow. */
 export const MEANING_SAMPLE: Sample = {
   shows: "Few products have the word, so those that are similar in meaning follow",
   query: { q: "thermos", per_page: 8 },
 };
 
-/** The command that runs a sample. */
+/** The `skein` command that runs a sample. */
 export function sampleCommand(index: string, query: Sample["query"]): string {
   const parts = [`skein search ${index} ${shellQuote(query.q)}`];
   if (query.query_by !== undefined) parts.push(`--query-by ${String(query.query_by)}`);

@@ -1,11 +1,11 @@
-// The word lists of the demo catalogue. All brands and models are invented.
+// The demo catalogue's word lists. All brands and models are invented.
 
 export interface Kind {
-  /** Two-letter prefix of the SKUs. */
+  /** The SKUs' two-letter prefix. */
   readonly code: string;
   readonly category: string;
   readonly department: string;
-  /** Names for a single product, the most common first. */
+  /** Names for a single product, most common first. */
   readonly nouns: readonly string[];
   readonly adjectives: readonly string[];
   readonly materials: readonly string[];

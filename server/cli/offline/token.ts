@@ -62,7 +62,7 @@ function token(options: TokenOptions): void {
   );
 }
 
-/** Reads the token as a server would, and throws if it is unreadable. */
+/** Reads the token as a server would. Throws CliError if a server could not read it. */
 function checkReadable(made: string): void {
   if (made.length > FIXED_LIMITS.tokenBytesMax)
     throw new CliError(

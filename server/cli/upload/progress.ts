@@ -1,6 +1,5 @@
-// Shows the progress of an import on standard error: one line rewritten in place on a terminal, otherwise a
-// line every few seconds. Measures documents per second and estimates the remaining time from the bytes of
-// the file.
+// Shows an import's progress on standard error: on a terminal one line rewritten in place, otherwise a line
+// every few seconds. Measures documents per second and estimates the remaining time from the file's bytes.
 
 import type { Source } from "../../documents/formats/source.js";
 import { grouped, truncate } from "../table.js";
@@ -39,7 +38,7 @@ export class UploadProgress {
     }
   }
 
-  /** Clears the progress line, so that further output starts on a clean one. */
+  /** Clears the progress line, so that other output starts on an empty line. */
   clear(): void {
     if (this.#drawn) this.screen.write("\r\x1b[2K");
     this.#drawn = false;
@@ -73,7 +72,7 @@ export function progressLine(
   return parts.join("  ");
 }
 
-/** A duration as 0:07, 12:30 or 1:02:03. */
+/** Formats a duration as 0:07, 12:30 or 1:02:03. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const two = (n: number) => String(n).padStart(2, "0");

@@ -1,6 +1,6 @@
-// Sends documents in batches over a few connections and determines which were rejected. Owns the retries and
-// the search for the single document that invalidates a whole request. Holds at most `parallel` + 1 batches
-// in memory.
+// Sends documents in batches over a few connections and finds out which were rejected. Owns the retries and
+// the search for a single document that makes the server refuse a whole request. Holds at most `parallel` + 1
+// batches in memory.
 
 import type { InputDocument } from "../../documents/formats/documents.js";
 import { messageOf } from "../../documents/formats/input-error.js";
@@ -35,7 +35,7 @@ export interface UploadCounts {
   bytes: number;
 }
 
-/** The upload ended early, because the input broke off, or because the server is unreachable or refuses. */
+/** The upload ended early, because the input broke off or because the server was unreachable or refused. */
 export class UploadStopped extends CliError {
   constructor(
     reason: unknown,
@@ -47,13 +47,13 @@ export class UploadStopped extends CliError {
   }
 }
 
-/** Well below the server's limit on the bytes of a request. */
+/** Well below the server's limit for request bodies. */
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const ATTEMPTS_MAX = 8;
 const RETRY_SECONDS_MAX = 10;
 
 /**
- * Sends everything. Throws UploadStopped if the input is unreadable, the server cannot be reached, or it
+ * Sends all documents. Throws UploadStopped if the input is unreadable, the server cannot be reached, or it
  * refuses for a reason unrelated to a document. No request is in flight when this returns or throws.
  */
 export async function upload(
@@ -137,23 +137,23 @@ async function sendBatch(
     return;
   }
   // The server refused the whole request because of one document. Splitting the batch repeatedly isolates
-  // that document and sends all the others.
+  // that document and sends all the rest.
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);
 }
 
 /**
- * Positions of documents to send again, because their shard was busy while other shards stored theirs. Empty
- * if the server stored no document of the batch, so that each retry sends fewer documents.
+ * Positions of documents to send again because their shard was busy. Empty if that applies to the whole
+ * batch, so each retry sends fewer documents.
  */
 function refusedByShard(
   failed: readonly Rejection[],
   batch: readonly InputDocument[],
   action: ImportAction,
 ): Set<number> {
-  // A document that failed with SK-DOC-503 may have been stored. If so, "create" would report it as a failure
-  // on retry.
+  // A document that failed with SK-DOC-503 may have been stored. Sending it again with "create" would then
+  // report it as a failure.
   const busy = failed.filter(
     ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
   );
@@ -161,8 +161,8 @@ function refusedByShard(
 }
 
 /**
- * Retries the batch while the server is busy or restarting, provided that the batch may arrive twice without
- * harm.
+ * Sends the batch, and retries while the server is busy or restarting, provided that sending the batch twice
+ * does no harm.
  */
 async function exchangeWithRetry(
   client: ApiClient,
@@ -178,7 +178,7 @@ async function exchangeWithRetry(
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
       await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
     } catch (error) {
-      // If a document arrived the first time, "create" would report it as a failure on retry.
+      // If a document arrived the first time, sending it again with "create" would report it as a failure.
       const repeatable =
         error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
       if (!repeatable || attempt === ATTEMPTS_MAX) throw error;

@@ -1,5 +1,5 @@
-// Gaps in the catalogue: frequent searches without useful results, after which people do not find anything
-// else either. Texts that differ only in word forms or word order count as one gap.
+// Gaps in the catalogue: frequent searches without useful results, after which people find nothing with other
+// searches either. Texts that differ only in word forms or word order count as one gap.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";
@@ -9,16 +9,16 @@ import { areSpellings, stemsOf, wordsIn } from "../words.js";
 
 const SEARCHES_MIN = 5;
 const PEOPLE_MIN = 3;
-/** Minimum share of searches that found nothing. */
+/** Minimum share of searches without results. */
 const EMPTY_PART_MIN = 0.8;
 /**
- * Maximum share of searches that one other search rescued. Above it there is no gap; people just use another
- * word.
+ * Maximum share of searches rescued by any single other search. Above it there is no gap: people just use
+ * another word.
  */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;
 /**
- * A text with results counts as a gap if it has at least this many searches but at most this share of the
+ * A text with results counts as a gap if it has at least this many searches and at most this share of the
  * usual click-through rate.
  */
 const UNCLICKED_SEARCHES_MIN = 50;
@@ -28,7 +28,7 @@ const NEAREST_MAX = 5;
 const EXAMPLES = 5;
 
 interface Group {
-  /** Most searched first. */
+  /** The most searched text comes first. */
   readonly texts: TextDigest[];
   searches: number;
   noResults: number;
@@ -37,7 +37,7 @@ interface Group {
   people: number;
 }
 
-/** `explained`: words that other advice already covers. */
+/** Finds gaps, except for words in `explained`, which other advice already covers. */
 export async function catalogGaps(
   digest: LogDigest,
   shop: Shop,
@@ -63,8 +63,8 @@ export async function catalogGaps(
 }
 
 /**
- * Number of people whom one other search helped after a search of this group, for the most helpful search; 0
- * if there are too few.
+ * Number of people who searched for one of the group's texts and were then helped by the most helpful other
+ * search. Returns 0 if there are too few.
  */
 function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));
@@ -125,7 +125,9 @@ function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Gr
   return groups;
 }
 
-/** Returns null if the searches found nothing but the index now has results or a spelling correction. */
+/**
+ * Returns null if the searches used to find nothing but the index now has results or a spelling correction.
+ */
 async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promise<Advice | null> {
   const { searches, people, texts, rescued } = group;
   const query = (texts[0] as TextDigest).text;
@@ -158,7 +160,7 @@ async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promi
 }
 
 /**
- * Words of the query that the index has, the index's corrections of the other words, and similar searched
+ * The query's words that the index has, the index's corrections of its other words, and similar searched
  * texts that had results.
  */
 async function nearestTerms(query: string, searched: SearchedWords, shop: Shop): Promise<string[]> {
@@ -180,9 +182,9 @@ async function nearestTerms(query: string, searched: SearchedWords, shop: Shop):
   return [...nearest].slice(0, NEAREST_MAX);
 }
 
-/** The words of searched texts that had results. */
+/** Searched texts that had results, by their words. */
 class SearchedWords {
-  /** Most searched first. */
+  /** The most searched text comes first. */
   readonly #texts: readonly string[];
   /** Indexes into `#texts` by word. */
   readonly #places = new Map<string, number[]>();
@@ -201,8 +203,8 @@ class SearchedWords {
   }
 
   /**
-   * Texts that contain another spelling of one of the words, most searched first. Containing the word itself
-   * does not count.
+   * Returns texts with another spelling of one of the words, most searched first. The word itself does not
+   * count as another spelling.
    */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>

@@ -1,4 +1,4 @@
-// Top performers: query texts with a much higher click-through rate than others that are searched for about
+// Top performers: query texts with a much higher click-through rate than other texts that are searched about
 // as often.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -10,8 +10,8 @@ const SEARCHES_MIN = 20;
 /** Minimum ratio of the click-through rate's lower confidence bound to the usual rate. */
 const TIMES_MIN = 1.3;
 /**
- * Minimum number of texts to compare with. If a text has fewer peers, it is compared with all texts: among
- * ten peers, five other top performers would already raise the median.
+ * Minimum number of peers to compare with. A text with fewer peers is compared with all texts: among ten
+ * peers, five other top performers would already raise the median.
  */
 const PEERS_MIN = 20;
 const PERFORMERS_MAX = 20;
@@ -53,8 +53,8 @@ export async function topPerformers(
 }
 
 /**
- * The median click-through rate of the other texts searched about as often, that is, in the same power-of-two
- * range.
+ * Returns the median click-through rate of a text's peers: the other texts searched about as often, that is,
+ * in the same power-of-two range.
  */
 function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
   const rateOf = ({ clicked, searches }: TextDigest): number => clicked / searches;
@@ -74,7 +74,7 @@ function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number 
   };
 }
 
-/** The median of sorted values, leaving out one occurrence of `value`. 0 if no value is left. */
+/** The median of the sorted values without one occurrence of `value`. Returns 0 if no value remains. */
 function middleWithout(sorted: Float64Array, value: number): number {
   const middle = (sorted.length - 1) >> 1;
   return sorted[sorted.indexOf(value) <= middle ? middle + 1 : middle] ?? 0;

@@ -1,11 +1,11 @@
 // Ranking opportunities: texts for which documents well below the top get many clicks, although fewer people
-// see those positions. A rule that lifts the documents is tried on the index before it is proposed: according
-// to the click model it must bring more clicks for the text, and it must not cost clicks for other texts for
-// which it fires.
+// see those positions. A rule that lifts the documents is tried on the index before it is proposed. According
+// to the click model it must increase the clicks for the text, and it must not cost clicks for other texts
+// that trigger it.
 //
 // The click model is the position-based model (Craswell et al. 2008): the probability that a hit is seen
-// depends only on its position, and the probability that a seen hit is clicked depends only on text and
-// document. Positions are weighted by the click-through rates of the whole log, made non-increasing.
+// depends only on its position, and the probability that a seen hit is clicked depends only on the text and
+// the document. A position's weight is its click-through rate in the whole log, made non-increasing.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import type { RuleDraft } from "../../catalog/records/rule.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -15,35 +15,34 @@ import { chanceOfAtLeast } from "../statistics.js";
 import { wordsIn } from "../words.js";
 
 const CLICKS_MIN = 10;
-/** Number of top positions whose documents need no lifting. */
+/** Number of top positions. Documents there need no lifting. */
 const TOP_PLACES = 3;
 /**
- * A lifted document must be this many times as likely to be clicked, once seen, as the average document at
- * the top.
+ * A lifted document, once seen, must be this many times as likely to be clicked as the average top document.
  */
 const BETTER_TIMES = 2;
 const LIFTED_CLICKS_MIN = 5;
 /**
- * Maximum probability that the clicks of a lifted document are due to chance. Low, because thousands of
+ * Maximum probability that a lifted document's clicks are due to chance. It is low because thousands of
  * documents are tested.
  */
 const CHANCE_MAX = 0.0001;
 const LIFTED_MAX = 3;
 /**
- * Minimum share of additional clicks that the model must predict for the text, and maximum share of clicks
- * that other texts may lose.
+ * Minimum share of clicks that the text must gain according to the model, and maximum share that any other
+ * text may lose.
  */
 const GAIN_MIN = 0.1;
 const LOSS_MAX = 0.02;
-/** Other texts need this many clicks before their loss can be estimated. */
+/** Clicks that another text needs before its loss can be estimated. */
 const OTHER_CLICKS_MIN = 5;
 const OTHERS_MAX = 20;
 const CHECKED_MAX = 100;
-/** Strength of the prior for documents that were rarely shown. */
+/** Strength of the prior: impressions added to each document, which lowers the rates of rarely shown ones. */
 const PRIOR_SHOWN = 5;
 const WEIGHTS = [3, 5, 10];
 
-/** Probability that a document is clicked once seen. */
+/** Probability that a document is clicked once it is seen. */
 type Appeal = (id: string) => number;
 
 export async function rankingOpportunities(digest: LogDigest, shop: Shop): Promise<Advice[]> {
@@ -64,7 +63,7 @@ function clicksOf({ documents }: TextDigest): number {
   return [...documents.values()].reduce((sum, { clicksInAll }) => sum + clicksInAll, 0);
 }
 
-/** Probability that a hit is seen, by position from 0; 1 for the first. */
+/** Probability that a hit is seen, by position from 0. It is 1 for the first position. */
 function seenByPlace(clickRate: readonly number[]): number[] {
   const seen: number[] = [];
   for (let place = 0; place < PLACES; place++) {
@@ -76,7 +75,7 @@ function seenByPlace(clickRate: readonly number[]): number[] {
   return seen;
 }
 
-/** How often a document was seen according to the model. */
+/** How often the document was seen, according to the model. */
 function timesSeen({ shown }: Exposure, seen: readonly number[]): number {
   return shown.reduce((sum, times, place) => sum + times * (seen[place] as number), 0);
 }
@@ -90,7 +89,7 @@ function meanPlace({ shown }: Exposure): number {
   return times === 0 ? PLACES : shown.reduce((sum, count, place) => sum + count * place, 0) / times;
 }
 
-/** Documents below the top that are clearly more attractive than those above them, best first. */
+/** Documents below the top that are clearly more attractive than the top documents, best first. */
 function lifted(text: TextDigest, seen: readonly number[]): number[] {
   const all = [...text.documents].map(([number, exposure]) => {
     const [clicks, times] = [clicksSeen(exposure), timesSeen(exposure, seen) + PRIOR_SHOWN];
@@ -177,8 +176,8 @@ function clicksExpected(hits: readonly ShopHit[], appeal: Appeal, seen: readonly
 }
 
 /**
- * Candidate rules to lift the documents, most general first: boosts of common facet values, then a pin of the
- * documents.
+ * Candidate rules that lift the documents, most general first: boosts of facet values that they share, then a
+ * pin of the documents.
  */
 function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[]): RuleDraft[] {
   const base = {
@@ -200,7 +199,7 @@ function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[
 }
 
 /**
- * Facet values that all of the documents have, but at most half of the top hits. None if there is only one
+ * Facet values that all of the documents have, but at most half of the top hits. Empty if there is only one
  * document.
  */
 function commonValues(
@@ -220,7 +219,7 @@ function commonValues(
     });
 }
 
-/** Returns null if another text for which the rule fires would lose too many clicks. */
+/** Tries the rule on other texts that trigger it. Returns null if any of them would lose too many clicks. */
 async function lossOfOthers(
   query: string,
   rule: RuleDraft,

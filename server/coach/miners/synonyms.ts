@@ -1,5 +1,5 @@
 // Missing synonyms: people search for a word, find little, search for another word instead and click. If
-// significantly many people do so, the two words mean the same to them. Typing errors, other word forms,
+// significantly many people do so, they treat the two words as the same. Typing errors, other word forms,
 // narrower or wider searches and changes of subject are not synonyms.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf } from "../advice.js";
@@ -11,23 +11,23 @@ import { areForms, areSpellings, differenceOf, wordsIn } from "../words.js";
 /** Minimum number of people who changed from one word to the other and then clicked. */
 const PEOPLE_MIN = 3;
 const WORDS_MAX = 3;
-/** Thresholds if the index lacks the word, and if it has it. */
+/** Thresholds for a word that the index lacks, and for one that it has. */
 const UNKNOWN = { ratioMin: 10.8, shareMin: 0.15 };
 const KNOWN = { ratioMin: 20, shareMin: 0.25 };
 /**
- * If the index has the word, its searches may have at most this share of the click-through rate of searches
- * for the other word.
+ * If the index has the word, its searches may have at most this fraction of the other word's click-through
+ * rate.
  */
 const CLICKED_PART_MAX = 0.5;
 /**
- * If people also change from the second word back to the first at least this often, relative to the other
- * direction, the words are interchangeable.
+ * The words are interchangeable if at least this fraction as many people change back from the second word to
+ * the first.
  */
 const BACK_PART_MIN = 0.25;
 const CHECKED_MAX = 200;
 const EXAMPLES = 5;
 
-/** All steps that replace certain words with certain other words. */
+/** All steps that replace the same words with the same other words. */
 interface Exchange {
   readonly before: string;
   readonly after: string;
@@ -37,10 +37,7 @@ interface Exchange {
 
 interface Candidate extends Exchange {
   readonly ratio: number;
-  /**
-   * Number of people whom the exchange helped, divided by the people in all steps that start from the same
-   * texts.
-   */
+  /** Share of helped people among all people whose steps start from the same texts. */
   readonly share: number;
   readonly searches: number;
 }
@@ -81,17 +78,17 @@ function exchangesIn({ steps, texts }: LogDigest, language: string | null): Map<
   return exchanges;
 }
 
-/** A single letter is unfinished input. */
+/** True for a single letter or digit, which is unfinished input. */
 function isUnfinished(words: string): boolean {
   return /^[a-z\d]$/.test(words);
 }
 
-/** True if one list has all words of the other, that is, the search became narrower or wider. */
+/** True if one list contains all words of the other, so the search became narrower or wider. */
 function isWider(a: readonly string[], b: readonly string[]): boolean {
   return a.every((word) => b.includes(word)) || b.every((word) => a.includes(word));
 }
 
-/** Most searched first. */
+/** Exchanges that pass the lower thresholds, most searched first. */
 function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string, Exchange>): Candidate[] {
   const [begun, reached] = [new Map<number, number>(), new Map<number, number>()];
   let all = 0;
@@ -122,7 +119,7 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
     .sort((a, b) => b.searches - a.searches || b.ratio - a.ratio);
 }
 
-/** Checks on the index that the words may be synonyms and that it does not treat them as such yet. */
+/** Checks on the index that the words may be synonyms and are not treated as such yet. */
 async function confirm(
   candidate: Candidate,
   exchanges: ReadonlyMap<string, Exchange>,
@@ -172,7 +169,10 @@ async function confirm(
   };
 }
 
-/** True if searches for a word that the index has get far fewer clicks than searches for the other word. */
+/**
+ * True if searches for the first word, which the index has, get far fewer clicks than searches for the
+ * second.
+ */
 function helpsLess({ steps }: Candidate, { texts }: LogDigest): boolean {
   const rate = (numbers: readonly number[]): number => {
     const all = [...new Set(numbers)].flatMap((number) => texts.get(number) ?? []);
