@@ -1,4 +1,4 @@
-// The database views that a shard's backups are written from, by backup id. A backup is written in slices
+// The database views from which a shard's backups are written, by backup id. Each backup is written in slices
 // between requests.
 import type { Slices } from "./index/slices.js";
 import type { WrittenBackup } from "./protocol/backup.js";
@@ -16,7 +16,7 @@ export class BackupSnapshots {
     this.#slices = slices;
   }
 
-  /** Keeps a view of the database as it is now. */
+  /** Keeps a view of the database in its current state. */
   take(id: string): void {
     if (!this.#views.has(id)) this.#views.set(id, this.#store.view());
   }

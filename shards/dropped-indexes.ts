@@ -1,10 +1,10 @@
 // Reclaims the disk space of dropped indexes. Their keys are deleted, but remain in the database's tables
-// until those are rewritten. Small indexes are collected until a compaction pays off.
+// until those are rewritten. Small indexes accumulate until a compaction pays off.
 import { indexRange } from "./storage/keyspace.js";
 import type { Store } from "./storage/store.js";
 
 const COMPACT_BYTES_MIN = 4 * 1024 * 1024;
-/** Only the latest dropped indexes are remembered. LevelDB's own compaction handles older ones. */
+/** Only the most recently dropped indexes are remembered. LevelDB's own compaction handles older ones. */
 const REMEMBERED_MAX = 64;
 
 export class DroppedIndexes {

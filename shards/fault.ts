@@ -1,5 +1,5 @@
-// The fault points of a shard (storage/fault-points.ts). A point that no test passes fails
-// test/e2e/faults/fault-points.test.ts.
+// A shard's fault points (storage/fault-points.ts). test/e2e/faults/fault-points.test.ts fails if a point is
+// never reached by a test.
 import { faultPoints } from "./storage/fault-points.js";
 
 export const SHARD_FAULT_POINTS = [

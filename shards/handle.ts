@@ -1,5 +1,5 @@
-// One message in, one reply out: decodes, calls the shard, encodes. Contains no logic. Never throws: every
-// failure becomes an error reply.
+// One message in, one reply out: decodes the message, calls the shard, and encodes the result. Contains no
+// logic. Never throws: every failure becomes an error reply.
 import type { IndexShard } from "./index/index-shard.js";
 import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
@@ -49,7 +49,7 @@ type OnIndex = (
   work: (index: IndexShard) => ShardReply | Promise<ShardReply>,
 ) => ShardReply | Promise<ShardReply>;
 
-/** Synchronous for most reads, so that many of them can be answered in one event-loop turn. */
+/** Synchronous for most reads, so that one event-loop turn can answer many of them. */
 export function handle(shard: Shard, message: Uint8Array): ShardReply | Promise<ShardReply> {
   try {
     const reader = new MessageReader(message);
@@ -266,7 +266,7 @@ async function answerVectors(on: OnIndex, op: number, reader: MessageReader): Pr
   }
 }
 
-/** Work on an open index. The shard classifies the errors it throws. */
+/** Runs work on an open index. The shard classifies the errors that the work throws. */
 function onIndex(
   shard: Shard,
   uid: number,

@@ -1,5 +1,5 @@
-// The shard's end of the channel through which another thread borrows the memory of indexes. All its loans
-// end when that thread ends.
+// The shard's end of the channel through which another thread borrows indexes' memory. All of that thread's
+// loans end when it ends.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../engine-wasm/host/vectors/model-reader.js";
@@ -8,11 +8,11 @@ import type { MemoryNotice, MemoryRequest } from "./protocol/memory-loans.js";
 /** An index whose memory can be lent. */
 export interface Lender {
   /**
-   * Returns null if the maximum number of threads already has the memory. `onEnd` is called once, when the
+   * Returns null if the maximum number of threads already borrow the memory. `onEnd` is called once, when the
    * index moves out of that memory.
    */
   lend(onEnd: () => void): LentMemory | null;
-  /** The current model for vectors, with its number on the board. Null if there is none. */
+  /** The current vector model with its number on the board. Null if there is none. */
   lendModel(): Promise<{ readonly number: number; readonly lent: LentModel } | null>;
   takeBack(lent: LentMemory): void;
 }
@@ -28,7 +28,7 @@ export class MemoryLoans {
   readonly #loans = new Map<number, Loan>();
   #lastLoan = 0;
 
-  /** `lenderOf` throws if the index cannot be read at the moment. */
+  /** `lenderOf` throws if the index cannot currently be read. */
   constructor(port: MessagePort, lenderOf: (uid: number) => Lender) {
     this.#port = port;
     this.#lenderOf = lenderOf;
@@ -51,7 +51,7 @@ export class MemoryLoans {
       this.#loans.set(loan, { lender, lent });
       return { kind: "lent", uid, loan, lent };
     } catch {
-      return { kind: "refused", uid }; // whatever the cause: a read sent as a message gets the real error
+      return { kind: "refused", uid }; // whatever the cause: a read sent as a message reports it
     }
   }
 
@@ -60,7 +60,7 @@ export class MemoryLoans {
       const model = await this.#loans.get(loan)?.lender.lendModel();
       if (model !== null && model !== undefined) this.#send({ kind: "model", uid, loan, ...model });
     } catch {
-      // Until the next model is set, readers ask the shard for query vectors.
+      // Until the next model is set, readers send requests for query vectors to the shard.
     }
   }
 

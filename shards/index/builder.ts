@@ -1,6 +1,6 @@
-// Builds segments from new documents in slices between requests, as merges do. A build needs exclusive use of
-// an engine instance from its first step to its last, so all builds of the thread run one after another in a
-// dedicated workbench; reads use a different one.
+// Builds segments from new documents in slices between requests, as merges do. A build needs an engine
+// instance to itself from its first step to its last, so all of the thread's builds run one after another in
+// a dedicated workbench. Reads use a different workbench.
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../../engine-wasm/host/runtime/lane.js";
@@ -11,7 +11,7 @@ export class Builder {
   readonly #slices: Slices;
   readonly #lane = new Lane();
 
-  /** The builder must be the only user of the workbench. */
+  /** Nothing else may use the workbench. */
   constructor(workbench: Workbench, slices: Slices) {
     this.#workbench = workbench;
     this.#slices = slices;

@@ -1,18 +1,18 @@
-// Segments that are attached but not yet part of the index, because they were just built or merged. Their
-// bytes exist only in the engine.
+// Newly built or merged segments: attached, but not yet part of the index. Their bytes exist only in the
+// engine.
 import { OpenSegment } from "../segments/open-segment.js";
 import { pieceCount, summarize } from "../segments/segment-pieces.js";
 import type { ShardIndexState } from "./state.js";
 
 /**
- * Attaches built bytes under a new segment id. The caller holds the segment until its `drop()`. Throws
- * EngineError("damaged") or ("memory").
+ * Attaches built bytes under a new segment id. The caller owns the segment until its `drop()`. Throws
+ * EngineError("damaged" | "memory").
  */
 export function attachSegment(state: ShardIndexState, bytes: Uint8Array, schemaVersion: number): OpenSegment {
   return adoptSegment(state, state.engine.attach(bytes), schemaVersion);
 }
 
-/** Adopts a merged segment under a new segment id. The caller holds it until its `drop()`. */
+/** Adopts a merged segment under a new segment id. The caller owns it until its `drop()`. */
 export function adoptSegment(state: ShardIndexState, address: number, schemaVersion: number): OpenSegment {
   const bytes = state.engine.segmentView(address);
   const id = state.takeSegmentId();

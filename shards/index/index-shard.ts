@@ -1,5 +1,5 @@
-// One index in one shard: connects its reader, writer and maintenance to one state and one engine instance.
-// After a fault its owner replaces it as a whole.
+// One index in one shard: connects its reader, writer and maintenance to a single state and engine instance.
+// After a fault, the owner replaces the whole object.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
@@ -39,9 +39,9 @@ import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
   home: IndexHome;
-  /** A fresh instance that no one else uses. */
+  /** A fresh instance that nothing else uses. */
   engine: Engine;
-  /** True if the index was created earlier. If the database then lacks the index, it is not created again. */
+  /** True if the index was created earlier. If the database lacks such an index, it is not created again. */
   made: boolean;
   /** Source of the index's vectors. */
   vectors: VectorPolicy;
@@ -80,7 +80,7 @@ export class IndexShard {
     return index;
   }
 
-  /** Counters that the owner continues from, such as the largest sequence number. */
+  /** Counters for the owner to continue from, such as the largest sequence number. */
   get status(): OpenReply {
     const { liveDocs, maxSeq, generation } = this.#state;
     return { liveDocs, maxSeq, generation, staleSegments: this.#staleSegments };
@@ -144,7 +144,7 @@ export class IndexShard {
     return this.#writer.write(request);
   }
 
-  /** Positions of the documents that the write would add if it were applied now. */
+  /** Positions of the documents that the write would add if it ran now. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#writer.additions(request);
   }
@@ -177,7 +177,7 @@ export class IndexShard {
     this.#maintenance.wake();
   }
 
-  /** Sets the source of vectors. The documents' vectors are updated in the background. */
+  /** Sets the source of vectors. The documents' vectors are brought up to date in the background. */
   async setVectors(policy: VectorPolicy): Promise<void> {
     await this.#lane.run(async () => this.#state.vectors.setPolicy(policy));
     this.#maintenance.wake();
@@ -215,7 +215,7 @@ export class IndexShard {
     return similarities;
   }
 
-  /** Repairs vectors that a read found damaged. */
+  /** Repairs vectors that reads found damaged. */
   #mendVectors(): void {
     if (this.#state.vectors.damaged.size > 0) this.#maintenance.wake();
   }
@@ -228,7 +228,7 @@ export class IndexShard {
     return pendingDocuments(this.#state, request);
   }
 
-  /** Stores vectors made by an endpoint. Returns the number of documents still waiting for a vector. */
+  /** Stores vectors that an endpoint has made. Returns the number of documents still waiting for a vector. */
   async putVectors(request: PutVectorsRequest): Promise<number> {
     const pending = await this.#lane.run(() => putVectors(this.#state, request));
     this.#maintenance.written();
@@ -288,12 +288,12 @@ export class IndexShard {
     this.#state.engine.takeBack(lent);
   }
 
-  /** Ends all loans of the index's memory to other threads. */
+  /** Ends all loans of this index's memory to other threads. */
   endLoans(): void {
     this.#state.engine.end();
   }
 
-  /** Stops background work, rejects waiting writes and waits for the running one. Idempotent. */
+  /** Stops background work, rejects waiting writes, and waits for the running write. Idempotent. */
   async close(): Promise<void> {
     this.#state.closed = true;
     this.endLoans();
@@ -304,8 +304,8 @@ export class IndexShard {
   }
 
   /**
-   * Called when no read uses a generation below `oldestGeneration` any longer. Releases data visible only to
-   * older generations.
+   * Called once no read uses a generation below `oldestGeneration`. Releases data that only older generations
+   * can see.
    */
   seen(oldestGeneration: number): void {
     if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();

@@ -1,11 +1,11 @@
-// Limits the number of shards that do memory-hungry work (large merges and renewals) at the same time. If all
-// shards did it at once, the server would need twice the memory of its indexes.
+// Limits how many shards do memory-hungry work (large merges and renewals) at once. If all shards did, the
+// server would need twice the memory of its indexes.
 
-/** One in this many shards may do large work at a time. */
+/** One in this many shards may do large work at any time. */
 const SHARDS_A_WORKER = 4;
 /** Interval at which a waiting shard checks whether it may start. */
 export const LARGE_LOOK_MS = 50;
-/** Delay until the garbage of finished work is collected; see discardMemory. */
+/** Time until the garbage of finished work has been collected; see discardMemory. */
 const COLLECTED_AFTER_MS = 300;
 
 export class LargeWork {
@@ -14,8 +14,8 @@ export class LargeWork {
   #notBeforeMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `working`: a shared array with one number per shard, 1 while that shard does large work. A thread that
-   * died may have left its own number set.
+   * `working`: a shared array with one number per shard, which is 1 while that shard does large work. A
+   * thread that died may have left its number set.
    */
   constructor(working: Int32Array, shard: number) {
     this.#working = working;
@@ -23,17 +23,19 @@ export class LargeWork {
     Atomics.store(working, shard, 0);
   }
 
-  /** Returns true if the work may start; call `end` after it. */
+  /** Returns true if the work may start; the caller must then call `end` afterwards. */
   begin(): boolean {
     if (performance.now() < this.#notBeforeMs) return false;
-    if (Atomics.exchange(this.#working, this.#shard, 1) === 1) return false; // another index of this shard
+    if (Atomics.exchange(this.#working, this.#shard, 1) === 1) return false; // held by another index in this shard
     const count = this.#working.reduce((sum, _, shard) => sum + Atomics.load(this.#working, shard), 0);
     if (count <= Math.ceil(this.#working.length / SHARDS_A_WORKER)) return true;
     Atomics.store(this.#working, this.#shard, 0);
     return false;
   }
 
-  /** Lets waiting shards start soon, and this shard only after the others have had time to start. */
+  /**
+   * Lets waiting shards start soon. This shard may start again only after the others have had time to do so.
+   */
   end(): void {
     this.#notBeforeMs = performance.now() + COLLECTED_AFTER_MS + 2 * LARGE_LOOK_MS;
     setTimeout(() => Atomics.store(this.#working, this.#shard, 0), COLLECTED_AFTER_MS).unref();

@@ -1,66 +1,67 @@
 // Limits of one index in a shard. Each name ends with its unit.
 
 /**
- * Maximum JSON input of one built segment: 40 to 60 ms of work. The larger the segment, the less often its
- * documents are merged.
+ * Maximum JSON input per built segment, which takes 40 to 60 ms to build. The larger the segment, the less
+ * often its documents are merged.
  */
 export const BUILD_INPUT_BYTES = 2 * 1024 * 1024;
-/** Maximum JSON input of the queued writes that share one commit. */
+/** Maximum JSON input of queued writes that share one commit. */
 export const COMMIT_INPUT_BYTES = 2 * 1024 * 1024;
-/** Maximum JSON input of one slice of re-indexing. */
+/** Maximum JSON input per slice of re-indexing. */
 export const REINDEX_INPUT_BYTES = 256 * 1024;
-/** Number of segments above which writes wait for merges. */
+/** Segment count above which writes wait for merges. */
 export const SEGMENTS_MAX = 64;
-/** Number of segments at which merging starts to take precedence over re-indexing. */
+/** Segment count from which merging takes precedence over re-indexing. */
 export const SEGMENTS_MANY = 24;
 /** When to merge neighbouring segments while writes arrive. */
 export const MERGE_BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
 /** When to merge neighbouring segments once the index is quiet. */
 export const MERGE_IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
 /**
- * An index is quiet when it has been neither read nor written for this long. A large index waits longer,
+ * An index is quiet once it has been neither read nor written for this long. A large index waits longer,
  * until all threads have collected their garbage and released their write buffers (discards.ts), because its
- * merges and renewals temporarily take much memory.
+ * merges and renewals temporarily need much memory.
  */
 export const IDLE_MS = 2000;
 export const LARGE_IDLE_MS = 6000;
-/** An index under continuous reads is quiet when it has not been written for this long. */
+/** An index that is read continuously is quiet once it has not been written for this long. */
 export const QUIET_WAIT_MS = 30_000;
-/**
- * Memory that an engine may waste before it is renewed, in bytes and as a share of the memory that it uses.
- */
+/** Memory that an engine may waste before it is renewed, in bytes and as a share of the memory it uses. */
 export const WASTED_BYTES_MAX = 8 * 1024 * 1024;
 export const WASTED_SHARE_MAX = 1;
 /**
- * An index of at least this size is large. Its merges and renewals are large work, which shards do in turns.
+ * An index of at least this size is large. Its merges and renewals are large work, for which shards take
+ * turns.
  */
 export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /**
- * The same two limits for an index that is neither read nor written. Copying such an index disturbs nobody.
+ * The same two limits for an index that is neither being read nor written. Copying such an index disturbs
+ * nobody.
  */
 export const WASTED_IDLE_BYTES_MAX = 4 * 1024 * 1024;
 export const WASTED_IDLE_SHARE_MAX = 0.05;
 /**
- * Minimum time between two renewals of an index in use. Each one copies the index, and writes wait for it.
+ * Minimum time between two renewals of an index in use. Each renewal copies the index, and writes wait for
+ * it.
  */
 export const RENEW_PAUSE_MS = 2000;
 /**
- * Disk space that replaced segments may take while there are no writes, in bytes and as a share of the live
+ * Disk space that replaced segments may occupy while there are no writes, in bytes and as a share of the live
  * segments' size.
  */
 export const GARBAGE_BYTES_MAX = 4 * 1024 * 1024;
 export const GARBAGE_SHARE_MAX = 0.1;
 /**
- * Maximum bytes of documents that one request may rewrite through updates. A small update may rewrite a large
- * document.
+ * Maximum total size of documents that one request may rewrite through updates. Even a small update may
+ * rewrite a large document.
  */
 export const WRITE_RESULT_BYTES_MAX = 256 * 1024 * 1024;
-/** Largest segment whose pieces are written in the manifest's own batch. */
+/** Size of the largest segment whose pieces are written in the manifest's own batch. */
 export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Scratch memory for intermediate results of a reader in another thread, excluding a further amount per
- * document. Queries that need more are answered by the shard. Unused scratch takes no physical memory.
+ * Scratch memory for the intermediate results of a reader in another thread. A further amount per document is
+ * added. The shard answers queries that need more. Unused scratch takes no physical memory.
  */
 export const READER_SCRATCH_BYTES = 256 * 1024;
 export const READER_SCRATCH_DOCUMENT_BYTES = 128;

@@ -1,5 +1,5 @@
-// In-memory work that follows a commit. The database already has the change, so memory must follow; if it
-// cannot, the index is reopened from the database.
+// In-memory work that follows a commit. The database already contains the change, so memory must follow. If
+// that fails, the index is reopened from the database.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 
 /** Runs `work`. If the engine runs out of memory, the index's owner must reopen it from the database. */

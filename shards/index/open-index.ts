@@ -1,5 +1,5 @@
-// Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and the
-// leftovers of a crash. Rebuilds nothing.
+// Opens an index from the database, or creates it: reads the manifest, loads the segments into the engine,
+// reads the deleted rows, and removes the leftovers of a crash. Rebuilds nothing.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
@@ -27,16 +27,13 @@ import { IndexVectors } from "../vectors/index-vectors.js";
 import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
-/**
- * If an index has at least this many bytes of segments, documents are read after loading; see
- * turnToDocuments.
- */
+/** Total segment size from which documents are read after loading; see turnToDocuments. */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
 /**
- * Returns the index as last committed, or a new one with `schema` if there is none and it was not `made`
- * before. The newer of the stored and the given schema applies. Throws the envelope's errors and
+ * Returns the index as last committed. If there is none and it was not `made` before, creates one with
+ * `schema`. The newer of the stored and the given schema applies. Throws the envelope's errors and
  * EngineError("damaged").
  */
 export async function openIndex(
@@ -86,7 +83,7 @@ export async function openIndex(
   return state;
 }
 
-/** Commits a newer schema, which makes segments of older versions stale. Must run in the index's lane. */
+/** Commits a newer schema, which makes segments with older versions stale. Must run in the index's lane. */
 export async function changeSchema(state: ShardIndexState, schema: ShardSchema): Promise<void> {
   if (schema.version <= state.schema.version) return;
   const { generation, maxSeq, deleted } = state;
@@ -134,8 +131,8 @@ async function create(
 }
 
 /**
- * Throws if the database has lost the newest manifest, so that an older one was read: the database then
- * contains documents or segments newer than that manifest.
+ * Throws if the database has lost the newest manifest and returned an older one. In that case the database
+ * contains documents or segments newer than the manifest.
  */
 async function checkNewest(store: Store, uid: number, { maxSeq, nextSegment }: Manifest): Promise<void> {
   for (const range of [documentsAfter(uid, maxSeq), piecesFrom(uid, nextSegment)]) {
@@ -157,8 +154,8 @@ async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
 }
 
 /**
- * Reads documents spread over a large index, so that LevelDB opens their tables and closes those of the
- * segments. Segment tables are not read after loading, but would stay mapped in memory.
+ * Reads documents spread across a large index, so that LevelDB opens their tables and closes those of the
+ * segments. Segment tables are not read again after loading, but would stay mapped in memory.
  */
 async function turnToDocuments(store: Store, uid: number, { segments }: Manifest): Promise<void> {
   const first = segments[0]?.firstSeq ?? 0;
@@ -171,7 +168,7 @@ async function turnToDocuments(store: Store, uid: number, { segments }: Manifest
   );
 }
 
-/** Reads a segment straight into the memory of the engine, which nothing else uses yet. */
+/** Reads a segment directly into the engine's memory, which nothing else uses yet. */
 async function load(store: Store, engine: Engine, record: SegmentRecord, uid: number): Promise<OpenSegment> {
   const what = `index ${uid}, segment ${record.id}`;
   const address = engine.reserveSegment(record.bytes);

@@ -1,5 +1,5 @@
 // Replaces neighbouring segments with new ones at the end of a merge or re-index. Rows deleted since the job
-// began are located by their seq and deleted in the new segments too. Search results do not change.
+// began are located by seq and deleted in the new segments too. Search results do not change.
 import { shardFault } from "../fault.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import {
@@ -21,7 +21,7 @@ import { mustSucceed } from "./must-succeed.js";
 import type { Slices } from "./slices.js";
 import { putDeletedRows, type ShardIndexState } from "./state.js";
 
-/** Records rows that writes delete in the given segments while a job works on them. */
+/** Records the rows that writes delete in the given segments while a job works on them. */
 export class KillWatch {
   readonly #state: ShardIndexState;
   readonly seqs: number[] = [];
@@ -39,13 +39,13 @@ export class KillWatch {
   }
 }
 
-/** A segment ready to be switched in, with the store operations that make it durable. */
+/** A segment ready to be switched in, and the store operations that make it durable. */
 export interface Replacement {
   segment: OpenSegment;
   ops: Iterable<StoreOp>;
 }
 
-/** Prepares a segment for the switch. If the segment is large, its pieces are written in advance. */
+/** Prepares a segment for the switch. A large segment's pieces are written in advance. */
 export async function prepareReplacement(state: ShardIndexState, segment: OpenSegment): Promise<Replacement> {
   const { id, bytes } = segment.record;
   const view = (): Uint8Array => state.engine.segmentView(segment.address);
@@ -57,9 +57,9 @@ export async function prepareReplacement(state: ShardIndexState, segment: OpenSe
 }
 
 /**
- * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` contain
- * the rows of `replaced` that were live when the watch started (empty if none were). Runs in the index's
- * lane.
+ * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot. `replacements` contain
+ * those of their rows that were live when the watch started; it is empty if there were none. Runs in the
+ * index's lane.
  */
 export async function switchSegments(
   state: ShardIndexState,
@@ -106,7 +106,7 @@ function freshEntry(
   return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
 }
 
-/** The rows of the new segments that have these seqs. */
+/** Finds the new segments' rows with these seqs. */
 function deletedSince(
   state: ShardIndexState,
   fresh: readonly OpenSegment[],

@@ -1,9 +1,9 @@
-// Runs long work in slices between requests: one slice per event-loop turn for the whole shard, so a request
+// Runs long work in slices between requests. The whole shard runs one slice per event-loop turn, so a request
 // waits for at most one slice, regardless of how many indexes have work to do. Slices are delayed while
-// queries run in any thread, even if none of their requests is in this shard, because this thread would
-// compete with them for cores.
+// queries run in any thread, even if this shard has no part in them, because this thread would compete with
+// them for cores.
 
-/** Maximum time a slice waits for queries, so that work progresses even under constant load. */
+/** Maximum time that a slice waits for queries, so that work progresses even under constant load. */
 const PATIENCE_MS = 8;
 const LOOK_MS = 1;
 
@@ -15,22 +15,20 @@ export class Slices {
   #begunMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `sliceMs`: target duration of a slice. `queries`: one shared number, the count of running queries,
-   * updated by other threads.
+   * `sliceMs`: target duration of a slice. `queries`: a single shared number, the count of running queries,
+   * which other threads update.
    */
   constructor(sliceMs: number, queries: Int32Array) {
     this.#sliceMs = sliceMs;
     this.#queries = queries;
   }
 
-  /**
-   * True if the current slice (or work running outside any slice) should end; the caller then calls `next`.
-   */
+  /** True if the current slice (or work outside any slice) should end; the caller should then call `next`. */
   get over(): boolean {
     return performance.now() - this.#begunMs >= this.#sliceMs;
   }
 
-  /** Yields to other work if the slice is over. */
+  /** Gives way to other work if the slice is over. */
   async pause(): Promise<void> {
     if (this.over) await this.next();
   }

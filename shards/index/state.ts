@@ -1,6 +1,6 @@
 // All mutable state of one open index: its segments, deleted rows, snapshots, counters and dead documents. A
-// change is made durable by one batch that contains the new manifest, and then applied here; readers see it
-// all at once. Writes, merges and re-indexing decide what to change.
+// change is first made durable by one batch that includes the new manifest, and then applied here; readers
+// see the whole change at once. Writes, merges and re-indexing decide what to change.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -24,15 +24,15 @@ import { mustSucceed } from "./must-succeed.js";
 /** What a shard provides to its indexes. */
 export interface IndexHome extends VectorsHome {
   store: Store;
-  /** Whether commits wait for the disk. */
+  /** True if commits wait for the disk. */
   sync: boolean;
-  /** Maximum length of a document after an update. */
+  /** Maximum length of an updated document in bytes. */
   documentBytesMax: number;
-  /** Builds all segments of the thread. */
+  /** Builds all of the thread's segments. */
   builder: Builder;
-  /** Recently shown documents of all indexes of the shard. */
+  /** Recently shown documents from all of the shard's indexes. */
   documents: DocumentCache;
-  /** The thread's workbench: a function, because it is replaced after a fault. */
+  /** The thread's workbench. A function, because the workbench is replaced after a fault. */
   workbench(): Workbench;
 }
 
@@ -44,14 +44,14 @@ export interface IndexParts {
   generation: number;
   maxSeq: number;
   nextSegment: number;
-  /** Deleted rows of the newest snapshot, by segment id; no entry if all rows live. */
+  /** The newest snapshot's deleted rows, by segment id; no entry if all rows live. */
   deleted: Map<number, DeletedRows>;
   snapshots: Snapshots;
   dead: DeadDocuments;
   vectors: IndexVectors;
 }
 
-/** The state after a change, as in its manifest. */
+/** The state after a change, as its manifest records it. */
 export interface NextState {
   schema: ShardSchema;
   generation: number;
@@ -67,9 +67,9 @@ export class ShardIndexState {
   readonly snapshots: Snapshots;
   readonly dead: DeadDocuments;
   readonly vectors: IndexVectors;
-  /** Called with the segment and seq of each row of an older segment that a committed write deleted. */
+  /** Called for each row of an older segment that a committed write has deleted. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
-  /** Called with vectors from outside that were stored for rows of a segment. */
+  /** Called when a vector from outside has been stored for a row. */
   onGiven: (segment: OpenSegment, row: number, vector: Uint8Array) => void = () => undefined;
   schema: ShardSchema;
   generation: number;
@@ -95,12 +95,12 @@ export class ShardIndexState {
     this.vectors.onSpace = () => this.showCodes();
   }
 
-  /** Must be called when the codes of segments have changed. */
+  /** Must be called after segments' codes have changed. */
   showCodes(): void {
     mustSucceed(() => this.snapshots.showCodes());
   }
 
-  /** Entries of the newest snapshot. */
+  /** The newest snapshot's entries. */
   get entries(): readonly LiveSegment[] {
     return this.snapshots.newest.entries;
   }
@@ -124,7 +124,7 @@ export class ShardIndexState {
     return segment.record.schemaVersion < this.schema.version;
   }
 
-  /** An id for a new segment. Never reused, even if the segment is not used. */
+  /** Returns an id for a new segment. Ids are never reused, even if the segment is not used. */
   takeSegmentId(): number {
     return this.#nextSegment++;
   }
@@ -134,9 +134,9 @@ export class ShardIndexState {
   }
 
   /**
-   * Writes the operations and the manifest of `next` as one batch. When the promise resolves, they are
-   * durable; if `sync` is true, regardless of the server's durability setting. On an error (SHARD_STORAGE)
-   * nothing has changed. The caller then updates this state.
+   * Writes the operations and the manifest of `next` as one batch. They are durable when the promise
+   * resolves; if `sync` is true, regardless of the server's durability setting. On an error (SHARD_STORAGE)
+   * nothing has changed. After a success, the caller updates this state.
    */
   async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();
@@ -162,7 +162,7 @@ export class ShardIndexState {
     }
   }
 
-  /** Deletes the stored documents that no read of `oldestGeneration` or later can see. */
+  /** Deletes stored documents that no read of `oldestGeneration` or later can see. */
   async purge(oldestGeneration: number): Promise<void> {
     const generations = this.dead.releasable(oldestGeneration);
     if (generations.length === 0) return;
@@ -174,7 +174,7 @@ export class ShardIndexState {
   }
 }
 
-/** Returns put operations for the deleted-rows records of these segments. */
+/** Returns the operations that store these segments' deleted-rows records. */
 export function putDeletedRows(
   uid: number,
   deleted: Iterable<[segment: number, rows: DeletedRows]>,

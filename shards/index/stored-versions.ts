@@ -1,5 +1,5 @@
-// Finds the live document with a given id. Segments contain only 64-bit hashes of ids, so the id in the
-// stored document is compared too: a hash collision never replaces a different document.
+// Finds the live document with a given id. Segments contain only 64-bit id hashes, so the id in the stored
+// document is compared too. A hash collision therefore never replaces a different document.
 import { type DocumentRecord, decodeDocument } from "../segments/document-record.js";
 import type { Snapshot } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
@@ -25,7 +25,7 @@ function hashBytes(wanted: readonly WantedId[]): Uint8Array {
   return new Uint8Array(hashes.buffer);
 }
 
-/** Returns the live versions in the newest snapshot, by id. The requested ids may repeat. */
+/** Returns the live versions in the newest snapshot, by id. `wanted` may contain an id repeatedly. */
 export async function findVersions(
   state: ShardIndexState,
   wanted: readonly WantedId[],
@@ -47,7 +47,10 @@ export async function findVersions(
   return versions;
 }
 
-/** Synchronously reads the live document with this id in the newest snapshot; undefined if there is none. */
+/**
+ * Synchronously reads the live document with this id in the newest snapshot. Returns undefined if there is
+ * none.
+ */
 export function readVersion(
   state: ShardIndexState,
   snapshot: Snapshot,
@@ -64,9 +67,9 @@ export function readVersion(
 }
 
 /**
- * Throws DamagedBytesError if a document without a stored value is still live. Otherwise the document has
- * died since the reader's snapshot was taken. Throws SHARD_UNAVAILABLE if the index was closed since the
- * reader started: it may have been dropped with all its documents.
+ * Called when a document has no stored value. Throws DamagedBytesError if the document is still live;
+ * otherwise it was deleted after the reader's snapshot was taken. Throws SHARD_UNAVAILABLE if the index was
+ * closed after the reader started, because it may have been dropped with all its documents.
  */
 export function checkGone(state: ShardIndexState, seq: number): void {
   state.checkOpen();

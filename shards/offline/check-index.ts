@@ -1,5 +1,5 @@
-// Checks that the parts of one index are consistent: every live row has its document, every document its row,
-// ids and sequence numbers are unique, nothing is left over. Works on the output of index-contents.
+// Checks that one index's parts are consistent: every live row has its document, every document has its row,
+// ids and sequence numbers are unique, and nothing is left over. Works on the output of index-contents.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { OfflineIndex } from "../protocol/offline.js";
 import { describeKey, documentKey, manifestKey, schemaKey, vectorKey } from "../storage/keyspace.js";
@@ -8,7 +8,7 @@ import { documentName } from "./index-contents.js";
 
 /**
  * Returns the inconsistencies, one sentence each, and the live documents by seq. Both are empty if the index
- * is absent. `index`: its catalog record, if there is one.
+ * is absent. `index`: the index's catalog record, if there is one.
  */
 export function checkContents(
   contents: StoredIndex,
@@ -78,7 +78,7 @@ function checkRows(
   }
 }
 
-/** A vector dies with its document. Its bytes may stay in the database for a while after that. */
+/** A vector dies with its document, but its bytes may remain in the database for a while. */
 function checkVectors({ uid, vectors, documents, unreadable }: StoredIndex, problems: string[]): void {
   const broken = new Set(unreadable.map(({ seq }) => seq));
   for (const seq of vectors) {

@@ -1,5 +1,5 @@
-// Reads everything that a database holds about one index and records what is unreadable. check-index compares
-// the parts. Changes nothing.
+// Reads everything that a database stores about one index, and records which parts are unreadable. Changes
+// nothing. check-index compares the parts.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { ShardSchema } from "../protocol/control.js";
@@ -39,22 +39,21 @@ export interface StoredIndex {
   /** Unreadable records, one sentence each. */
   problems: string[];
   /**
-   * True if a record was written by another version of Skein, in which case this version must not touch the
-   * index.
+   * True if another version of Skein wrote one of the records. This version must then not touch the index.
    */
   foreign: boolean;
-  /** True if a drop was interrupted. The next start of the server finishes it. */
+  /** True if a drop was interrupted. The next server start finishes it. */
   dropping: boolean;
   manifest: Manifest | null;
   schema: ShardSchema | null;
   /** The segments listed in the manifest. */
   segments: StoredSegment[];
-  /** Ids of the readable documents, by seq. */
+  /** Ids of readable documents, by seq. */
   documents: Map<number, string>;
   unreadable: LostDocument[];
   /** Number of documents without a checksum. */
   unchecked: number;
-  /** Seqs in the readable lists of dead documents. */
+  /** Seqs in readable lists of dead documents. */
   dead: Set<number>;
   /** Generations whose list of dead documents is unreadable. */
   deadUnreadable: number[];
@@ -64,9 +63,11 @@ export interface StoredIndex {
   /** Ids of segments that have pieces, marks or deleted rows. */
   pieceSegments: Set<number>;
   unfinished: Set<number>;
-  /** Record of the active embedded model. */
+  /** The active embedded model's record. */
   model: ModelRecord | null;
-  /** Keys of unreadable vectors, codes or models. Repair deletes them, and they are recreated. */
+  /**
+   * Keys of unreadable vectors, codes or models. A repair deletes these records; they are then made again.
+   */
   unusable: Uint8Array[];
   /** Seqs with a readable vector. */
   vectors: Set<number>;
@@ -106,7 +107,7 @@ export async function readContents(store: Store, uid: number, module: EngineModu
   return contents;
 }
 
-/** Runs a decoder. If it throws, records a problem and returns null. */
+/** Runs a decoder. If the decoder throws, records a problem and returns null. */
 function attempt<T>(contents: StoredIndex, decode: () => T): T | null {
   try {
     return decode();
@@ -176,16 +177,14 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
   }
 }
 
-/** Returns true if a value can be decoded; otherwise records its key as unusable. */
+/** Returns true if the value can be decoded; otherwise records its key as unusable. */
 function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): boolean {
   if (attempt(contents, decode) !== null) return true;
   contents.unusable.push(Uint8Array.from(key));
   return false;
 }
 
-/**
- * Checks that the active model is complete. Incomplete codes are normal after a crash; they are recreated.
- */
+/** Checks that the active model is complete. Incomplete codes are normal after a crash and are recreated. */
 async function checkVectors(store: Store, contents: StoredIndex): Promise<void> {
   const { uid, model } = contents;
   if (model === null) return;
@@ -240,7 +239,7 @@ function readDeleted(stored: Uint8Array | undefined, record: SegmentRecord, uid:
   return deleted;
 }
 
-/** Reads the rows of a segment that the engine accepts. */
+/** Reads a segment's rows, provided that the engine accepts the segment. */
 function readRows(
   bytes: Uint8Array,
   record: SegmentRecord,

@@ -1,5 +1,5 @@
-// Entry point of the process that checks or repairs one shard. LevelDB may abort its process on unforeseen
-// damage; only this process then ends. One job in, one report out. Contains no logic.
+// Entry point of the process that checks or repairs one shard. A separate process, because LevelDB may abort
+// on unforeseen damage. Reads one job and writes one report. Contains no logic.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";

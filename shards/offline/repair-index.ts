@@ -1,6 +1,7 @@
-// Rebuilds one index from its stored documents: the raw JSON is the truth, segments and manifest follow from
-// it. Everything still readable decides which stored documents are live; a superseded version never comes
-// back. New segments are written under marks and activated by one batch, so a crash leaves the old state.
+// Rebuilds one index from its stored documents. The raw JSON is the truth; segments and manifest are derived
+// from it. All parts that are still readable help decide which stored documents are live; a superseded
+// version never comes back. New segments are written under marks and activated by one batch, so a crash
+// leaves the old state.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
 import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";
@@ -22,7 +23,10 @@ import {
 import type { Store, StoreOp } from "../storage/store.js";
 import type { StoredIndex } from "./index-contents.js";
 
-/** JSON per built segment. Large, because nothing waits for the build; the server merges further. */
+/**
+ * JSON input per built segment. Large, because nothing waits for the build; the server merges the segments
+ * later.
+ */
 const BUILD_BYTES = 4 * BATCH_SEGMENT_BYTES;
 
 interface Verdict {
@@ -32,7 +36,7 @@ interface Verdict {
   warnings: string[];
 }
 
-/** Decides which documents live. Changes nothing. */
+/** Decides which documents are live. Changes nothing. */
 function judge(contents: StoredIndex): Verdict {
   const { uid, manifest, segments, documents, dead, unreadable, deadUnreadable } = contents;
   const rowState = rowStates(contents);
@@ -40,8 +44,8 @@ function judge(contents: StoredIndex): Verdict {
     const state = rowState.get(seq);
     if (state !== undefined) return state !== "deleted";
     if (manifest === null || seq > manifest.maxSeq) return true;
-    // A document without a row was deleted and its row merged away, unless the document's segment is
-    // unreadable.
+    // A document without a row was deleted, and a merge then dropped its row, unless the document's segment
+    // is unreadable.
     return segments.some(
       ({ record, rows }) => rows === null && record.firstSeq <= seq && seq <= record.lastSeq,
     );
@@ -64,7 +68,7 @@ function judge(contents: StoredIndex): Verdict {
   return { live: new Set(newest.values()), lost: lost.sort((a, b) => a.seq - b.seq), warnings };
 }
 
-/** State of each document in the readable segments; "unknown" if the deleted rows are unreadable. */
+/** State of each document in the readable segments; "unknown" if the record of deleted rows is unreadable. */
 function rowStates({ segments }: StoredIndex): Map<number, "live" | "deleted" | "unknown"> {
   const states = new Map<number, "live" | "deleted" | "unknown">();
   for (const { rows, deleted } of segments) {
@@ -75,7 +79,9 @@ function rowStates({ segments }: StoredIndex): Map<number, "live" | "deleted" | 
   return states;
 }
 
-/** Reports what a repair would do, and does it unless `dryRun`. `schema`: the catalog's. */
+/**
+ * Reports what a repair would do, and does it unless `dryRun` is set. `schema`: the schema in the catalog.
+ */
 export async function repairIndex(
   store: Store,
   contents: StoredIndex,
@@ -120,7 +126,7 @@ export async function repairIndex(
   return { documents: live.size, segments: segments.length, lost, warnings };
 }
 
-/** Deletes pieces that an interrupted repair or merge was writing; their numbers are not reused. */
+/** Deletes pieces left by an interrupted repair or merge. Their segment numbers are not reused. */
 async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promise<StoreOp[]> {
   const ops: StoreOp[] = [];
   if (unfinished.size === 0) return ops;
@@ -132,7 +138,7 @@ async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promis
   return [...ops, ...Array.from(unfinished, (segment) => finishedOp(uid, segment))];
 }
 
-/** Yields live documents ascending by seq. Documents without a checksum get one (`rewritten`). */
+/** Yields live documents, ascending by seq. Adds checksums to documents that have none (`rewritten`). */
 async function* slices(
   store: Store,
   { uid, seqMax }: StoredIndex,
@@ -159,7 +165,7 @@ async function* slices(
   if (slice.length > 0) yield slice;
 }
 
-/** Returns the operations that delete everything obsolete when the new segments become active. */
+/** Returns the operations that delete all obsolete records when the new segments become active. */
 async function switchOps(
   store: Store,
   { uid, unusable, model }: StoredIndex,
@@ -176,7 +182,7 @@ async function switchOps(
     if (kind === "manifest" || kind === "schema") continue;
     if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
     if (kind === "document" && live.has(numberOfKey(key))) continue;
-    // Vectors are kept, because they cost time or money to create. Codes are derived from them.
+    // Vectors are kept because they cost time or money to make. Codes are derived from them.
     const isWhole = !broken.has(Buffer.from(key).toString("hex"));
     if (kind === "vector" && live.has(numberOfKey(key)) && isWhole) continue;
     if (kind === "model" && isModelWhole) continue;

@@ -1,5 +1,4 @@
-// Checks or repairs one shard's database while the server is stopped: first the files, then each index in the
-// database.
+// Checks or repairs one shard's database while the server is stopped: first the files, then each index in it.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
@@ -28,7 +27,7 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     return report;
   }
   if (report.problems.length > 0) {
-    // If the database were opened, LevelDB would rewrite damaged blocks as good ones.
+    // Opening the database would make LevelDB rewrite damaged blocks as good ones.
     if (!repairing) return report;
     await LevelStore.repair(location);
     report.filesRepaired = true;
@@ -45,8 +44,8 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
   }
   try {
     // LevelDB keeps tables with damaged blocks that it can still read. Skein's own checksums cover the values
-    // in them.
-    if (report.filesRepaired) await store.compact(EVERY_KEY); // rewrites the blocks with right checksums
+    // in those blocks.
+    if (report.filesRepaired) await store.compact(EVERY_KEY); // rewrites the blocks with correct checksums
     for (const uid of await uidsOf(store, job))
       report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));
   } catch (error) {
@@ -57,7 +56,7 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
   return report;
 }
 
-/** Returns the uids of the catalog's indexes, and of indexes that only the database contains. */
+/** Returns the uids of indexes in the catalog, and of indexes that only the database contains. */
 async function uidsOf(store: Store, { indexes, only, dropping }: OfflineJob): Promise<number[]> {
   const uids = new Set(indexes.map(({ uid }) => uid));
   for (let uid = 0; ; uid++) {

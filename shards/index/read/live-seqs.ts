@@ -1,11 +1,12 @@
 // Lists the sequence numbers of a snapshot's live documents. The list comes from the segments, as search
-// results do, so a lost stored document is noticed when it is fetched rather than silently left out.
+// results do. A missing stored document is therefore noticed when it is fetched, rather than silently left
+// out.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
 
 /**
- * Returns at most `limit` seqs above `afterSeq`, ascending. Holds raw engine addresses, so it must not be
+ * Returns at most `limit` seqs above `afterSeq`, ascending. Keeps raw engine addresses, so it must not be
  * interrupted.
  */
 export function liveSeqs(
@@ -32,7 +33,7 @@ export function liveSeqs(
 }
 
 /**
- * Returns at most `limit` live documents, those with the smallest id hashes, ascending by hash. Holds raw
+ * Returns at most `limit` live documents: those with the smallest id hashes, ascending by hash. Keeps raw
  * engine addresses, so it must not be interrupted.
  */
 export function leastIdHashes(
@@ -65,7 +66,7 @@ export function leastIdHashes(
   return least;
 }
 
-/** The seqs of all rows of a segment, including deleted ones. */
+/** The seqs of all rows in a segment, including deleted rows. */
 export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float64Array {
   const bytes = engine.segmentView(address);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -75,7 +76,7 @@ export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float6
   );
 }
 
-/** The first row with a larger seq, by binary search. */
+/** Finds the first row with a larger seq, by binary search. */
 function firstAbove(rows: number, seqOf: (row: number) => number, seq: number): number {
   let low = 0;
   let high = rows;

@@ -1,5 +1,5 @@
 // The read side of one index: passes programs to the engine and returns stored documents. Reads never wait
-// for writes, and each sees one snapshot.
+// for writes. Each read sees one snapshot.
 
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
@@ -66,14 +66,15 @@ export class Reader {
   }
 
   /**
-   * The live documents with the smallest id hashes: a sample that does not depend on the number of shards.
+   * Returns the live documents with the smallest id hashes: a sample that does not depend on the number of
+   * shards.
    */
   sample({ generation, limit }: SampleRequest): SampledDocument[] {
     const { engine, snapshots } = this.#state;
     return leastIdHashes(engine, snapshots.at(generation).entries, limit);
   }
 
-  /** Returns the search result together with as many of the page's documents as fit. */
+  /** Returns the search result, and as many of the page's documents as fit. */
   searchPage(request: PageRequest): PageReply | Promise<PageReply> {
     const result = this.search(request);
     const seqs = Array.from(seqsOfResult(result, request.offset, request.count));
@@ -84,8 +85,8 @@ export class Reader {
   }
 
   /**
-   * Returns the documents in the order of `seqs`. A document that is not stored is returned empty.
-   * Synchronous for a few documents. Throws SHARD_TOO_LARGE if they do not fit, without reading all of them.
+   * Returns the documents in the order of `seqs`. A document that is not stored comes back empty. Synchronous
+   * for a few documents. Throws SHARD_TOO_LARGE if the documents do not fit, without reading all of them.
    */
   fetch(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const all = (documents: FetchedDocument[]): FetchedDocument[] => {
@@ -99,7 +100,7 @@ export class Reader {
     return documents instanceof Promise ? documents.then(all) : all(documents);
   }
 
-  /** Returns documents in the form in which they are shown, up to the first one that does not fit. */
+  /** Returns documents as they will be shown, stopping before the first document that does not fit. */
   #fitting(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const show = shower(options, this.#state.schema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
@@ -108,7 +109,7 @@ export class Reader {
     return fitting.documents;
   }
 
-  /** Reads group by group, to avoid reading documents that will not fit. */
+  /** Reads the documents in groups, to avoid reading documents that will not fit. */
   async #fitGroups(
     seqs: readonly number[],
     show: Show,
@@ -128,7 +129,7 @@ export class Reader {
     return fitting.documents;
   }
 
-  /** The newest committed version of a document, or no bytes if there is none. */
+  /** Returns the newest committed version of a document, or no bytes if there is none. */
   get(request: GetRequest): Uint8Array {
     const record = readVersion(this.#state, this.#state.snapshots.newest, request);
     return record === undefined ? NOTHING : project(record, WHOLE, this.#workbench);
@@ -157,15 +158,15 @@ export class Reader {
     return { count, lines: Buffer.concat(parts) };
   }
 
-  /** Seqs of the live documents of a generation, ascending. */
+  /** Seqs of the documents live in a generation, ascending. */
   allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): number[] {
     const { engine, snapshots } = this.#state;
     return liveSeqs(engine, snapshots.at(generation).entries, afterSeq, limit);
   }
 
   /**
-   * Reads stored documents in the order of `seqs`; null for a document that has died. Throws if a document is
-   * damaged or missing.
+   * Reads stored documents in the order of `seqs`; null for a document deleted since the snapshot. Throws if
+   * a document is damaged or missing.
    */
   async #stored(seqs: readonly number[]): Promise<(DocumentRecord | null)[]> {
     const { uid, home } = this.#state;
@@ -174,7 +175,7 @@ export class Reader {
     return values.map((value, i) => this.#decoded(seqs[i]!, keys[i]!, value));
   }
 
-  /** Reads one document of a small request through the cache, since it is likely to be shown again. */
+  /** Reads one of a small request's documents through the cache, since it is likely to be shown again. */
   #shown(seq: number): DocumentRecord | null {
     const { uid, home } = this.#state;
     const known = home.documents.get(uid, seq);

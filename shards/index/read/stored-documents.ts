@@ -1,5 +1,5 @@
-// Reads the live documents of an index and their vectors from the database page by page, even if the index is
-// not open.
+// Reads an index's live documents and their vectors from the database page by page. The index need not be
+// open.
 import { type MovedVector, movedBytes, type StoredPage, type StoredRequest } from "../../protocol/move.js";
 import { decodeDeadDocuments } from "../../segments/dead-documents.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -17,12 +17,12 @@ import { decodeVector } from "../../vectors/vector-record.js";
 
 type Report = (message: string, error: unknown) => void;
 
-/** Number of documents whose vectors are read together. */
+/** Number of documents whose vectors are read in one batch. */
 const VECTORS_AT_ONCE = 64;
 
 /**
- * The index must not be written to while this runs. A damaged vector is reported and treated as missing.
- * Throws the envelope's errors.
+ * The index must not be written while this runs. A damaged vector is reported and treated as missing. Throws
+ * the envelope's errors.
  */
 export async function storedDocuments(
   store: Store,
@@ -41,7 +41,7 @@ export async function storedDocuments(
   }
   const page: StoredPage = { generation, maxSeq, liveDocs, more: false, documents: [] };
   let bytes = 0;
-  let without = 0; // the first document of the page whose vector has not been read
+  let without = 0; // index of the first document whose vector is unread
   const addVectors = async (): Promise<void> => {
     const some = page.documents.slice(without);
     const keys = some.map(({ seq }) => vectorKey(uid, seq));

@@ -1,5 +1,5 @@
-// Reclaims disk space. Pieces of segments replaced by merges, documents that nobody can see, and replaced
-// vectors are deleted, but remain in the database's tables until those are rewritten. Answers do not change.
+// Reclaims disk space. Replaced segments' pieces, documents that no reader can see, and replaced vectors have
+// been deleted, but remain in the database's tables until those are rewritten. Answers do not change.
 
 import {
   codesOf,
@@ -15,10 +15,10 @@ import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Disk space per value for its key and the table's index. */
+/** Disk space that each value's key and index entry need in the table. */
 const ENTRY_BYTES = 24;
 
-/** Compacts the index's pieces, its vectors and its documents, each only if it would free enough. */
+/** Compacts the index's pieces, vectors and documents, each only if that would free enough space. */
 export async function compactionJob(context: JobContext): Promise<void> {
   const { state } = context;
   const { uid, dead, liveDocs, maxSeq } = state;
@@ -32,7 +32,7 @@ export async function compactionJob(context: JobContext): Promise<void> {
   if (isMuch(garbage, bytes - garbage)) await compactDocuments(context, documents);
 }
 
-/** Ranges whose reclaimable space can be estimated. */
+/** Ranges for which the reclaimable space can be estimated. */
 function knownRanges({
   uid,
   entries,
@@ -56,8 +56,8 @@ export async function wholeCompactionJob(context: JobContext): Promise<void> {
 }
 
 /**
- * Compacts a range with all documents of the index. Deletions during the compaction count towards the next
- * one.
+ * Compacts a range that contains all of the index's documents. Deletions that happen during the compaction
+ * count towards the next one.
  */
 async function compactDocuments({ state, lane }: JobContext, range: KeyRange): Promise<void> {
   const { uid, dead, home } = state;

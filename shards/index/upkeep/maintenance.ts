@@ -1,7 +1,7 @@
-// Background work of one index, one job at a time: merges neighbours, re-indexes segments of an older schema,
-// deletes documents that no read can see, frees memory and disk space. Decides which job is next; the jobs
-// themselves are in merge-job, reindex-job, renewal-job, vectors-job and compaction-job. A failed job is
-// reported to the owner and retried after a pause.
+// An index's background work, one job at a time: merges neighbouring segments, re-indexes segments with an
+// older schema, deletes documents that no read can see, and frees memory and disk space. This file decides
+// which job is next; the jobs are in merge-job, reindex-job, renewal-job, vectors-job and compaction-job. A
+// failed job is reported to the owner and retried after a pause.
 
 import { collect } from "../../../engine-wasm/host/runtime/discards.js";
 import { chooseMerge, type MergeCandidate, type MergeChoice } from "../../segments/merge-policy.js";
@@ -52,8 +52,8 @@ export class Maintenance {
   /** Engine.lentReads at the last check for work. */
   #lentReads = 0;
   /**
-   * True if segments were replaced or documents deleted since the last compaction. True after opening, since
-   * that may have happened before.
+   * True if segments were replaced or documents deleted since the last compaction. Initially true, because
+   * that may have happened before the index was opened.
    */
   #garbage = true;
   #pausedUntilMs = 0;
@@ -62,8 +62,8 @@ export class Maintenance {
   #memoryBytes = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
   /**
-   * The last job, if it occupies the shard's slot for large work. The slot is kept until a renewal has freed
-   * the memory.
+   * The last job that took the shard's slot for large work. The index keeps the slot until a renewal has
+   * freed the memory.
    */
   #large: Job | null = null;
 
@@ -76,26 +76,26 @@ export class Maintenance {
     return this.#running;
   }
 
-  /** True if a timer is set for the next check for work, such as once the index is quiet. */
+  /** True if a timer is set for the next check for work, for example for when the index becomes quiet. */
   get due(): boolean {
     return this.#timers.size > 0;
   }
 
-  /** Called when a write was committed. Checks for work now, and again after writes have stopped. */
+  /** Called after a write was committed. Checks for work now, and again once writes have stopped. */
   written(): void {
     this.#lastWriteMs = performance.now();
     this.#wakeAfter("idle", IDLE_MS);
     this.wake();
   }
 
-  /** Reports the lowest generation that reads and writes still use. */
+  /** Reports the lowest generation still used by reads and writes. */
   seen(oldestGeneration: number): void {
     if (oldestGeneration <= this.#oldestGeneration) return;
     this.#oldestGeneration = oldestGeneration;
     if (this.#context.state.dead.releasable(oldestGeneration).length > 0) this.wake();
   }
 
-  /** Called when a read was answered, since the read may have grown the engine's memory. */
+  /** Called after a read was answered, because it may have grown the engine's memory. */
   answered(): void {
     this.#lastReadMs = performance.now();
     const bytes = this.#context.state.engine.memoryBytes();
@@ -115,7 +115,9 @@ export class Maintenance {
     this.#ended = this.#run();
   }
 
-  /** Resolves once another segment may be added. Resolves at once unless merging has fallen far behind. */
+  /**
+   * Resolves once another segment may be added, which is immediately unless merging has fallen far behind.
+   */
   async room(): Promise<void> {
     while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -145,7 +147,7 @@ export class Maintenance {
 
   /**
    * Delay (ms) before deferrable work starts. It starts after the index has been neither read nor written for
-   * a while. An index that is read constantly would never be that quiet, so a longer time without writes also
+   * a while. An index under constant reads would never be that quiet, so a longer time without writes also
    * suffices.
    */
   #quietInMs(): number {
@@ -186,7 +188,7 @@ export class Maintenance {
     }
   }
 
-  /** Detects reads by other threads, which send no messages. */
+  /** Detects reads by other threads, which do not send messages. */
   #noteLentReads(): void {
     const { lentReads } = this.#context.state.engine;
     if (lentReads === this.#lentReads) return;
@@ -211,7 +213,7 @@ export class Maintenance {
     if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
-      // A merge does not wait for the large-work slot if writes are about to wait for the merge.
+      // If writes are about to wait for this merge, it does not wait for the large-work slot.
       const job = candidates.length >= SEGMENTS_MANY ? merging : this.#inTurn(mergeBytes, merging);
       if (job !== null) return job;
     }
@@ -248,15 +250,15 @@ export class Maintenance {
   }
 
   /**
-   * True if writes will soon wait for a merge. Vector work, which may take minutes, must not delay that
-   * merge.
+   * True if writes will soon have to wait for a merge. Vector work, which may take minutes, must not delay
+   * that merge.
    */
   #mergeIsUrgent(): boolean {
     const { length } = this.#context.state.entries;
     return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
-  /** Returns `job`, which temporarily needs `bytes` more memory, or null while other shards do large work. */
+  /** Returns `job`, which temporarily needs `bytes` more memory; null while other shards do large work. */
   #inTurn(bytes: number, job: Job): Job | null {
     if (bytes < LARGE_WORK_BYTES) return job;
     if (this.#large === null && !this.#context.large.begin()) {
@@ -288,8 +290,9 @@ export class Maintenance {
   }
 
   /**
-   * Returns the renewal that is due, or null. A renewal too soon after the last one is postponed. If
-   * `mergesFirst` is true, a renewal that can wait runs after small merges, which leave less to copy.
+   * Returns the renewal that is due, or null. A renewal is postponed if it would follow the last one too
+   * soon. If `mergesFirst` is true, a deferrable renewal runs after small merges, so that it has less to
+   * copy.
    */
   #renewal(stopped: () => boolean, mergesFirst: boolean): Job | null {
     const need = renewalNeed(this.#context.state, this.#keptBytes);
@@ -303,11 +306,11 @@ export class Maintenance {
     }
     return this.#inTurn(this.#context.state.engine.usedBytes(), async () => {
       this.#renewedMs = now;
-      const isQuiet = need === "idle"; // nobody waits for this thread
+      const isQuiet = need === "idle"; // nothing waits for this thread
       if (isQuiet) collect();
       this.#keptBytes = await renewalJob(this.#context, stopped);
       if (isQuiet) collect();
-      this.#endTurn(); // so that other shards free their memory before this one starts the next merge
+      this.#endTurn(); // other shards free their memory before this one merges again
     });
   }
 
@@ -315,7 +318,7 @@ export class Maintenance {
     return this.#context.state.dead.releasable(this.#oldestGeneration).length > 0;
   }
 
-  /** Runs in the lane, so that no write changes the same lists. */
+  /** Runs in the lane, so that no write changes the same lists at the same time. */
   async #purge(): Promise<void> {
     const { lane, state } = this.#context;
     await lane.run(() => state.purge(this.#oldestGeneration));

@@ -4,14 +4,14 @@ import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 
 /**
- * Estimated duration of a step; the clock is checked after each step. The engine can only estimate how long
- * it runs.
+ * Target duration of a step. The engine can only estimate how long it runs, so the clock is checked after
+ * each step.
  */
 const STEP_MICROSECONDS = 200;
 
 /**
  * Merges the live rows of neighbouring segments into one attached segment and returns its address, or null if
- * `stopped` returned true. The caller keeps the entries alive until the promise settles. At least one row
+ * `stopped` returned true. The caller must keep the entries alive until the promise settles. At least one row
  * must be live.
  */
 export async function mergeSlices(

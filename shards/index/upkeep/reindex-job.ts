@@ -1,7 +1,6 @@
-// Rebuilds a segment of an older schema from the stored documents: same documents, same seqs, new columns and
-// terms. Reads use the old segment until the new ones are switched in. A document that is already stored
-// cannot be refused, so a value that does not fit the new schema is left out of the index but stays in the
-// document.
+// Rebuilds a segment with an older schema from the stored documents: same documents, same seqs, new columns
+// and terms. Reads use the old segment until the new segments are switched in. A stored document cannot be
+// refused, so a value that does not fit the new schema stays in the document but is not indexed.
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
 import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -60,7 +59,7 @@ export async function reindexJob(
   }
 }
 
-/** The documents with live rows, in batches of REINDEX_INPUT_BYTES, ascending by seq. */
+/** Yields the documents with live rows, ascending by seq, in batches of REINDEX_INPUT_BYTES. */
 async function* liveDocuments(
   { state }: JobContext,
   entry: LiveSegment,
@@ -91,7 +90,7 @@ async function* liveDocuments(
   if (documents.length > 0) yield documents;
 }
 
-/** Merges the new segments with each other according to the policy. Returns false if stopped. */
+/** Merges the new segments with each other according to the merge policy. Returns false if stopped. */
 async function mergeFresh(
   { state, slices }: JobContext,
   fresh: OpenSegment[],
@@ -113,8 +112,8 @@ async function mergeFresh(
 }
 
 /**
- * Builds one segment from all the documents. `pushed`: the vectors that came with them, by row; null if none
- * did.
+ * Builds one segment from all the documents. `pushed`: the vectors that came with the documents, by row; null
+ * if none did.
  */
 export function buildTolerant(
   documents: StoredDocument[],

@@ -1,5 +1,5 @@
-// Frees an engine's memory. Linear memory never shrinks, so memory left over from merges, dropped segments
-// and large queries is freed by moving the index to a fresh instance. Results do not change.
+// Frees an engine's memory by moving the index to a fresh instance. Linear memory never shrinks, so nothing
+// else frees the memory left over from merges, dropped segments and large queries. Results do not change.
 import { dropEntries, takeEntries } from "../../segments/open-segment.js";
 import {
   WASTED_BYTES_MAX,
@@ -10,10 +10,10 @@ import {
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** When to free engine memory that the index does not use: never, once the index is idle, or now. */
+/** When to free engine memory that the index does not use: never, when the index is idle, or now. */
 export type RenewalNeed = "none" | "idle" | "now";
 
-/** `kept`: bytes that the last renewal could not free, since memory grows in steps. */
+/** `kept`: bytes that the last renewal could not free, because memory grows in steps. */
 export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalNeed {
   const used = engine.usedBytes();
   const wasted = engine.memoryBytes() - used - kept;
@@ -22,9 +22,9 @@ export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalN
 }
 
 /**
- * Moves the index to a fresh engine. Runs in the lane and as the only job, so no segment is added meanwhile
- * and only the snapshots hold segments, which are copied between reads. Resolves with the number of bytes
- * still wasted afterwards. Has no effect if `stopped` returns true before the move.
+ * Moves the index to a fresh engine. Runs in the lane and as the only job, so no segment can be added during
+ * the move, and only the snapshots refer to segments. Segments are copied between reads. Resolves with the
+ * number of bytes still wasted afterwards. Has no effect if `stopped` returns true before the move.
  */
 export function renewalJob({ state, lane, slices }: JobContext, stopped: () => boolean): Promise<number> {
   return lane.run(async () => {

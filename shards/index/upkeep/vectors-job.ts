@@ -1,6 +1,6 @@
-// Background work on the vectors of one segment: fills its codes from stored vectors, makes missing vectors,
-// and stores the codes when the index is quiet. Vectors from an endpoint are not made here: their documents
-// are recorded as waiting.
+// Background work on one segment's vectors: fills its codes from stored vectors, makes missing vectors, and
+// stores the codes once the index is quiet. It does not make vectors that come from an endpoint; it only
+// records their documents as waiting.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { shardFault } from "../../fault.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -23,7 +23,7 @@ import type { JobContext } from "./job-context.js";
 const CHUNK_ROWS = 512;
 const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 
-/** The first segment whose vectors are not up to date with the current source. */
+/** The first segment whose vectors do not match the current source. */
 export function nextForVectors({ vectors, entries }: ShardIndexState): LiveSegment | undefined {
   const { space } = vectors;
   if (space === null || vectors.lacksRoom) return undefined;
@@ -44,15 +44,15 @@ interface Work extends JobContext {
   codes: SegmentCodes;
   /** Vectors that arrived from outside during the job, by row. */
   given: Map<number, Uint8Array>;
-  /** True if another source or model has become current. */
+  /** True if another source or model is now current. */
   isSuperseded(): boolean;
-  /** True if the job should end: it is superseded or was stopped. */
+  /** True if the job should end because it is superseded or was stopped. */
   isOver(): boolean;
 }
 
 /**
  * Resolves when the segment has settled codes of the current origin. If `stopped` ends the job early, the
- * vectors made so far stay stored and the codes are unchanged.
+ * vectors made until then stay stored and the codes are unchanged.
  */
 export async function vectorsJob(
   context: JobContext,
@@ -105,8 +105,8 @@ async function bring(work: Work): Promise<void> {
 }
 
 /**
- * Returns the rows that have neither a code nor a record saying that they have no vector. Fills the codes of
- * rows with a stored vector.
+ * Returns the rows without a code, except those whose record says that they have no vector. Fills in the code
+ * of each row that has a stored vector.
  */
 async function unknownWithoutCode(work: Work): Promise<number[]> {
   const { state, slices, seqs, codes, isOver } = work;
@@ -125,17 +125,17 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
   return unknown;
 }
 
-/** Like unknownWithoutCode, for new codes that have no rows yet: reads the stored vectors in order. */
+/** Like unknownWithoutCode, for new codes without rows. Reads the stored vectors in order. */
 async function unknownRows(work: Work): Promise<number[]> {
   const { state, slices, segment, seqs, codes, isOver } = work;
   const unknown: number[] = [];
-  let next = 0; // first row not checked yet
+  let next = 0; // first unchecked row
   const range = vectorRange(state.uid, segment.record.firstSeq, segment.record.lastSeq);
   for await (const [key, value] of state.home.store.entries(range)) {
     const seq = numberOfKey(key);
     while (next < seqs.length && seqs[next]! < seq) unknown.push(next++);
     if (next === seqs.length || isOver()) break;
-    if (seqs[next] !== seq) continue; // belongs to a deleted document
+    if (seqs[next] !== seq) continue; // the document was deleted
     const record = state.vectors.ofOrigin(codes.origin, key, value);
     if (record === undefined) unknown.push(next);
     else fill(work, next, record);
@@ -166,9 +166,7 @@ interface MadeVector {
   vector: Uint8Array;
 }
 
-/**
- * Makes the vectors of the missing rows one at a time, with pauses. Ends early if the model is gone or fails.
- */
+/** Makes the missing rows' vectors one at a time, with pauses. Ends early if the model is gone or fails. */
 async function* madeVectors(
   { state, slices, segment, seqs, codes }: Work,
   missing: readonly number[],
@@ -192,8 +190,8 @@ async function* madeVectors(
 }
 
 /**
- * Stores the vectors of live rows. Runs in the lane: a document must not be purged between the liveness check
- * and the write of its vector.
+ * Stores the vectors of live rows. Runs in the lane, because a document must not be purged between the check
+ * that it is live and the write of its vector.
  */
 async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
   const { state, lane, slices, segment, seqs, codes } = work;
@@ -217,7 +215,7 @@ async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
   });
 }
 
-/** Replaces the segment's codes. `missing`: rows that wait for a vector from outside. */
+/** Replaces the segment's codes. `missing`: rows waiting for a vector from outside. */
 function settle(work: Work, missing: readonly number[]): Promise<void> {
   const { state, lane, segment, seqs, codes, given } = work;
   return lane.run(async () => {
@@ -235,8 +233,8 @@ function settle(work: Work, missing: readonly number[]): Promise<void> {
 }
 
 /**
- * Deletes stored vectors that reads found damaged, and the stored codes that refer to them. Both are then
- * made again.
+ * Deletes stored vectors that reads found damaged, and the stored codes derived from them. Both are then made
+ * again.
  */
 export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
@@ -260,7 +258,7 @@ export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   });
 }
 
-/** Deletes leftover vectors of an index that should have none. */
+/** Deletes an index's leftover vectors when it should have none. */
 export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     for (const { segment } of state.entries) segment.replaceCodes(null);

@@ -1,6 +1,5 @@
-// Adds documents from other shards under their existing sequence numbers. The documents were accepted
-// earlier, so nothing is looked up and nothing can be refused. Only for documents that are neither read nor
-// written in this shard yet.
+// Adds documents from other shards under their existing sequence numbers. They were accepted earlier, so
+// there is nothing to look up or refuse. Only for documents that nobody reads or writes in this shard yet.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
@@ -14,7 +13,7 @@ import { commitWrite, type NewSegment } from "./write-commit.js";
 
 /**
  * Adds the documents as one segment in one commit. The commit is always synced, because the originals are
- * about to be dropped. Runs in the index's lane.
+ * dropped next. Runs in the index's lane.
  */
 export async function adoptDocuments(
   state: ShardIndexState,
@@ -44,8 +43,8 @@ export async function adoptDocuments(
 }
 
 /**
- * Keeps the vectors that came with the documents, since an endpoint's vectors cost money, and makes only the
- * missing ones.
+ * Keeps the vectors that came with the documents, since an endpoint's vectors cost money. Makes new vectors
+ * only if some are missing.
  */
 async function movedVectors(
   state: ShardIndexState,
@@ -74,7 +73,7 @@ async function movedVectors(
   return { origin, vectors, waiting, shown: shownVectors(origin, documents, vectors, waiting) };
 }
 
-/** Vectors to store: none for waiting documents. */
+/** The vectors to store. Documents waiting for a vector get none. */
 function shownVectors(
   origin: number,
   documents: readonly MovedDocument[],

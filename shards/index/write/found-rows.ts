@@ -1,5 +1,5 @@
-// Finds the live rows in the newest snapshot that a delete applies to. Called in the index's lane, so no
-// write can intervene.
+// Finds the newest snapshot's live rows to which a delete applies. Called in the index's lane, so no write
+// can intervene.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ProgramRequest } from "../../protocol/program.js";
@@ -9,7 +9,7 @@ import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 import type { DyingRow } from "./write-plan.js";
 
-/** Number of rows checked per slice, which takes less than a millisecond. */
+/** Number of rows checked per slice, which takes under a millisecond. */
 const SLICE_ROWS = 10_000;
 
 /** The rows that match a search program. */

@@ -1,4 +1,4 @@
-// Vectors from an endpoint: lists the documents waiting for one, and stores those that arrive.
+// Vectors from an endpoint: lists the documents waiting for a vector, and stores arriving vectors.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { PendingDocument, PendingRequest, PutVectorsRequest } from "../../protocol/vectors.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -8,7 +8,7 @@ import { StoreWriteError } from "../../storage/store.js";
 import { vectorPuts } from "../../vectors/vector-record.js";
 import type { ShardIndexState } from "../state.js";
 
-/** Returns the first documents that wait for a vector. */
+/** Returns the first documents waiting for a vector. */
 export async function pendingDocuments(
   state: ShardIndexState,
   { limit, bytesMax }: PendingRequest,

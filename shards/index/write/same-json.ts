@@ -1,5 +1,5 @@
-// Compares two documents as JSON values, ignoring white space and the order of members. Numbers are compared
-// by their digits, because different numbers may be equal as doubles. Independent of write operations.
+// Compares two documents as JSON values, ignoring white space and member order. Numbers are compared digit by
+// digit, because different numbers may be equal as doubles. Knows nothing about write operations.
 import { isUtf8 } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";

@@ -1,4 +1,4 @@
-// Turns operations into segments: plans them, builds in parts of bounded size, and plans again if other
+// Turns operations into segments: plans them, builds parts of bounded size, and plans again if other
 // operations depended on a bad document. Does not change the index.
 import type { BuildDocument } from "../../../engine-wasm/host/instance/build.js";
 import type { ShardSchema } from "../../protocol/control.js";
@@ -18,7 +18,7 @@ import {
 
 export interface BuiltSegment {
   bytes: Uint8Array;
-  /** Source of each row. */
+  /** The source of each row. */
   rows: PlannedRow[];
   /** The vectors that came with the documents, by row; null if none did. */
   pushed: Uint8Array | null;
@@ -27,15 +27,15 @@ export interface BuiltSegment {
 export interface BuiltWrite {
   /** Ascending by seq. */
   segments: BuiltSegment[];
-  /** By index of the operation. */
+  /** By operation index. */
   failures: Map<number, OpFailure>;
-  /** Indexes of operations that change nothing. */
+  /** Indexes of operations without effect. */
   left: Set<number>;
 }
 
 /**
- * Builds the documents that result from the operations. If a document does not build, only its operation
- * fails; later operations on the same id are re-evaluated without it.
+ * Builds the documents that the operations produce. If a document cannot be built, only its operation fails;
+ * later operations on the same id are evaluated again without it.
  */
 export async function buildWrite(
   ops: readonly WriteOp[],
@@ -66,8 +66,8 @@ export async function buildWrite(
 }
 
 /**
- * Finds exactly which operations on these ids produce bad documents: builds each document alone, on top of
- * the result of the good operations before it. Records the bad ones in `refused`, so that the next plan for
+ * Finds exactly which operations on these ids produce bad documents. Builds each document alone, based on the
+ * result of the preceding good operations. Records the bad operations in `refused`, so that the next plan for
  * these ids is final.
  */
 async function judgeInTurn(
@@ -95,7 +95,7 @@ async function judgeInTurn(
   }
 }
 
-/** Splits the rows into runs of at most BUILD_INPUT_BYTES, or a single larger row. */
+/** Splits the rows into runs of at most BUILD_INPUT_BYTES. A larger row gets a run of its own. */
 function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
   const parts: PlannedRow[][] = [];
   let part: PlannedRow[] = [];
@@ -114,7 +114,7 @@ function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
 }
 
 /**
- * Builds one segment from the good documents, or returns null if there are none. Bad documents are added to
+ * Builds one segment from the good documents; returns null if there are none. Adds the bad documents to
  * `bad`.
  */
 async function buildPart(

@@ -1,6 +1,6 @@
-// Commits a write: stores new segments, deleted rows and documents in one batch, then publishes one snapshot
-// per generation of the writes in the commit, so that a read of any generation sees exactly its write and the
-// earlier ones.
+// Commits a write: stores new segments, deleted rows and documents in one batch, then publishes a snapshot
+// for each generation in the commit. A read of any generation therefore sees exactly that generation's write
+// and all earlier writes.
 import { shardFault } from "../../fault.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { DeletedRows } from "../../segments/deleted-rows.js";
@@ -15,27 +15,27 @@ import type { Slices } from "../slices.js";
 import { putDeletedRows, type ShardIndexState } from "../state.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
-/** A built segment, with the lifetime of each row. */
+/** A built segment with each row's lifetime. */
 export interface NewSegment {
   bytes: Uint8Array;
   rows: NewRow[];
-  /** Null if the vectors are made later. */
+  /** Null if the vectors are to be made later. */
   vectors: NewVectors | null;
 }
 
 export interface WriteChange {
   /**
-   * Ascending; the last becomes the index's generation. `maxSeq`: largest seq assigned by any write so far,
-   * even if no document was stored under it.
+   * Ascending; the last generation becomes the index's generation. `maxSeq`: largest seq that any write has
+   * assigned so far, even if no document was stored under it.
    */
   generations: { generation: number; maxSeq: number }[];
   oldestGeneration: number;
   segments: NewSegment[];
   dying: DyingRow[];
-  /** Put operations for the documents that are visible in at least one generation. */
+  /** Put operations for documents visible in at least one generation. */
   documents: Iterable<StoreOp>;
   dead: DeadList[];
-  /** Syncs the commit regardless of the server's durability setting. */
+  /** Set to sync the commit regardless of the server's durability setting. */
   sync?: true;
 }
 
@@ -95,7 +95,7 @@ export async function commitWrite(
   }
 }
 
-/** Returns the deleted rows of each segment that the change affects, as of the change's last generation. */
+/** Returns each affected segment's deleted rows after the change's last generation. */
 function deletedAfter(
   state: ShardIndexState,
   before: readonly LiveSegment[],

@@ -1,4 +1,5 @@
-// Write requests waiting for their commit: decides which of them may share one, and answers those together.
+// Write requests waiting for their commit. Decides which of them may share a commit, and answers those
+// together.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
@@ -24,7 +25,7 @@ interface DeleteRequest {
   oldestGeneration: number;
 }
 
-/** Runs the shared work of the requests. If it fails, every request that is not settled yet fails too. */
+/** Runs the requests' shared work. If it fails, every request that has not settled yet fails too. */
 export async function settle(
   group: readonly { reject(error: unknown): void }[],
   work: () => Promise<void>,
@@ -37,8 +38,8 @@ export async function settle(
 }
 
 /**
- * Decodes the requests. Refuses a request if it is malformed or if its generation or seqs do not continue the
- * committed ones. The rest may share a commit.
+ * Decodes the requests. Refuses a request if it is malformed, or if its generation or seqs do not follow the
+ * committed ones. The remaining requests may share a commit.
  */
 export function admit(
   state: ShardIndexState,

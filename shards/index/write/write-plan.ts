@@ -1,6 +1,6 @@
-// Works out the result of a sequence of operations before anything is built: which raw documents become rows
-// and which operations fail. Operations apply in order, so a later one sees the effect of earlier ones on the
-// same id. Pure, except for the workbench's JSON scanner and the thread's time slices.
+// Computes the result of a sequence of operations before anything is built: which raw documents become rows
+// and which operations fail. Operations apply in order, so each operation sees the effect of earlier
+// operations on the same id. Pure, except for the workbench's JSON scanner and the thread's time slices.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
@@ -36,14 +36,16 @@ export interface OpFailure {
 /** Limits and tools for applying operations. */
 export interface PlanRules {
   workbench: Workbench;
-  /** Maximum length of an updated document. */
+  /** Maximum length of an updated document in bytes. */
   documentBytesMax: number;
   /**
-   * Maximum total bytes of the documents that a request writes. Once the refused documents exceed the same
-   * amount, further changes in the request fail without being tried.
+   * Maximum total size of the documents that a request writes. Once refused documents exceed the same amount,
+   * the request's further changes fail without being tried.
    */
   resultBytesMax: number;
-  /** The thread's time slices: many changes to large documents take long, so other work runs in between. */
+  /**
+   * The thread's time slices. Many changes to large documents take long, so other work must run in between.
+   */
   slices: Pick<Slices, "over" | "next">;
 }
 
@@ -54,17 +56,17 @@ export interface PlannedRow {
 }
 
 export interface WritePlan {
-  /** Ascending by operation, hence by seq. */
+  /** Ascending by operation and therefore by seq. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
-  /** Operations that change nothing: unchanged documents and SYNC marks. */
+  /** Operations without effect: unchanged documents and SYNC marks. */
   left: Set<number>;
 }
 
 /**
  * Plans the operations. `refused`: operations whose documents failed an earlier build. Assumes that every
- * planned row will build; if one does not and other operations depend on it, the caller plans again with it
- * in `refused`.
+ * planned row can be built; if one cannot and other operations depend on it, the caller adds it to `refused`
+ * and plans again.
  */
 export async function planRows(
   ops: readonly WriteOp[],
@@ -114,7 +116,7 @@ export async function planRows(
 
 /**
  * Returns the document after the operation (null if there is none), `before` itself if it is unchanged, or
- * the reason for failure. If `before` is null, the id is free.
+ * the reason why the operation failed. A null `before` means that the id is unused.
  */
 export function applyOp(
   op: WriteOp,
@@ -146,7 +148,7 @@ function isSame(before: Uint8Array | null, raw: Uint8Array, rules: PlanRules): b
 }
 
 /**
- * Applies a patch to a document. A document that is already too long may still be changed if it does not
+ * Applies a patch to a document. A document that is already too long may still be patched if it does not
  * grow.
  */
 function patched(before: Uint8Array, patch: Uint8Array, rules: PlanRules): Uint8Array | OpFailure {
@@ -189,8 +191,8 @@ export interface DyingRow {
 }
 
 /**
- * Computes when rows are born and die, given the operations that failed. Also finds, for each SYNC operation
- * that changes nothing, the seq of the version that it keeps. `born` and `kept` are keyed by operation.
+ * Computes when rows are born and die, given the failed operations. Also finds, for each SYNC operation that
+ * fails or changes nothing, the seq of the version that it keeps. `born` and `kept` are keyed by operation.
  */
 export function resolveDeaths(
   ops: readonly WriteOp[],

@@ -1,5 +1,5 @@
-// The write side of one index: a queue. Requests that arrive while a batch is being synced share the next
-// commit, yet each has its own failures, and each generation its own snapshot.
+// The write side of one index: a queue. Requests that arrive while a commit is being synced share the next
+// commit. Each request still has its own failures, and each generation its own snapshot.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
@@ -26,7 +26,7 @@ import {
 } from "./write-group.js";
 import { type DyingRow, type NewRow, resolveDeaths, type WriteOp } from "./write-plan.js";
 
-/** Dependencies of the writer besides the state. */
+/** The writer's dependencies, apart from the state. */
 export interface WriterContext {
   lane: Lane;
   /** Resolves once there are few enough segments to add another. */
@@ -59,7 +59,7 @@ export class Writer {
     });
   }
 
-  /** Positions of the documents that the request would add if it were written now. Nothing is stored. */
+  /** Positions of the documents that the request would add if it ran now. Stores nothing. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
@@ -70,7 +70,7 @@ export class Writer {
     });
   }
 
-  /** Deletes the rows that the program matches, after all previously queued writes. */
+  /** Deletes the rows that match the program, after all previously queued writes. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.program.length, () => matchingRows(this.#state, request));
   }
@@ -116,7 +116,7 @@ export class Writer {
     if (!this.#pumping) void this.#pump();
   }
 
-  /** Never rejects: errors are passed to the affected requests. */
+  /** Never rejects; errors go to the affected requests. */
   async #pump(): Promise<void> {
     this.#pumping = true;
     while (this.#queue.length > 0) {
@@ -142,7 +142,7 @@ export class Writer {
     for (const { bytes } of this.#queue.splice(0, count)) this.#queuedBytes -= bytes;
   }
 
-  /** Takes the requests at the head of the queue that may share a commit. */
+  /** Removes from the head of the queue the requests that may share a commit. */
   #takeGroup(): WaitingWrite[] {
     const group: WaitingWrite[] = [];
     let bytes = 0;
@@ -165,7 +165,8 @@ export class Writer {
     const { stored, built } = await this.#build(ops);
     await slices.pause();
     const { born, dying, kept } = resolveDeaths(ops, stored, built);
-    // If nothing changed, there is nothing to commit: reads of these generations use the previous snapshot.
+    // If nothing changed, there is nothing to commit, and reads of these generations use the previous
+    // snapshot.
     if (ops.length === 0 || built.left.size < ops.length) {
       const documents = await this.#shownDocuments(built.segments, ops, born);
       const segments: NewSegment[] = [];
@@ -210,7 +211,7 @@ export class Writer {
     return { stored, built: await buildWrite(ops, stored, schema, rules, home.builder) };
   }
 
-  /** Returns the documents of new segments that are visible in at least one generation. */
+  /** Returns the new segments' documents that are visible in at least one generation. */
   async #shownDocuments(
     segments: readonly BuiltSegment[],
     ops: readonly WriteOp[],
@@ -276,8 +277,8 @@ function opsOf({ action, generation, documents }: WriteRequest): WriteOp[] {
 }
 
 /**
- * Returns the stored documents that die, by generation: older documents, and documents replaced by another
- * write in the same commit.
+ * Returns the stored documents that die, by generation: older documents, and documents that another write in
+ * the same commit replaces.
  */
 function deadLists(
   ops: readonly WriteOp[],
