@@ -1,5 +1,5 @@
-// Words that a query softly excludes: documents that contain them rank after the others. None of these
-// documents is hidden, because a document may mention such a word only to say that it lacks the thing.
+// Words that a query softly excludes: documents that contain them rank below the other documents. These
+// documents are not hidden, because a document may mention such a word only to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -7,23 +7,24 @@ import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import { stemTerms } from "../words/variants.js";
 
-/** Boost weight that doubles the relevance. */
+/** Boost weight that doubles a document's relevance. */
 const LIFT = 10;
 
 /**
- * One of these rules is appended to the shop's rules. It decides about documents that no rule of the shop
+ * One of these two rules is appended to the shop's rules. It applies to documents that no rule of the shop
  * affects.
  */
 export interface AvoidingRules {
-  /** Ranks documents with one of the words after all others. */
+  /** Ranks documents that contain one of the words after all others. */
   readonly bury: SearchRule;
-  /** Ranks documents without the words first among those with equally many query words. */
+  /** Among documents with equally many query words, ranks those without the avoided words first. */
   readonly lift: SearchRule;
 }
 
 /**
- * Rules for documents that have one of the words, or one of the sequences of words, in one of the slots. Null
- * if there are no words. Throws SkeinError SK-SE-400 if the shop's fired rules already fill the program.
+ * Returns rules for documents that contain one of the words, or one of the sequences of words, in one of the
+ * slots. Null if there are no words. Throws SkeinError SK-SE-400 if the shop's fired rules already fill the
+ * program.
  */
 export function avoidingRules(
   avoided: readonly string[],
@@ -46,7 +47,7 @@ export function avoidingRules(
   };
 }
 
-/** The terms as typed and, for a single term, its other forms as well. */
+/** Returns the terms as typed and, for a single term, its stems as well. */
 function spellingsOf(terms: readonly string[], languages: readonly number[]): (readonly string[])[] {
   if (terms.length === 0) return [];
   const [first] = terms as [string];

@@ -1,12 +1,13 @@
-// Bonuses that a document gets in addition to the match of its words: the query is its part number, the query
-// contains its brand, or a field equals the query or begins with it. docs/ranking.md explains their sizes.
+// Bonuses that a document gets on top of its matching words: the query is its part number, the query contains
+// its brand, or a field equals the query or begins with it. docs/ranking.md explains the sizes of the
+// bonuses.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { QueryText } from "../words/query-text.js";
 import { skuTerm, skuText } from "../words/variants.js";
 
-/** One point of relevance in units of text_match. */
+/** One point of relevance, in units of text_match. */
 export const POINT = 2 ** 24;
 /** The only bonus that can rank a document above documents that match more words. */
 export const SKU_WHOLE = 2 ** 52;
@@ -15,11 +16,11 @@ const WHOLE_FIELD = POINT;
 const BRAND = POINT;
 const FIELD_START = POINT / 16;
 
-/** Only the largest bonus of a group counts. */
+/** Only a group's largest bonus counts. */
 export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
-/** Brand names are looked for only in this many words at the beginning of a query. */
+/** Brand names are looked for only among this many words at the beginning of a query. */
 const BRAND_WORDS_MAX = 16;
 
 export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {
@@ -44,7 +45,7 @@ function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {
   ]);
 }
 
-/** One bonus for each sequence of query words that may be a complete brand name. */
+/** Returns one bonus for each sequence of query words that may be a complete brand name. */
 function brandBonuses(text: QueryText, view: IndexView): TermBonus[] {
   const slot = view.brandSlot;
   if (slot === null) return [];

@@ -1,6 +1,6 @@
 // Determines which ranking rules fire for a query, and translates their effects for the engine. A rule whose
-// filter no longer fits the schema is skipped and named in the log; its text is kept, so that it works again
-// if the field returns.
+// filter no longer fits the schema is skipped and named in the log. Its text is kept, so that the rule works
+// again if the field returns.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -21,17 +21,17 @@ import { Stretches } from "./stretches.js";
  */
 export interface FiredRules {
   readonly rules: readonly SearchRule[];
-  /** Id hashes of pinned documents, best first. */
+  /** Id hashes of the pinned documents, best first. */
   readonly pins: readonly bigint[];
 }
 
 export interface CompiledRule {
-  /** Terms of each entry of the condition. */
+  /** The terms of each entry in the condition. */
   readonly entries: readonly (readonly string[])[];
   readonly effect: SearchRule["effect"];
   readonly weight: number;
   readonly filter: readonly FilterOp[];
-  /** Id hashes of the documents named by the rule. */
+  /** Id hashes of the documents that the rule names. */
   readonly hashes: readonly bigint[];
   /** Id hashes of the documents that the rule pins. */
   readonly pins: readonly bigint[];
@@ -40,8 +40,8 @@ export interface CompiledRule {
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
 
 /**
- * `terms` are the terms of the original query. They are empty when browsing, where only rules without a
- * condition fire.
+ * `terms` are the original query's terms. They are empty when browsing, where only rules without a condition
+ * fire.
  */
 export function firedRulesOf(
   compiled: readonly CompiledRule[],
@@ -50,7 +50,7 @@ export function firedRulesOf(
 ): FiredRules {
   if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
-  // A condition entry without terms can never be in a query.
+  // A condition entry without terms never occurs in a query.
   const fired = compiled
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
@@ -62,8 +62,9 @@ export function firedRulesOf(
 }
 
 /**
- * Reduces the rules to rules that hide the same documents and have no other effect. A rule that moves a
- * document without hiding it still protects the document from later rules.
+ * Reduces the rules so that they hide the same documents and have no other effect. A rule that moves a
+ * document without hiding it is kept without its effect, because it still protects the document from later
+ * rules.
  */
 export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
   if (!compiled.some(({ effect }) => effect === "hide")) return [];
@@ -78,14 +79,15 @@ function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRul
   return { effect, weight, filter: [...filter, ...documents, ...both] };
 }
 
-/** If several rules with equal priority affect a document, the earliest type in this list decides. */
+/** If several rules with equal priority affect a document, the type that comes first in this list decides. */
 const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
 
 export class RuleCompiler {
   readonly #limits: Limits;
   readonly #log: Logger;
   /**
-   * Cached per rule, so editing one rule does not recompile the rest. Valid for the latest view of the index.
+   * Cached per rule, so that editing one rule does not recompile the rest. Entries are valid for the index's
+   * latest view.
    */
   readonly #known = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
 
@@ -95,8 +97,8 @@ export class RuleCompiler {
   }
 
   /**
-   * The enabled rules in the order in which they are applied: highest priority first, then by type, then
-   * lowest id first.
+   * Returns the enabled rules in the order in which they are applied: highest priority first, then by type,
+   * then lowest id first.
    */
   compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
     return rules
@@ -113,7 +115,7 @@ export class RuleCompiler {
   }
 }
 
-/** Null if the rule must be skipped. */
+/** Returns null if the rule must be skipped. */
 function compileRule(
   rule: RankingRule,
   view: IndexView,
@@ -142,7 +144,7 @@ function compileRule(
   };
 }
 
-/** The compiled filter of a rule, or the error if it does not fit the schema. */
+/** Returns the rule's compiled filter, or the error if the filter does not fit the schema. */
 export function ruleFilter(
   { filter_by: text }: RankingRule["effect"],
   view: IndexView,

@@ -1,12 +1,12 @@
 // Finds sequences of terms in a query, using a suffix automaton of the query's terms. Looking up a sequence
-// takes one step per term of the sequence, however long and repetitive the query is. Searching the query for
-// each entry would take seconds at the limits: 41,000 entries of 100 terms in the rules of an index, 2,048
+// takes one step per term in the sequence, however long and repetitive the query is. Searching the query for
+// each entry would take seconds at the limits: 41,000 entries of 100 terms in an index's rules, and 2,048
 // terms in a query.
 
 interface State {
   readonly next: Map<string, State>;
   readonly length: number;
-  /** State of the longest suffix that also occurs elsewhere; null for the start. */
+  /** State of the longest suffix that also occurs elsewhere; null for the start state. */
   link: State | null;
 }
 
@@ -18,7 +18,7 @@ export class Stretches {
     for (const term of terms) last = after(last, term);
   }
 
-  /** True if the query contains the terms, adjacent and in this order. */
+  /** True if the query contains the terms side by side and in this order. */
   has(terms: readonly string[]): boolean {
     let state: State | undefined = this.#start;
     for (const term of terms) {
@@ -29,7 +29,7 @@ export class Stretches {
   }
 }
 
-/** State of the whole text after one more term is appended. */
+/** Returns the state of the whole text after one more term is appended. */
 function after(last: State, term: string): State {
   const whole: State = { next: new Map(), length: last.length + 1, link: null };
   let from: State | null = last;
@@ -38,7 +38,7 @@ function after(last: State, term: string): State {
   return whole;
 }
 
-/** State for exactly the text of `from` followed by the term. */
+/** Returns the state for exactly the text of `from` followed by the term. */
 function ending(from: State, term: string): State {
   const found = from.next.get(term) as State;
   if (found.length === from.length + 1) return found;

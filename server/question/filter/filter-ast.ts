@@ -1,15 +1,16 @@
-// The syntax tree of a filter, produced from both input forms: the legacy string and the native object.
-// Values are kept as text with their position, because their meaning depends on the field's type, which only
-// filter-compile.ts knows. `at` is the 0-based offset in UTF-16 code units of the filter text, or -1 for
+// A filter's syntax tree, produced from both input forms: the legacy string and the native object. Values are
+// kept as text with their position, because their meaning depends on the field's type, which only
+// filter-compile.ts knows. `at` is the 0-based offset in the filter text, in UTF-16 code units, or -1 for
 // parts of a native filter.
 
 export interface FilterLiteral {
   readonly text: string;
   /**
-   * True if written in backticks or given natively. Such a value is never parsed as a range or a comparison.
+   * True if the value was written in backticks or given natively. It is then never parsed as a range or a
+   * comparison.
    */
   readonly quoted: boolean;
-  /** True for a native number that may have been rounded when parsed. Integer fields refuse it. */
+  /** True for a native number that may have been rounded when it was parsed. Integer fields refuse it. */
   readonly rounded?: true;
   readonly at: number;
 }
@@ -21,7 +22,7 @@ export type FilterValue =
   | { readonly kind: "range"; readonly low: FilterLiteral; readonly high: FilterLiteral }
   | { readonly kind: "comparison"; readonly comparison: Comparison; readonly literal: FilterLiteral };
 
-/** `:` contains the words or equals the number, `:=` equals the value, `:!=` is the complement of `:=`. */
+/** `:` contains the words or equals the number; `:=` equals the value; `:!=` is the complement of `:=`. */
 export type FilterOperator = ":" | ":=" | ":!=";
 
 export interface FilterClause {
@@ -38,7 +39,7 @@ export interface FilterClause {
 export interface FilterGroup {
   readonly kind: "and" | "or";
   /**
-   * At least two nodes, except that an empty native object is an "and" without nodes, which matches
+   * At least two nodes. Exception: an empty native object is an "and" without nodes, which matches
    * everything.
    */
   readonly children: readonly FilterNode[];
@@ -46,7 +47,7 @@ export interface FilterGroup {
 
 export type FilterNode = FilterClause | FilterGroup;
 
-/** Conjunction; null matches everything. */
+/** The conjunction of both nodes. A null node matches everything. */
 export function both(a: FilterNode | null, b: FilterNode | null): FilterNode | null {
   if (a === null || b === null) return a ?? b;
   return { kind: "and", children: [a, b] };

@@ -1,6 +1,6 @@
-// Compiles a filter tree under a schema to postfix operations of the engine. This is the only place that
-// interprets a value's text according to the field type. Independent of queries, because exports and
-// deletions by filter use it as well.
+// Compiles a filter tree under a schema to the engine's postfix operations. Only this file interprets a
+// value's text according to the field type. Independent of queries, because exports and deletions by filter
+// use it too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -14,7 +14,7 @@ import { readBounds, readDouble, readInteger } from "./numbers.js";
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** Operations without parameters. */
+/** Operations that have no parameters. */
 const ALL: FilterOp = { op: "all" };
 const NOT: FilterOp = { op: "not" };
 const AND: FilterOp = { op: "and" };
@@ -28,7 +28,7 @@ export function compileFilter(node: FilterNode | null, view: IndexView, analyser
   return finished(compilingOfFilter(node, view, analyser));
 }
 
-/** `compileFilter` in small steps, because a filter may have thousands of conditions. */
+/** Like `compileFilter`, but in small steps, because a filter may have thousands of conditions. */
 export function* compilingOfFilter(
   node: FilterNode | null,
   view: IndexView,
@@ -46,8 +46,8 @@ export function* compilingOfFilter(
 }
 
 /**
- * Compiles the conditions of a group in its own loop, because one generator per condition would create
- * garbage by the thousands.
+ * Compiles a group's conditions in a plain loop, because one generator per condition would create thousands
+ * of garbage objects.
  */
 function* compileNode(
   node: FilterNode,
@@ -176,7 +176,7 @@ function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): 
   out.push({ op: "intRange", slot: field.slot, low: from, high: to });
 }
 
-/** Both bounds are inclusive. If the value is outside int64, so are the bounds. */
+/** Returns inclusive bounds. They may lie outside int64 if the value does. */
 function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);

@@ -3,7 +3,7 @@
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside represent one
-// Independent of the schema. Recursion is bounded by the nesting limit, time is linear in the text.
+// Independent of the schema. The nesting limit bounds the recursion; time is linear in the text's length.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -15,12 +15,12 @@ export interface FilterLimits {
   readonly filterClausesMax: number;
 }
 
-/** Maximum number of UTF-16 code units of a filter shown in an error message. */
+/** Maximum length of a filter excerpt in an error message, in UTF-16 code units. */
 const SHOWN_MAX = 40;
 
 /**
- * Returns a 400 error with the 0-based position (UTF-16 code units) and what was expected there. A negative
- * position means that the error is in `filters`, which has no positions.
+ * Returns a 400 error that states the 0-based position (in UTF-16 code units) and what was expected there. A
+ * negative position means that the error is in `filters`, which has no positions.
  */
 export function filterError(problem: string, position: number, expected?: string): SkeinError {
   const where = position < 0 ? "" : ` at position ${position}`;
@@ -51,7 +51,7 @@ export function parseFilter(text: string, limits: FilterLimits): FilterNode {
   return finished(parsingOfFilter(text, limits));
 }
 
-/** `parseFilter` in small steps, because a filter may have thousands of conditions. */
+/** Like `parseFilter`, but in small steps, because a filter may have thousands of conditions. */
 export function* parsingOfFilter(text: string, limits: FilterLimits): Generator<void, FilterNode> {
   if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
     throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
@@ -103,7 +103,7 @@ class FilterParser {
       : { kind: "or", children: alternatives };
   }
 
-  /** Returns whether it is time to pause. */
+  /** True when it is time to pause. */
   private isLong(): boolean {
     if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
     this.paused = this.clauses;
@@ -218,8 +218,8 @@ class FilterParser {
   }
 
   /**
-   * A value outside brackets. `<` and `>` compare only after `:`; after `:=` and `:!=` they are part of the
-   * text.
+   * Parses a value outside brackets. `<` and `>` are comparisons only after `:`; after `:=` and `:!=` they
+   * are part of the text.
    */
   private single(operator: FilterOperator): FilterValue {
     if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
@@ -244,7 +244,7 @@ class FilterParser {
     return { kind: "comparison", comparison, literal };
   }
 
-  /** A value in backticks; two backticks inside represent one. */
+  /** Parses a value in backticks. Two backticks inside represent one backtick. */
   private quoted(): FilterLiteral {
     const at = this.pos;
     let text = "";
@@ -273,7 +273,9 @@ class FilterParser {
     return this.literal(at);
   }
 
-  /** The text up to `&&`, `||`, the closing `)` of a group, or the end. Brackets in the text must balance. */
+  /**
+   * Parses the text up to `&&`, `||`, a group's closing `)`, or the end. Brackets in the text must balance.
+   */
   private plainText(): FilterLiteral {
     const at = this.pos;
     const open: number[] = [];
@@ -316,7 +318,7 @@ class FilterParser {
     return filterError(`unexpected '${shorten(this.text.slice(this.pos))}'`, this.pos, expected);
   }
 
-  /** Returns whether the current code unit begins `&&` or `||`. */
+  /** True if the current code unit begins `&&` or `||`. */
   private atConnective(unit: number): boolean {
     return (unit === AMPERSAND || unit === BAR) && this.text.charCodeAt(this.pos + 1) === unit;
   }
@@ -347,7 +349,7 @@ function endsFieldName(unit: number): boolean {
   );
 }
 
-/** Returns whether a code unit other than the space character may be white space. */
+/** True if a code unit other than the space character may be white space. */
 function isRareSpace(unit: number): boolean {
   return unit < SPACE || unit > 0x7f;
 }
@@ -355,6 +357,6 @@ function isRareSpace(unit: number): boolean {
 /** Shortens a piece of a filter for an error message. */
 export function shorten(text: string): string {
   if (text.length <= SHOWN_MAX) return text;
-  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // never half of a pair
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // never ends in half a surrogate pair
   return `${whole}...`;
 }

@@ -1,4 +1,4 @@
-// Reads numeric literals of filters exactly: int64 values beyond 2^53, and decimals compared with integer
+// Reads a filter's numeric literals exactly. int64 values beyond 2^53, and decimals compared with integer
 // fields, must not be converted to a float. Handles only text and numbers.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 
@@ -6,26 +6,29 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused. No number in the service needs them, and BigInt parsing is not linear. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
-/** With a larger exponent, no literal of at most that length is within int64. */
+/** No nonzero literal of at most that length is within int64 if its exponent is larger than this. */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
 /**
- * The integer that a decimal literal denotes, in any notation (`10`, `10.0`, `1e1`). Null if it is not an
- * integer.
+ * Returns the integer denoted by a decimal literal in any notation (`10`, `10.0`, `1e1`), or null if it is
+ * not an integer.
  */
 export function readInteger(text: string): bigint | null {
   const bounds = readBounds(text);
   return bounds === null || bounds.floor !== bounds.ceil ? null : bounds.floor;
 }
 
-/** The value of a decimal literal if it is a finite double, otherwise null. */
+/** Returns a decimal literal's value if it is a finite double, otherwise null. */
 export function readDouble(text: string): number | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const value = Number(text);
   return Number.isFinite(value) ? value : null;
 }
 
-/** The integers around a decimal literal, exactly: floor <= value <= ceil. Null if it is not a number. */
+/**
+ * Returns the exact integers around a decimal literal, with floor <= value <= ceil. Null if it is not a
+ * number.
+ */
 export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const [, sign, whole = "", fraction = "", exponentText = "0"] = PARTS.exec(text) as RegExpExecArray;

@@ -1,4 +1,4 @@
-// The members of a query's body that identify the user and control logging. They do not affect the answer, so
+// The members of a query body that identify the user and control logging. They do not affect the answer, so
 // they are removed before the body is looked up in the answer cache.
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
@@ -16,15 +16,20 @@ const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
 
-/** Substrings of the member names. `\u` is included because JSON may escape any letter of a name with it. */
+/**
+ * Substrings of the member names. `\u` is included because JSON may use it to escape any letter of a name.
+ */
 const TRACES = ["_id", "analytics", "\\u"];
 
-/** Returns whether the JSON may contain one of the members. */
+/** True if the JSON may contain one of the members. */
 export function mayNameAsker(json: Buffer): boolean {
   return TRACES.some((trace) => json.includes(trace));
 }
 
-/** Removes the members from a body. `rest` is the body itself if it has none of them. Throws SK-SE-400. */
+/**
+ * Removes the members from a body. If the body contains none of them, `rest` is the body itself. Throws
+ * SK-SE-400.
+ */
 export function splitAsker(body: unknown, limits: Limits): { askedBy: AskedBy; rest: unknown } {
   const names = Object.keys(ASKER_MEMBERS);
   if (!isObject(body) || !names.some((name) => Object.hasOwn(body, name)))

@@ -1,5 +1,5 @@
-// Derives what to highlight in the documents of a page from what was searched for. This file decides which
-// forms of each query word to mark; the shards find their positions.
+// Derives what to highlight in a page's documents from what was searched for. This file decides which forms
+// of each query word to mark; the shards find their positions.
 import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
@@ -7,7 +7,7 @@ import type { IndexSettings } from "../../catalog/definition/settings.js";
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { QueryText } from "../words/query-text.js";
 
-/** `words` are the words of the program that found the documents, in the order of the text's words. */
+/** `words` are the words of the search program that found the documents, in the order of the text's words. */
 export function highlightRequest(
   fields: readonly ViewField[],
   text: QueryText,
@@ -28,7 +28,7 @@ export function highlightRequest(
 function anywhere({ alternatives }: SearchWord): HighlightWord {
   const single = alternatives.filter(({ sequence }) => !sequence);
   const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
-  // In a longer word only the matching beginning is marked, even if the query also searches for the longer
+  // In a longer word, only the matching beginning is marked, even if the query also searches for the longer
   // word itself.
   const isWhole = (one: SearchAlternative): boolean => isForm(one) && one.kind !== ALT_PREFIX;
   const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
@@ -51,7 +51,7 @@ function anywhere({ alternatives }: SearchWord): HighlightWord {
   };
 }
 
-/** A word that the query has only in quotes is marked only as part of its phrases. */
+/** A word that occurs in the query only in quotes is marked only as part of its phrases. */
 function inPhrases({ words, phrases }: QueryText, i: number): HighlightWord {
   const term = words[i]?.terms[0] as string;
   return {

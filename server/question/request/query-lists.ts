@@ -1,19 +1,19 @@
-// Shared by the readers of queries: errors and comma-separated lists.
+// Errors and comma-separated lists, shared by all readers of queries.
 import { SkeinError } from "../../ground/errors.js";
 import type { InputRules } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
 
-/** Input rules with the error code of searches. */
+/** Input rules with the search error code. */
 export function queryRules(limits: Limits): InputRules {
   return { limits, code: "SK-SE-400" };
 }
 
-/** `sentence` is the error message and names the parameter. */
+/** `sentence` is the error message, which must name the parameter. */
 export function invalid(sentence: string): SkeinError {
   return new SkeinError("SK-SE-400", sentence);
 }
 
-/** The non-empty, trimmed parts of a comma-separated text. */
+/** Returns the non-empty, trimmed parts of a comma-separated text. */
 export function commaList(text: string | undefined): string[] {
   if (text === undefined) return [];
   return text

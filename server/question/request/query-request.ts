@@ -1,7 +1,7 @@
-// Converts the body of a query to a QueryRequest: every parameter is checked, clamped and resolved against
-// the index. A value of the wrong type is refused with the parameter's name, a number out of range is
-// clamped, an unknown parameter is ignored. A legacy parameter (filter_by, facet_by, sort_by) wins over its
-// native counterpart. Does no matching or ranking.
+// Converts a query body to a QueryRequest: every parameter is checked, clamped and resolved against the
+// index. A value of the wrong type is refused with an error that names the parameter, a number out of range
+// is clamped, and an unknown parameter is ignored. A legacy parameter (filter_by, facet_by, sort_by) takes
+// precedence over its native counterpart. Does no matching or ranking.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -56,31 +56,36 @@ const MEMBERS = {
   ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
   ...ASKER_MEMBERS,
 };
-/** The parameters of a query. Unknown ones are ignored. */
+/** A query's parameters. Unknown parameters are ignored. */
 export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
-  /** The text as typed; query understanding may change `q`. */
+  /** The query text as typed; query understanding may change `q`. */
   readonly typed: string;
   readonly searchMode: AskedMode;
-  /** The query's own vector, normalised to length 1. Null if it has none. */
+  /** The query's own vector, normalised to length 1. Null if the query has no vector. */
   readonly vector: Float32Array | null;
-  /** Words and phrases that query understanding found to be unwanted. Documents with them rank lower. */
+  /**
+   * Words and phrases that query understanding found to be unwanted. Documents that contain them rank lower.
+   */
   readonly avoided: readonly string[];
   /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
-  /** May be empty only if the query browses an index without searchable fields. */
+  /** Empty only if the query browses an index without searchable fields. */
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
-  /** The documents that the caller may see; `filter` includes this condition. Null means all documents. */
+  /**
+   * The documents that the caller may see; `filter` already includes this condition. Null means all
+   * documents.
+   */
   readonly within: Within | null;
   /** Fields with facet: true, in request order, without duplicates. */
   readonly facets: readonly ViewField[];
   readonly maxFacetValues: number;
-  /** Null means by relevance. */
+  /** Null sorts by relevance. */
   readonly sort: readonly SortRequest[] | null;
   readonly perPage: number;
   readonly page: number;
@@ -90,7 +95,7 @@ export interface QueryRequest {
   readonly highlight: readonly ViewField[];
   readonly keepFields: readonly string[] | null;
   readonly dropFields: readonly string[] | null;
-  /** True to explain the rank of every hit. */
+  /** True if every hit's rank is to be explained. */
   readonly explain: boolean;
   /** True if query understanding may change the query. */
   readonly ai: boolean;
@@ -113,7 +118,7 @@ export function readQueryRequest(
   return finished(readingOfQueryRequest(body, record, view, limits, within));
 }
 
-/** `readQueryRequest` in small steps, because a filter may be long. */
+/** Like `readQueryRequest`, but in small steps, because a filter may be long. */
 export function* readingOfQueryRequest(
   body: unknown,
   record: IndexRecord,
@@ -172,8 +177,8 @@ function queryFields(given: QueryValues, view: IndexView, browse: boolean): read
 }
 
 /**
- * The fields in a list of names. Throws SK-SE-400 for a field that cannot be searched or is named twice; the
- * message names `parameter`.
+ * Returns the named fields. Throws SK-SE-400 if a field cannot be searched or is named twice; the message
+ * names `parameter`.
  */
 export function searchedFields(parameter: string, names: readonly string[], view: IndexView): ViewField[] {
   if (names.length > FIXED_LIMITS.queryFieldsMax)

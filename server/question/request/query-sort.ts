@@ -4,12 +4,12 @@ import type { SkeinError } from "../../ground/errors.js";
 import { invalid } from "./query-lists.js";
 
 export interface SortRequest {
-  /** Null for the text match (`_text_match`). */
+  /** Null for sorting by text match (`_text_match`). */
   readonly field: ViewField | null;
   readonly descending: boolean;
 }
 
-/** `parameter` is the name shown in errors. Throws SkeinError SK-SE-400. */
+/** `parameter` is the parameter name for error messages. Throws SkeinError SK-SE-400. */
 export function parseSort(parameter: string, items: readonly string[], view: IndexView): SortRequest[] {
   const keys = items.map((item) => parseKey(parameter, item, view));
   const fields = keys.map((key) => key.field);

@@ -1,5 +1,5 @@
-// A vector that a client sends with a query. Reads and validates it, and normalises it to length 1, because
-// only its direction matters. Independent of how vectors are compared.
+// A client's own vector in a query. Reads and validates it, and normalises it to length 1, because only its
+// direction matters. Independent of how vectors are compared.
 
 import { EMBEDDER_SOURCES, sourcesThat } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";
@@ -27,8 +27,8 @@ export const VECTOR: ValueReader<Float32Array> = {
 };
 
 /**
- * Throws SK-SE-400 if the index's vectors are not supplied from outside, because a client's vector could not
- * be compared with them.
+ * Throws SK-SE-400 unless the index's vectors are supplied from outside. A client's vector could not be
+ * compared with any other vectors.
  */
 export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
   if (EMBEDDER_SOURCES[source].vectors === "outside") return;

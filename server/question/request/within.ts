@@ -1,6 +1,6 @@
-// The documents visible to the holder of a search token. The token's filter is added to the filter of every
-// search. Everything else that answers reveal about an index (its size, other spellings, values that queries
-// may name) is restricted to these documents too.
+// The documents that a search token's holder may see. The token's filter is added to every search's filter.
+// Everything else that answers reveal about an index (its size, other spellings, values that queries may
+// name) is restricted to these documents too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -11,15 +11,15 @@ import { compileFilter } from "../filter/filter-compile.js";
 import { parseFilter } from "../filter/filter-parser.js";
 
 export interface Within {
-  /** The filter as written in the token. */
+  /** The filter text in the token. */
   readonly text: string;
   readonly filter: FilterNode;
   readonly program: readonly FilterOp[];
 }
 
 /**
- * Null for an empty filter, which allows every document. Throws SK-SE-400 for a filter that does not fit the
- * index; the holder of such a token then finds nothing.
+ * Returns null for an empty filter, which allows every document. Throws SK-SE-400 if the filter does not fit
+ * the index; the token's holder then finds nothing.
  */
 export function readWithin(
   text: string,

@@ -1,5 +1,5 @@
-// Decides how each query word may match and with which weights, and whether a word looks misspelt, from the
-// words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
+// Decides how each query word may match and with which weights, and whether it looks misspelt. Uses the words
+// and the dictionaries' global answers. Pure functions; docs/ranking.md explains the reasons.
 import {
   ALT_EXACT,
   ALT_PREFIX,
@@ -21,36 +21,38 @@ import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 /**
- * Weight of a longer word that begins with the query word. Also the weight of a term one letter longer if no
- * document has the query word itself.
+ * Weight factors for a longer word that begins with the query word. NEXT_LETTER_FACTOR applies to a term one
+ * letter longer if no document contains the query word itself, PREFIX_FACTOR otherwise.
  */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
 /**
- * Near terms with equally many typos are divided into this many groups. The last group contains all terms
- * that are not among the likeliest.
+ * Near terms with equally many typos are divided into at most this many groups. The last group contains all
+ * terms that are not among the likeliest.
  */
 const TYPO_GROUPS_MAX = 4;
 /**
- * SPLITS_MAX is the maximum number of splits of a word that are searched. NUMBER_SPLITS_MAX applies to a part
- * number, which may be split anywhere and whose parts are rare.
+ * SPLITS_MAX is the maximum number of splits searched per word. NUMBER_SPLITS_MAX applies to part numbers,
+ * which may be split anywhere and whose parts are rare.
  */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that may occur in documents, with an upper bound on the number of these documents. */
+/** A variant that may occur in documents, and an upper bound on the number of those documents. */
 export interface FoundVariant {
   readonly variant: Variant;
   readonly frequency: number;
 }
 
-/** What the dictionary has for one word. Each frequency is the largest document count of any single field. */
+/**
+ * The dictionary's findings for one word. Each frequency is the largest document count in any single field.
+ */
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
-  /** Number of documents with the word or with one that starts with it. */
+  /** Number of documents that contain the word or a term that starts with it. */
   readonly literal: number;
-  /** Near terms that may have been meant, as selected and ordered by noisy-channel.ts. */
+  /** Near terms that the person may have meant, selected and ordered by noisy-channel.ts. */
   readonly typos: readonly LikelyTypo[];
   /** Longer terms that contain the word, in fields with infix search. */
   readonly infixes: readonly InfixExpansion[];
@@ -78,7 +80,10 @@ export function knownFrequency(
   return most;
 }
 
-/** True if a document that contains the variant contains the word in a form as good as the word itself. */
+/**
+ * True if the variant is as good as the word itself, so that a document with the variant counts as containing
+ * the word.
+ */
 export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
   return !sequence && covers.includes(i);
 }
@@ -88,10 +93,11 @@ export function isMissing(frequency: number): boolean {
 }
 
 /**
- * The words of the search program. An alternative never weighs more than the word itself, so a rare
+ * Returns the search program's words. An alternative never weighs more than the word itself, so a rare
  * misspelling gains nothing from its rarity. If a variant covers several words, its weight is divided among
- * them, so that a document with both the joined and the separate form gets no more than one with the separate
- * form. A word that the dictionary has in no form gets no alternatives and matches nothing.
+ * them, so that a document with both the joined and the separate form scores no more than a document with
+ * only the separate form. A word of which the dictionary has no form gets no alternatives and matches
+ * nothing.
  */
 export function searchWords(
   words: readonly QueryWord[],
@@ -120,8 +126,8 @@ function repeated(alternatives: SearchAlternative[], count: number): SearchAlter
 }
 
 /**
- * The weight of all forms of the word together, if that is known. Otherwise the weight of the word as
- * written; if that does not occur, the weight of its substitutes.
+ * Returns the weight of all the word's forms together, if it is known. Otherwise returns the weight of the
+ * word as written or, if no document has the word as written, of its substitutes.
  */
 function wordWeight(
   i: number,
@@ -180,7 +186,7 @@ function ownAlternatives(
   return own;
 }
 
-/** The listed terms that are the word plus one letter. */
+/** Those of the listed terms that consist of the word plus one letter. */
 function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
   return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
 }
@@ -230,12 +236,12 @@ function typoAlternatives(
   const likelier: LikelyTypo[] = [];
   return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
     likelier.push(...members);
-    // Counts the documents of all likelier groups as well, so that rarity does not promote a less likely
+    // Count the documents of all likelier groups as well, so that rarity does not promote a less likely
     // group.
     const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
     const whole = members.filter(({ isPrefix }) => !isPrefix);
-    // Words and stems are separate alternatives, because a document that has a word also has its stem and
-    // would be counted twice.
+    // Words and stems are separate alternatives, because a document that contains a word also contains its
+    // stem and would be counted twice.
     const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
     return forms
       .filter((terms) => terms.length > 0)
@@ -251,10 +257,10 @@ function typoAlternatives(
   });
 }
 
-/** Keeps only the splits of a word whose parts are most frequent. */
+/** Keeps only each word's most frequent splits. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
   const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
-  if (all.length <= SPLITS_MAX) return variants; // this many are kept per word
+  if (all.length <= SPLITS_MAX) return variants; // every word may keep this many
   const splits = new Map<string, FoundVariant[]>();
   for (const found of all) {
     const words = found.variant.covers.join();
@@ -275,8 +281,8 @@ function isNumber({ variant }: FoundVariant): boolean {
 }
 
 /**
- * Divides terms with equally many typos into groups by cost. The last group takes all remaining terms. Keeps
- * the order of likelyTypos.
+ * Divides terms with equally many typos into groups of equal cost. The last group takes all remaining terms.
+ * Keeps the order of likelyTypos.
  */
 function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];

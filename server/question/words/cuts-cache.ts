@@ -1,12 +1,12 @@
-// Caches the splits of a word that occur in some document, for one index and one generation. A word can be
-// split in about ten ways, most of which occur nowhere. A cached word needs neither splitting nor lookups of
-// its parts.
+// Caches which splits of a word occur in some document, for one index and one generation. A word can be split
+// in about ten ways, most of which occur in no document. A cached word needs no splitting, and its parts need
+// no lookups.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 
 /** Terms that may occur side by side in some document. */
 export interface FoundCut {
   readonly terms: readonly string[];
-  /** Upper bound on the number of documents that have the terms. */
+  /** Upper bound on the number of documents that contain the terms. */
   readonly frequency: number;
 }
 
@@ -17,7 +17,7 @@ const NO_CUTS: readonly FoundCut[] = [];
 export class CutsCache {
   readonly #cuts = new ClockCache<string, readonly FoundCut[]>(WORDS_MAX);
 
-  /** Null if not cached. `slots` are those of the queried fields. */
+  /** Returns null if the word is not cached. `slots` are the slots of the queried fields. */
   get(slots: readonly number[], term: string): readonly FoundCut[] | null {
     return this.#cuts.get(keyOf(slots, term)) ?? null;
   }
@@ -31,7 +31,7 @@ export class CutsCache {
   }
 }
 
-/** Terms contain no spaces. */
+/** Terms contain no spaces, so the key is unambiguous. */
 function keyOf(slots: readonly number[], term: string): string {
   return `${slots.join()} ${term}`;
 }

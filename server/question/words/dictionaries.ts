@@ -1,5 +1,5 @@
-// Combines the answers of all shards' dictionaries about words into the answer of one dictionary for the
-// whole index. Adds up the answers, ranks the typos, and reuses what is cached for a generation.
+// Combines all shards' dictionary answers about words into the answer of one dictionary for the whole index:
+// sums the answers, ranks the typos, and reuses answers cached for the generation.
 import type { CompanyProgram } from "../../../engine-wasm/host/programs/company-program.js";
 import type { CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/programs/expand-program.js";
@@ -11,15 +11,15 @@ import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
 import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./typos/ranked-typos.js";
 
-/** The shards' dictionaries as of one generation. */
+/** The shards' dictionaries at one generation. */
 export interface DictionaryShards {
   readonly generation: number;
-  /** The cache of answers. Null means that everything is asked from the shards. */
+  /** Cached answers. If null, every word is looked up in the shards. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
-  /** One answer per shard. */
+  /** Resolves with one answer per shard. */
   expand(program: ExpandProgram): Promise<readonly ExpandResult[]>;
-  /** One answer per shard. */
+  /** Resolves with one answer per shard. */
   company(program: CompanyProgram): Promise<readonly CompanyResult[]>;
 }
 
@@ -27,15 +27,15 @@ export class Dictionaries {
   readonly #shards: DictionaryShards;
   readonly #typosMax: number;
 
-  /** `typosMax` is the number of typos kept per word. It must be the same for all queries of an index. */
+  /** `typosMax` is the number of typos kept per word. It must be the same for all of an index's queries. */
   constructor(shards: DictionaryShards, typosMax: number) {
     this.#shards = shards;
     this.#typosMax = typosMax;
   }
 
   /**
-   * The answers for the program's words. `suspects` is called only if the shards must be asked. Their answers
-   * about suspects are cached, not returned.
+   * Resolves with the answers for the program's words. `suspects` is called only if the shards must be asked.
+   * Their answers about suspects are cached but not returned.
    */
   async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const { generation, expansions, trace } = this.#shards;
@@ -50,15 +50,13 @@ export class Dictionaries {
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
   }
 
-  /**
-   * The cache of split words. Null if nothing is cached, for example before the first lookup of a generation.
-   */
+  /** The cache of split words. Null if nothing is cached, for example before a generation's first lookup. */
   get cuts(): CutsCache | null {
     const { generation, expansions } = this.#shards;
     return expansions?.cuts(generation) ?? null;
   }
 
-  /** For each pair of words, the number of documents in which both occur. Not cached. */
+  /** Resolves with the number of documents in which both words of each pair occur. Not cached. */
   async company(program: CompanyProgram): Promise<CompanyResult> {
     this.#shards.trace?.enter("expand");
     return sumCompany(await this.#shards.company(program));

@@ -1,7 +1,8 @@
 // Caches the dictionaries' answers about single words, for one index and its latest generation; a newer
-// generation empties it. It is keyed by word rather than by query, because queries share words far more often
-// than their whole text. The words have two halves: a used answer moves to the young half, and when the young
-// half is full, the old one is dropped. A ClockCache would need one key per word, and has one bound, not two.
+// generation empties the cache. The key is a word rather than a query, because queries share words far more
+// often than their whole text. The cache has two halves: an answer moves to the young half when it is used,
+// and when the young half is full, the old half is dropped. A ClockCache would need one combined key per
+// word, and has one limit instead of two.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -19,26 +20,26 @@ import {
 } from "./typos/ranked-typos.js";
 
 /**
- * Maximum number of words. A query of three words looks up about fifty, because it also looks up each way to
- * split them.
+ * Maximum number of cached words. A query of three words looks up about fifty words, because it also looks up
+ * each way to split them.
  */
 const WORDS_MAX = 24_000;
-/** Maximum number of sets of queried fields. Most indexes are queried with one or two. */
+/** Maximum number of sets of queried fields. Most indexes are queried with one or two sets. */
 const SLOT_LISTS_MAX = 32;
-/** Maximum number of listed terms in all answers together. A term takes about 200 bytes. */
+/** Maximum total number of terms listed in all answers. A term uses about 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
-/** The parts of an answer that depend on the set of fields but not on the words. */
+/** The parts of an answer that depend on the fields but not on the words. */
 type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new ClockCache<string, Statistics>(SLOT_LISTS_MAX);
-  /** By number of fields, the shared answer for all words that no field has. */
+  /** The shared answer for all words that occur in no field, by number of fields. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
   #youngWords = 0;
-  /** Number of listed terms in the young half. */
+  /** Number of terms listed in the young half. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
   readonly #cuts = new CutsCache();
@@ -49,8 +50,8 @@ export class ExpansionCache {
   }
 
   /**
-   * The cached part of the answer. Words that must be looked up are null, and the statistics may be null as
-   * well. `suspects` is called only if something is missing.
+   * Returns the cached part of the answer. Words that must be looked up are null, and the statistics may also
+   * be null. `suspects` is called only if something is missing.
    */
   get(
     generation: number,
@@ -70,7 +71,7 @@ export class ExpansionCache {
     return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
   }
 
-  /** The cached splits of words at a generation. Null if another generation is cached. */
+  /** Returns a generation's cache of split words, or null if another generation is cached. */
   cuts(generation: number): CutsCache | null {
     return generation === this.#generation ? this.#cuts : null;
   }
@@ -100,7 +101,10 @@ export class ExpansionCache {
     });
   }
 
-  /** True if there is nothing to look up in advance: the word is not a suspect, or its typos are cached. */
+  /**
+   * True if the suspect's near terms need not be looked up in advance: the frequencies of its witnesses are
+   * all cached, or one of them shows that the word is frequent, or its near terms are cached.
+   */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
     return (
@@ -151,8 +155,8 @@ export class ExpansionCache {
 }
 
 /**
- * Answers by queried fields, then by kind of lookup, then by word. One combined key would be more expensive
- * to build.
+ * Answers by queried fields, then by kind of lookup, then by word. A single combined key would cost more to
+ * build.
  */
 type Half = Map<string, Map<string, KnownWord>[]>;
 
@@ -164,7 +168,7 @@ export interface KnownExpansions {
   readonly missing: ExpandProgram;
 }
 
-/** The words that are not cached, and the suspects with their witnesses that are not cached. */
+/** Returns the uncached words, and the suspects with their uncached witnesses. */
 function missingOf(
   { slots, words, suspects = [] }: ExpandProgram,
   known: readonly (KnownWord | null)[],
@@ -186,7 +190,7 @@ function documentsOf({ exact, prefix }: KnownWord): number {
   return Math.max(largest(exact ?? []), largest(prefix?.frequencies ?? []));
 }
 
-/** The kind of lookup for a word, as a small number. */
+/** Encodes the kind of lookup for a word as a small number. */
 function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): number {
   const inside = infix === undefined ? 0 : infix === "anywhere" ? 8 : 16;
   return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + inside + 24 * maxTypos;
@@ -197,7 +201,7 @@ function termsOf({ typos, prefix, infixes }: KnownWord): number {
 }
 
 /**
- * True if the word was looked up as a whole and no document has it. This is frequent, because most splits of
+ * True if the word was looked up as a whole and occurs in no document. This is common, because most splits of
  * a word yield parts that do not exist.
  */
 function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {

@@ -1,5 +1,5 @@
-// Words found inside longer words, in fields with `infix`: decides which query words are searched in this
-// way, and what they match. Pure functions; docs/ranking.md has the reasons.
+// Words found inside longer words, in fields with `infix`: decides which query words are searched for in this
+// way, and what they match. Pure functions; docs/ranking.md explains the reasons.
 import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
@@ -7,36 +7,37 @@ import type { SearchAlternative } from "../../../engine-wasm/host/programs/searc
 import type { QueryWord } from "./query-text.js";
 import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 
-/** Shorter words are not searched inside others, because too many contain them. */
+/** Shorter words are not searched for inside other words, because too many words contain them. */
 const INFIX_LETTERS_MIN = 3;
-/**
- * An infix match is worth less than a match at the beginning of a longer word, and more than a misspelling.
- */
+/** Weight of an infix match: less than a match at the beginning of a longer word, more than a misspelling. */
 const INFIX_FACTOR = 0.7;
 /** An infix match counts as equally distant from the word as a term with one typo. */
 const INFIX_TYPOS = 1;
 /**
- * If an infix has more terms, proximity ignores them, because reading their positions would be too expensive.
+ * Proximity ignores infixes with more terms than this, because reading their positions would be too
+ * expensive.
  */
 const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 
-/** The dictionary lookup for a word. Null if the word is not searched inside others. */
+/** Returns the dictionary lookup for a word, or null if the word is not searched for inside other words. */
 export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
   const [term, more] = terms as [string, string?];
   if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
-  // Terms that start with an unfinished word are found as its completions.
+  // Terms that start with an unfinished word are already found as its completions.
   const infix = prefix ? "inside" : "anywhere";
   return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
 }
 
-/** Upper bound on the number of documents with one of the terms: the largest sum in any single field. */
+/**
+ * Upper bound on the number of documents that contain any of the terms: the largest sum in any single field.
+ */
 export function infixFrequency(infixes: readonly InfixExpansion[]): number {
   return largest(sumLists(infixes.map(({ frequencies }) => frequencies)));
 }
 
 /**
- * One alternative, or none if there are no infixes. `weight` is the word's weight, `idf` the inverse
- * frequency of the terms together.
+ * Returns one alternative, or none if there are no infixes. `weight` is the word's weight, `idf` the inverse
+ * document frequency of all the terms together.
  */
 export function infixAlternatives(
   infixes: readonly InfixExpansion[],

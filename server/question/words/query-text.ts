@@ -1,6 +1,6 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
 // query-parts.ts separates them. Emoji and other symbols are ignored next to words; alone they count as words
-// that no document has, because symbols are not indexed. All text goes through the engine's analyser.
+// that occur in no document, because symbols are not indexed. All text goes through the engine's analyser.
 // word-cuts.ts splits text in scripts without spaces into words.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -9,24 +9,24 @@ import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {
-  /** One term, or the adjacent characters of a word in a script without spaces. */
+  /** One term, or the adjacent characters of one word in a script without spaces. */
   readonly terms: readonly string[];
-  /** True if terms that start with the word match as well. Only for words with a single term. */
+  /** True if terms that start with the word match too. Only words with a single term can be prefixes. */
   readonly prefix: boolean;
   /** Number of typos allowed, 0 to 4. */
   readonly typosMax: number;
   /** Number of typos allowed if the word is not found in any form. At least `typosMax`. */
   readonly typosAtLast: number;
-  /** True if the word occurs only in quotes, so that it is matched literally. */
+  /** True if the word occurs only in quotes. It is then matched literally. */
   readonly quoted: boolean;
-  /** Number of times that the word occurs in the query. A repeated word counts more. */
+  /** Number of times the word occurs in the query. Repeated words count more. */
   readonly count: number;
 }
 
 /** A plain token of the query, as typed. */
 export interface QueryToken {
   readonly term: string;
-  /** Index of its word in `words`; -1 for a stop word that was dropped. */
+  /** Index of the token's word in `words`; -1 for a dropped stop word. */
   readonly word: number;
 }
 
@@ -41,12 +41,12 @@ export interface Compound {
 export interface QueryText {
   /** In query order, without duplicates. Empty for a query that browses. */
   readonly words: readonly QueryWord[];
-  /** Runs of neighbouring tokens, interrupted by quotes and exclusions. */
+  /** Runs of neighbouring tokens. Quotes and exclusions interrupt a run. */
   readonly runs: readonly (readonly QueryToken[])[];
   readonly compounds: readonly Compound[];
   readonly phrases: readonly (readonly string[])[];
   readonly excludes: readonly (readonly string[])[];
-  /** All terms except excluded ones, in query order. */
+  /** All terms that are not excluded, in query order. */
   readonly terms: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface QueryTextRules {
   readonly typos: TypoRule;
   /** Folded stop words. They are dropped unless the query has no other words. */
   readonly stopWords: ReadonlySet<string>;
-  /** Maximum number of words; later ones are ignored. */
+  /** Maximum number of words. Later words are ignored. */
   readonly wordsMax: number;
 }
 
@@ -69,7 +69,7 @@ interface Part {
 /** A word before stop words and repetitions are removed. */
 type Entry = Omit<QueryWord, "count">;
 
-/** Tokens and compounds that refer to entries by number, until these have become words. */
+/** Tokens and compounds that refer to entries by number. The entries are converted to words later. */
 interface Draft {
   readonly entries: Entry[];
   readonly runs: QueryToken[][];
@@ -126,9 +126,9 @@ function analysedParts(q: string, analyser: TextAnalyser): Part[] {
 }
 
 /**
- * The first symbol of each part that consists of symbols. The analyser makes no term from a symbol, neither
- * here nor in a document, so nothing is found. That is intended: a person who types an emoji does not ask for
- * the whole catalogue.
+ * Returns the first symbol of each part that contains symbols. The analyser makes no terms from symbols,
+ * neither here nor in documents, so nothing is found. That is intended: a person who types an emoji does not
+ * want the whole catalogue.
  */
 function symbolWords(parts: readonly Part[]): Entry[] {
   return parts
@@ -179,8 +179,8 @@ function addPlainPart(
 }
 
 /**
- * Converts entries to words. Drops stop words unless nothing else remains. A repeated word is kept once, at
- * its first position, with the most tolerant of its occurrences.
+ * Converts entries to words. Drops stop words unless nothing else remains. Keeps a repeated word once, at its
+ * first position, with the most tolerant settings of all its occurrences.
  */
 function eachOnce(
   entries: readonly Entry[],
@@ -210,7 +210,7 @@ function eachOnce(
   return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
 }
 
-/** A key for the word. Terms contain no spaces, so a space can separate them. */
+/** Returns a key for the word. Terms contain no spaces, so a space can separate them. */
 function keyOf({ terms }: Entry): string {
   return terms.length === 1 ? terms[0]! : terms.join(" ");
 }

@@ -1,4 +1,4 @@
-// Terms of the texts of ranking rules and synonym groups. A catalog record never changes, so its texts are
+// Terms in the texts of ranking rules and synonym groups. A catalog record never changes, so its texts are
 // analysed once, and again only if the index's text analysis changes.
 
 import type { RankingRule } from "../../catalog/records/rule.js";
@@ -13,7 +13,7 @@ interface KnownTerms {
 /** Terms depend only on the record and the analysis, so one map serves the whole thread. */
 const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
 
-/** Terms of each of the record's texts. `texts` must be the same each time for the same record. */
+/** Returns the terms of each of the record's texts. `texts` must always be the same for the same record. */
 export function recordTerms(
   record: RankingRule | SynonymGroup,
   texts: readonly string[],

@@ -1,4 +1,5 @@
-// Stop words of the languages that have a stemmer. The only file that uses the library of lists (Orama's).
+// Stop words of the languages that have a stemmer. Only this file uses the library of stop word lists
+// (Orama's).
 import { createRequire } from "node:module";
 import type { stopwords } from "@orama/stopwords/english";
 
@@ -33,10 +34,10 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ["uk", "ukrainian"],
 ]);
 
-/** A list is loaded on first use, and then cached by Node. */
+/** Node loads a list on first use and caches it. */
 const load = createRequire(import.meta.url);
 
-/** Stop words as written, not folded; none for an unknown language. */
+/** Returns stop words as written, not folded. Returns none for an unknown language. */
 export function languageStopWords(code: string): readonly string[] {
   const name = LANGUAGES.get(code);
   if (name === undefined) return [];

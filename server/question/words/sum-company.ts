@@ -2,7 +2,7 @@
 import type { CandidateCompany, CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import { addAll } from "./sum-expansions.js";
 
-/** Needs at least one result; all must be answers to one program. */
+/** Requires at least one result. All results must be answers to the same program. */
 export function sumCompany(results: readonly CompanyResult[]): CompanyResult {
   const first = results[0] as CompanyResult;
   return {

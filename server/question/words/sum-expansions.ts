@@ -1,4 +1,4 @@
-// Combines the dictionary answers of all shards into the answer that one shard with all documents would give.
+// Combines all shards' dictionary answers into the answer that a single shard with all documents would give.
 import { INFIX_TERMS_LISTED, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
@@ -9,7 +9,7 @@ import type {
 } from "../../../engine-wasm/host/programs/expand-result.js";
 import { compareBytes } from "./typos/ranked-typos.js";
 
-/** Needs at least one result; all must be answers to one program. */
+/** Requires at least one result. All results must be answers to the same program. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   const first = results[0] as ExpandResult;
   if (results.length === 1) return first;
@@ -27,8 +27,8 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
 }
 
 /**
- * Sums the answers only if all shards looked up near terms with the same maximum of typos. Otherwise returns
- * an empty answer.
+ * Combines the answers only if all shards looked up near terms with the same maximum number of typos.
+ * Otherwise returns an empty answer.
  */
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
@@ -60,8 +60,8 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
 }
 
 /**
- * The shortest terms over all shards. A term among them is also among the shortest of every shard that has
- * it, so every one of these shards has sent its count.
+ * Returns the shortest terms over all shards. A term among them is also among the shortest terms of every
+ * shard that has it, so all of these shards have sent its count.
  */
 function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
   return sumTerms(lists)
@@ -71,7 +71,7 @@ function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansi
     .map(({ infix }) => infix);
 }
 
-/** Each term once, with the frequencies of all shards added up. */
+/** Returns each term once, with its frequencies summed over all shards. */
 function sumTerms<T extends InfixExpansion>(lists: readonly (readonly T[])[]): T[] {
   const byTerm = new Map<string, T>();
   for (const list of lists) {

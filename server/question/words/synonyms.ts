@@ -1,13 +1,13 @@
-// The synonym groups of an index in the form that queries use: maps a sequence of query terms to the entries
-// that may replace it. Entries go through the same analyser as the query. Built once per set of groups.
+// An index's synonym groups in the form that queries use: maps a sequence of query terms to the entries that
+// may replace it. Entries go through the same analyser as queries. Built once per set of groups.
 
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { recordTerms } from "./record-terms.js";
 
 /**
- * The query's terms in [first, first + count) are an entry. `others` are the terms of the entries that may
- * replace it.
+ * The query's terms in [first, first + count) are an entry. `others` contains the terms of the entries that
+ * may replace it.
  */
 export interface SynonymMatch {
   readonly first: number;
@@ -15,15 +15,15 @@ export interface SynonymMatch {
   readonly others: readonly (readonly string[])[];
 }
 
-/** Maximum number of replacements for each sequence of terms in a query. */
+/** Maximum number of replacements per sequence of query terms. */
 const OTHERS_MAX = 200;
 /**
- * Maximum number of distinct sequences replaced in a query. Together with OTHERS_MAX it stays within the
- * capacity of a search program.
+ * Maximum number of distinct sequences replaced in a query. This limit and OTHERS_MAX together keep the query
+ * within a search program's capacity.
  */
 const STRETCHES_MAX = 100;
 
-/** Terms of an entry, and a key that identifies them. */
+/** An entry's terms, and a key that identifies them. */
 interface Entry {
   readonly key: string;
   readonly terms: readonly string[];
@@ -31,11 +31,11 @@ interface Entry {
 
 export class SynonymMap {
   /**
-   * For each entry key, the groups that contain the entry, each as a list of the group's other entries. They
-   * are combined on demand.
+   * By entry key: the groups in which the entry may be replaced, each as a list of entries. They are combined
+   * on demand.
    */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
-  /** The lengths of all entries, in terms. */
+  /** The distinct lengths of all entries, in terms. */
   readonly #lengths = new Set<number>();
 
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
@@ -57,8 +57,8 @@ export class SynonymMap {
   }
 
   /**
-   * All sequences of the terms that are entries, including shorter ones inside longer ones. A sequence that
-   * occurs several times is returned each time.
+   * Returns all sequences of the terms that are entries, including shorter entries inside longer ones. A
+   * sequence that occurs several times is returned each time.
    */
   matches(terms: readonly string[]): SynonymMatch[] {
     const matches: SynonymMatch[] = [];
@@ -77,7 +77,7 @@ export class SynonymMap {
     return matches;
   }
 
-  /** The replacements of an entry, without duplicates, in the order of the groups. */
+  /** Returns an entry's replacements without duplicates, in the order of the groups. */
   #others(key: string): SynonymMatch["others"] {
     const others = new Map<string, readonly string[]>();
     for (const group of this.#groups.get(key) ?? []) {
@@ -102,7 +102,7 @@ function entryOf(terms: readonly string[]): Entry {
   return { key: keyOf(terms), terms };
 }
 
-/** A key for the terms. Terms contain no spaces, so a space can separate them. */
+/** Returns a key for the terms. Terms contain no spaces, so a space can separate them. */
 function keyOf(terms: readonly string[]): string {
   return terms.join(" ");
 }

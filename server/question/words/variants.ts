@@ -1,5 +1,5 @@
 // Other forms in which the query words may occur in a document: stems, joined and split forms, part numbers,
-// synonyms. A variant may cover several words of the query. Pure: the dictionary is consulted later.
+// synonyms. A variant may cover several of the query's words. Pure: the dictionary is consulted later.
 import {
   ALT_JOINED,
   ALT_SPLIT,
@@ -14,15 +14,15 @@ import type { QueryText, QueryToken, QueryWord } from "./query-text.js";
 import type { SynonymMap } from "./synonyms.js";
 
 export interface Variant {
-  /** Numbers of the words that the variant matches. Never empty. */
+  /** Numbers of the words that the variant stands for. Never empty. */
   readonly covers: readonly number[];
   readonly kind: AlternativeKind;
-  /** A document needs any one of these terms or, if `sequence` is set, all of them side by side. */
+  /** A document must contain any one of these terms or, if `sequence` is set, all of them side by side. */
   readonly terms: readonly string[];
   readonly sequence: boolean;
-  /** True if its single term stands for all terms that start with it. */
+  /** True if the variant's single term stands for all terms that start with it. */
   readonly prefix: boolean;
-  /** True if a match of the variant ranks like a match of the word as written. */
+  /** True if the variant ranks like the word as written. */
   readonly exact: boolean;
   readonly factor: number;
 }
@@ -30,7 +30,7 @@ export interface Variant {
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
-/** Weight of a match at the beginning of a part number only. */
+/** Weight factor for a joined word or part number of which only the beginning matches. */
 const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;
@@ -49,8 +49,8 @@ const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
 /**
- * The variants of a query, except splits of its words. `languages` are the numbers of the stemmers of the
- * queried fields.
+ * Returns a query's variants, except splits of its words. `languages` are the numbers of the queried fields'
+ * stemmers.
  */
 export function variantsOf(
   text: QueryText,
@@ -66,7 +66,7 @@ export function variantsOf(
   ];
 }
 
-/** The dictionary's stem entries for a term, one per language. None for a term with digits. */
+/** Returns a term's stem entries in the dictionary, one per language. A term with digits has none. */
 export function stemTerms(term: string, languages: readonly number[]): string[] {
   if (DIGIT.test(term)) return [];
   return languages.map((language) => stemTerm(language, stem(language, term)));
@@ -94,7 +94,10 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
       ];
 }
 
-/** `wi-fi` as one word, and neighbouring words that may be one word in the documents: `wi fi`, `AB 123 4`. */
+/**
+ * Returns `wi-fi` as one word, and neighbouring words that may be one word in the documents: `wi fi`, `AB 123
+ * 4`.
+ */
 function joinedVariants(text: QueryText): Variant[] {
   const all = text.compounds
     .filter(({ covers }) => !covers.includes(-1))
@@ -111,7 +114,7 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** Removes duplicates of joined words, which would match nothing more and double the cost. */
+/** Removes duplicate joined words, which would match nothing new and double the cost. */
 function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   if (joined.length < 2) return joined;
   return [
@@ -140,7 +143,10 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
 
-/** The joined word, which ranks like its parts, and, if `prefix` is true, the words that start with it. */
+/**
+ * Returns the joined word, which ranks like its parts. If `prefix` is true, also returns the words that start
+ * with it.
+ */
 function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
   const whole: Variant = {
     covers,
@@ -159,8 +165,8 @@ function begun(whole: Variant): Variant {
 }
 
 /**
- * The text of the query as a part number, without anything between its letters and digits. Null if it cannot
- * be one.
+ * Returns the query's text as a part number, with nothing between its letters and digits, or null if it
+ * cannot be a part number.
  */
 export function skuText(text: QueryText): string | null {
   const { terms, phrases, excludes } = text;
@@ -174,7 +180,7 @@ export function skuTerm(sku: string): string {
   return String.fromCharCode(TERM_SKU) + sku;
 }
 
-/** The whole query as a part number, and as the beginning of one. */
+/** The whole query as a part number, and as the beginning of a part number. */
 function skuVariants(text: QueryText): Variant[] {
   const sku = skuText(text);
   if (sku === null) return [];
@@ -220,7 +226,7 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
 }
 
 /**
- * The ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
+ * Ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
  * `iphone15`.
  */
 export function cutsOf(word: QueryWord): string[][] {
@@ -231,7 +237,7 @@ export function isCuttable({ terms, quoted }: QueryWord): boolean {
   return terms.length === 1 && !quoted;
 }
 
-/** A variant that matches the terms side by side instead of the words. */
+/** Returns a variant that matches the terms side by side instead of the words. */
 export function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
   return {
     covers,
@@ -272,9 +278,9 @@ function splits(term: string): string[][] {
 }
 
 /**
- * Splits the digits as well: `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group the digits of
- * a part number differently. Two-digit numbers, and numbers next to whole words, are quantities and are not
- * split: `bottle 15` is not 1.5.
+ * Also splits the digits: `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group a part number's
+ * digits differently. Two-digit numbers, and numbers next to whole words, are quantities and are not split:
+ * `bottle 15` is not 1.5.
  */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
   if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];
@@ -293,8 +299,8 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 }
 
 /**
- * Every way to split a word with digits into two or three parts. Used only for a word that no document has as
- * written.
+ * Every way to split a word with digits into two or three parts. Used only if no document contains the word
+ * as written.
  */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];

@@ -1,14 +1,14 @@
 // Splits text in scripts without spaces (Chinese, Japanese, Thai ...) into words. The index contains single
-// characters with their positions, so it does not depend on word boundaries. Only the query is split, using
+// characters with their positions, so it does not depend on word boundaries. Only queries are split, using
 // the dictionaries of Node's ICU (dictionary-based breaks of Unicode Standard Annex 29).
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 
-/** Created on first use, because ICU takes 11 ms to open its dictionaries. It retains no text. */
+/** Created on first use, because ICU takes 11 ms to open its dictionaries. Retains no text. */
 let segmenter: Intl.Segmenter | null = null;
 
 /**
  * Groups plain tokens, in order, into words of one or more tokens. Only touching tokens, such as characters
- * of these scripts, can share a word; all others are words of their own.
+ * of these scripts, can share a word; every other token is a separate word.
  */
 export function wordsOfTouchingTokens(text: string, tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];

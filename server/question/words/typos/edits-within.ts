@@ -1,16 +1,16 @@
-// Returns whether two words are at most a few typing errors apart: a letter added, missing, wrong, or swapped
-// with its neighbour. The distance is the same as in the engine's typo search of a dictionary
-// (engine-wasm/assembly/expand), which compares one word with many; this file compares two words. A test
+// Tells whether two words are at most a few typing errors apart: a letter added, missing, wrong, or swapped
+// with its neighbour. The distance is the same as in the engine's typo search in a dictionary
+// (engine-wasm/assembly/expand), which compares one word with many. This file compares two words. A test
 // checks that both agree.
 
 const SURROGATE = /\p{Surrogate}|[\u{10000}-\u{10ffff}]/u;
 
-/** Optimal string alignment distance, in code points. */
+/** Uses the optimal string alignment distance, in code points. */
 export function editsWithin(a: string, b: string, most: number): boolean {
   return SURROGATE.test(a) || SURROGATE.test(b) ? isWithin([...a], [...b], most) : isWithin(a, b, most);
 }
 
-/** Stops as soon as a whole row of the matrix exceeds `most`. */
+/** Stops when all values in a row of the matrix exceed `most`. */
 function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   if (most === 1) return oneEditApart(a, b);
@@ -36,7 +36,7 @@ function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boo
 }
 
 /**
- * The special case of one error, without a matrix: the error is at the first difference, and the rest must be
+ * Special case for one error, without a matrix: the error is at the first difference, and the rest must be
  * equal.
  */
 function oneEditApart(a: ArrayLike<string>, b: ArrayLike<string>): boolean {

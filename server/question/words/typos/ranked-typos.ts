@@ -1,6 +1,6 @@
-// Orders the terms near a misspelt word by likelihood, and keeps those that noisy-channel.ts judges. This is
-// done once, when the shards' answers arrive, so the cache holds this selection and not hundreds of near
-// terms. Pure functions; docs/ranking.md has the reasons.
+// Orders the terms near a misspelt word by likelihood, and keeps those for noisy-channel.ts to judge. This
+// happens once, when the shards' answers arrive, so that the cache contains this selection instead of
+// hundreds of near terms. Pure functions; docs/ranking.md explains the reasons.
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -11,15 +11,15 @@ import type {
 import { FIXED_LIMITS } from "../../../ground/limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
-/** The cost that counts as one typo. The most expensive single edit is still one typo. */
+/** The cost that counts as one typo. Even the most expensive single edit is only one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
-/** Twice as many documents have the same effect as a cost lower by this amount. */
+/** Doubling a term's number of documents has the same effect as lowering its cost by this amount. */
 const FREQUENCY_DISCOUNT = 5;
-/** Number of nearest terms whose edit cost is computed. */
+/** Edit costs are computed only for this many nearest terms. */
 const PRICED_MAX = 500;
 
-/** A typo with its cost. */
+/** A near term and the cost of its typos. */
 export interface RankedTypo extends TypoExpansion {
   /** 1 to 4, derived from `edits`. */
   readonly typos: number;
@@ -27,13 +27,13 @@ export interface RankedTypo extends TypoExpansion {
   readonly edits: number;
 }
 
-/** What all shards' dictionaries have for one word. */
+/** What all shards' dictionaries know about one word. */
 export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
   /** The best near terms, as chosen by `limitTypos`. Empty only if there is no near term. */
   readonly typos: readonly RankedTypo[] | null;
 }
 
-/** The near terms of a suspect. `maxTypos` is 0 unless all shards looked them up in the same way. */
+/** A suspect's near terms. `maxTypos` is 0 unless all shards looked them up in the same way. */
 export interface KnownSuspect {
   readonly maxTypos: number;
   readonly typos: readonly RankedTypo[];
@@ -44,7 +44,7 @@ export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
   readonly words: readonly KnownWord[];
 }
 
-/** The answers for the words, and the answers for the suspects in the order of the program. */
+/** The answers for the words, and the answers for the suspects in program order. */
 export interface ToldWords extends KnownWords {
   readonly suspects: readonly KnownSuspect[];
 }
@@ -67,7 +67,7 @@ export function rankTypos(result: ExpandResult, program: ExpandProgram, max: num
   return { liveRows: result.liveRows, slots: result.slots, words, suspects };
 }
 
-/** A near term with its sort key. */
+/** A near term and its sort key. */
 interface Candidate {
   readonly typo: TypoExpansion;
   readonly frequency: number;
@@ -76,7 +76,7 @@ interface Candidate {
   cost: number;
 }
 
-/** The near terms worth searching: fewest typos first, then the likeliest, frequent before rare. */
+/** Returns the near terms worth searching: fewest typos first, then the likeliest, frequent before rare. */
 export function limitTypos(
   word: string,
   unfinished: boolean,
@@ -106,7 +106,8 @@ export function limitTypos(
 }
 
 /**
- * The nearest terms by number of edits, as counted by the dictionary. Edit costs are computed only for these.
+ * Returns the nearest terms by number of edits, as counted by the dictionary. Edit costs are computed only
+ * for these terms.
  */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({
@@ -149,20 +150,21 @@ export function compareBytes(a: string, b: string): number {
 }
 
 /**
- * Sort rank of a UTF-16 unit. Surrogates come last because they encode code points above all single units.
+ * Returns a UTF-16 unit's sort rank. Surrogates come last because they encode code points above all single
+ * units.
  */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** The frequency in the field with the most documents. */
+/** Returns the frequency in the field with the most documents. */
 export function largest(frequencies: readonly number[]): number {
   let most = 0;
   for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);
   return most;
 }
 
-/** Element-wise sum; null lists count as zeros. */
+/** Returns the element-wise sum; null lists count as zeros. */
 export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
   const sums: number[] = [];
   for (const list of lists) {

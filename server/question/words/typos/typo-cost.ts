@@ -1,14 +1,14 @@
 // How unlikely it is that a person who meant a term typed a word: the cost of the cheapest optimal string
 // alignment (insertion, deletion, substitution, swap of neighbours), where every edit has its own price. 100
-// is about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
+// is roughly the price of one arbitrary edit. Pure; docs/ranking.md lists the same prices in a table.
 //
-// Frequent human errors are cheap. They are taken from Kernighan, Church and Gale 1990 ("A Spelling
-// Correction Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on
-// the previous letter), Brill and Moore 2000 ("An Improved Error Model for Noisy Channel Spelling
-// Correction": edits of several letters, the position in the word), Mitton 1996 ("English Spelling and the
-// Computer": omissions and doublings are the most common errors, vowels and endings the weakest places, the
-// first letter is nearly always right). The prices are round numbers, chosen on every other pair of three
-// lists of misspellings and measured on the remaining pairs.
+// Common human errors are cheap. They are taken from Kernighan, Church and Gale 1990 ("A Spelling Correction
+// Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on the previous
+// letter), Brill and Moore 2000 ("An Improved Error Model for Noisy Channel Spelling Correction": edits of
+// several letters, the position in the word), and Mitton 1996 ("English Spelling and the Computer": omissions
+// and doublings are the most common errors, vowels and endings are the weakest places, and the first letter
+// is nearly always right). The prices are round numbers. They were chosen on every other pair in three lists
+// of misspellings and measured on the remaining pairs.
 
 const EXTRA = 105;
 const EXTRA_LAST = 100;
@@ -36,7 +36,7 @@ const FIRST_SWAP = 20;
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 
-/** Consonants with the same or nearly the same sound. */
+/** Pairs of consonants with the same or nearly the same sound. */
 const SAME_SOUND = ["ck", "cs", "ks", "sz", "cz", "kq", "cq", "gj", "fv", "dt", "bp"];
 const KEY_ROWS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 /** Letters that are hardly heard after one of these letters ... */
@@ -49,7 +49,7 @@ const SILENT_AFTER: Readonly<Record<string, string>> = {
   n: "m",
   l: "a",
 };
-/** ... or before one of these letters. A final e counts as silent, too. */
+/** ... or before one of these letters. A final e also counts as silent. */
 const SILENT_BEFORE: Readonly<Record<string, string>> = {
   k: "n",
   g: "n",
@@ -108,7 +108,7 @@ export class TypoCosts {
   readonly #length: number;
   readonly #unfinished: boolean;
 
-  /** If `unfinished`, the word may also be the beginning of a term. */
+  /** If `unfinished` is true, the word may also be the beginning of a term. */
   constructor(word: string, unfinished: boolean) {
     reserve(word.length);
     this.#length = points(word, typed);
@@ -138,7 +138,7 @@ export class TypoCosts {
   }
 }
 
-/** Row i of the alignment: the first i letters of the word compared with every prefix of the term. */
+/** Fills row i of the alignment: the word's first i letters compared with every prefix of the term. */
 function fillRow(i: number, width: number, before: Int32Array, above: Int32Array, row: Int32Array): void {
   const a = typed[i - 1] as number;
   const left = i > 1 ? (typed[i - 2] as number) : 0;
@@ -171,7 +171,7 @@ function swapPrice(a: number, b: number): number {
   return (a === I && b === E) || (a === E && b === I) ? SWAP_IE : SWAP;
 }
 
-/** Price of typing `a` instead of `b`, the j-th letter of the term. */
+/** Price of typing `a` instead of `b`, the term's j-th letter. */
 function letterPrice(a: number, b: number, j: number, width: number): number {
   const x = a - LETTER_A;
   const y = b - LETTER_A;
@@ -209,7 +209,7 @@ function extraPrice(i: number, length: number): number {
   return isVowel(letter) ? EXTRA_VOWEL : EXTRA;
 }
 
-/** Price of omitting the j-th letter of the term. */
+/** Price of omitting the term's j-th letter. */
 function missingPrice(j: number, width: number): number {
   const letter = term[j] as number;
   const left = j > 0 ? (term[j - 1] as number) : 0;

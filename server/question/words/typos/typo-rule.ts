@@ -1,4 +1,4 @@
-// Number of typos a word may have. Lengths are in code points, never in bytes.
+// Number of typos allowed in a word. Lengths are in code points, never in bytes.
 
 export interface TypoRule {
   readonly numTypos: number;
@@ -13,8 +13,8 @@ const MIN_LENGTH_2_AT_LAST = 5;
 const LETTERS_SHORT_AT_LAST = 3;
 
 /**
- * Number of typos allowed, at most `numTypos`. 0 for short words, and for words with digits unless the rule
- * allows typos in them.
+ * Number of typos allowed, at most `numTypos`. It is 0 for short words, and for words with digits unless the
+ * rule allows typos in them.
  */
 export function typosAllowed(term: string, rule: TypoRule): number {
   if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
@@ -29,8 +29,8 @@ export function typosAllowed(term: string, rule: TypoRule): number {
 }
 
 /**
- * Number of typos allowed in a word for which nothing at all was found: two for words that have at least five
- * letters and are at most three letters too short for two typos under the rule.
+ * Number of typos allowed in a word for which nothing was found in any form. Allows two typos in words of at
+ * least five letters that are at most three letters too short for two typos under the rule.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
   const allowed = typosAllowed(term, rule);
