@@ -13,8 +13,15 @@ interface IndexEntry {
   readonly schema: { readonly fields: readonly unknown[] };
 }
 
+const EXAMPLES = `
+Examples:
+  skein indexes
+  skein indexes --json
+
+"skein import FILE --index NAME" creates an index and fills it.`;
+
 export function indexesCommand(): Command {
-  const command = new Command("indexes").description("list the indexes");
+  const command = new Command("indexes").description("list the indexes").addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (options: GlobalOptions) => {
     const client = connect(options);
     try {

@@ -5,8 +5,18 @@ import type { RankingRule } from "../../catalog/records/rule.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { tableText } from "../show.js";
 
+const EXAMPLES = `
+Examples:
+  skein rules products
+  skein rules products --json
+
+Rules are created and changed over HTTP: docs/api.md, "Ranking rules".`;
+
 export function rulesCommand(): Command {
-  const command = new Command("rules").description("list an index's ranking rules").argument("<index>");
+  const command = new Command("rules")
+    .description("list an index's ranking rules")
+    .argument("<index>")
+    .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (index: string, options: GlobalOptions) => {
     const client = connect(options);
     try {

@@ -323,14 +323,12 @@ describe("what goes wrong is one line on standard error", () => {
   });
 
   test("help explains with examples and is no error", async () => {
-    for (const args of [
-      ["--help"],
-      ["import", "--help"],
-      ["search", "--help"],
-      ["serve", "--help"],
-      ["keys", "--help"],
-      ["help", "keys"],
-    ]) {
+    const top = (await skein(["--help"])).out;
+    const commands = [...top.slice(top.indexOf("\nCommands:\n")).matchAll(/^ {2}([a-z-]+)/gm)]
+      .map(([, name]) => name!)
+      .filter((name) => name !== "help" && name !== "skein");
+    expect(commands.length).toBeGreaterThan(15);
+    for (const args of [["--help"], ["help", "keys"], ...commands.map((name) => [name, "--help"])]) {
       const run = await skein(args);
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toMatch(/Examples:\n/);
