@@ -21,9 +21,9 @@ export interface GlobalOptions {
 /** Adds the options that every command accepts and that may appear anywhere on the command line. */
 export function withGlobalOptions(command: Command): Command {
   return command
-    .option("--url <address>", `the server (SKEIN_URL, default ${DEFAULT_URL})`)
+    .option("--url <address>", `address of the server (SKEIN_URL, default ${DEFAULT_URL})`)
     .option("--key <key>", "API key (SKEIN_API_KEY, SKEIN_ADMIN_KEY, or ./data/admin.key)")
-    .option("--json", "print JSON for programs instead of text for people");
+    .option("--json", "print JSON instead of text");
 }
 
 /** Returns a client for the server selected by the options and the environment. */

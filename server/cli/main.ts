@@ -38,7 +38,7 @@ Examples:
   skein backup --to /mnt/backup/today
   skein check --data-dir ./data
 
-Every command has --help. Exit code: 0 fine, 1 some documents rejected or damage found, 2 failed.`;
+Every command has --help. Exit code: 0 success, 1 some documents rejected or damage found, 2 failure.`;
 
 /** Runs one command line and returns its exit code: 0, 1 or 2. Never throws. */
 async function run(args: readonly string[]): Promise<number> {
@@ -47,7 +47,7 @@ async function run(args: readonly string[]): Promise<number> {
     exitCode = code;
   };
   const program = withGlobalOptions(new Command("skein"))
-    .description("Skein search service: run a server, load documents, search them")
+    .description("Skein search service: run a server, load documents and search them")
     .version(VERSION, "-V, --version")
     .addHelpText("after", EXAMPLES);
   for (const command of [

@@ -38,18 +38,18 @@ export function analyticsCommand(): Command {
   const analytics = new Command("analytics")
     .description("show what people search for and click")
     .addHelpText("after", EXAMPLES);
-  const top = ranking(new Command("top").description("list what was searched most"));
+  const top = ranking(new Command("top").description("list the most frequent queries"));
   const noResults = ranking(
-    new Command("no-results").description("list what was searched most and never found"),
+    new Command("no-results").description("list the most frequent queries without results"),
   );
   const summary = report(
-    new Command("summary").description("show how much was searched and clicked"),
-  ).addOption(new Option("--interval <interval>", "of the rows").choices(["hour", "day"]));
+    new Command("summary").description("show totals of searches, clicks and conversions"),
+  ).addOption(new Option("--interval <interval>", "time covered by each row").choices(["hour", "day"]));
   const forget = new Command("forget")
-    .description("take a person out of the log; the searches stay, as nobody's")
+    .description("remove a person from the log; the searches remain, anonymously")
     .argument("<index>")
-    .option("--user <id>", "as queries and events name the user")
-    .option("--session <id>", "as queries and events name the session");
+    .option("--user <id>", "user id, as sent with queries and events")
+    .option("--session <id>", "session id, as sent with queries and events");
   analytics.addCommand(withGlobalOptions(top).action(listTop));
   analytics.addCommand(withGlobalOptions(noResults).action(listNoResults));
   analytics.addCommand(withGlobalOptions(summary).action(showSummary));
@@ -60,13 +60,13 @@ export function analyticsCommand(): Command {
 function report(command: Command): Command {
   return command
     .argument("<index>")
-    .option("--days <n>", "days up to now (7)")
-    .option("--from <time>", "from this time on, ISO 8601 in UTC")
-    .option("--to <time>", "up to this time (now)");
+    .option("--days <n>", "the last <n> days (7)")
+    .option("--from <time>", "start time, ISO 8601 in UTC")
+    .option("--to <time>", "end time (now)");
 }
 
 function ranking(command: Command): Command {
-  return report(command).option("--limit <n>", "rows (20)");
+  return report(command).option("--limit <n>", "maximum number of rows (20)");
 }
 
 async function listTop(index: string, options: ReportOptions): Promise<void> {

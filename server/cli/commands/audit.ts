@@ -25,16 +25,16 @@ Examples:
   skein audit --tenant acme --before 2031-01-01T00:00:00Z
   skein audit --key-id bootstrap
 
-It needs the bootstrap admin key.`;
+This command requires the bootstrap admin key.`;
 
 export function auditCommand(): Command {
   const command = new Command("audit")
-    .description("list who has changed what, newest first")
-    .option("--limit <n>", "lines (100)")
-    .option("--before <time|number>", "only before this time, or before the line of this number")
-    .option("--tenant <name>", "only those of this tenant")
-    .option("--action <name>", "only this action, for instance index.delete")
-    .option("--key-id <id>", 'only those of this key; "bootstrap" for the bootstrap admin key')
+    .description("show the audit log: who changed what, newest first")
+    .option("--limit <n>", "maximum number of entries (100)")
+    .option("--before <time|number>", "only entries before this time, or before the entry with this number")
+    .option("--tenant <name>", "only entries of this tenant")
+    .option("--action <name>", "only entries of this action, for instance index.delete")
+    .option("--key-id <id>", 'only entries of this key; "bootstrap" for the bootstrap admin key')
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(audit);
 }

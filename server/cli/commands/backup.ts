@@ -27,15 +27,15 @@ interface BackupOptions extends GlobalOptions {
 
 const EXAMPLES = `
 Examples:
-  skein backup                              prints the backup's directory on the server's machine
-  skein backup --to /mnt/backup/2031-01-01  copies it there as well (on the server's machine)
+  skein backup                              # prints the backup's directory on the server's machine
+  skein backup --to /mnt/backup/2031-01-01  # also copies it to this directory of the same machine
 
-It needs the bootstrap admin key. skein restore makes a data directory of it.`;
+This command requires the bootstrap admin key. To turn a backup into a data directory, use skein restore.`;
 
 export function backupCommand(): Command {
   const command = new Command("backup")
     .description("back up a running server")
-    .option("--to <directory>", "copy the files to this directory, new or empty")
+    .option("--to <directory>", "also copy the backup to this directory, which must be new or empty")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(backup);
 }

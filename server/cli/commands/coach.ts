@@ -30,25 +30,25 @@ Examples:
 
 export function coachCommand(): Command {
   const coach = new Command("coach")
-    .description("let the coach learn from what people search for")
+    .description("get recommendations from what people search for")
     .addHelpText("after", EXAMPLES);
   const analyze = new Command("analyze")
-    .description("look through the log and list what should be done")
+    .description("analyze the query log and list recommendations")
     .argument("<index>")
-    .option("--days <n>", "days up to now (30)");
+    .option("--days <n>", "the last <n> days (30)");
   const list = new Command("list")
-    .description("list recommendations")
+    .description("list stored recommendations")
     .argument("<index>")
     .addOption(
-      new Option("--status <status>", "which ones").choices([...RECOMMENDATION_STATUSES]).default("pending"),
+      new Option("--status <status>", "recommendations with this status")
+        .choices([...RECOMMENDATION_STATUSES])
+        .default("pending"),
     )
-    .option("--long", "with their description");
+    .option("--long", "include descriptions");
   const apply = new Command("apply")
-    .description("make the synonym or the rule of a recommendation")
+    .description("create the synonym or rule that a recommendation proposes")
     .argument("<id>");
-  const dismiss = new Command("dismiss")
-    .description("decline a recommendation; it does not come back for 30 days")
-    .argument("<id>");
+  const dismiss = new Command("dismiss").description("dismiss a recommendation for 30 days").argument("<id>");
   coach.addCommand(withGlobalOptions(analyze).action(analyzeLog));
   coach.addCommand(withGlobalOptions(list).action(listRecommendations));
   coach.addCommand(withGlobalOptions(apply).action(applyOne));

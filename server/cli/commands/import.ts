@@ -51,23 +51,26 @@ Examples:
   skein import products.csv --index products --dry-run --json > schema.json
   skein import products.csv --index products --schema schema.json
 
-The format and gzip are detected from the content. Exit code: 0 all documents taken, 1 some rejected, 2 failed.`;
+Format and compression are detected from the content. Exit code: 0 all documents accepted, 1 some rejected, 2 failed.`;
 
 export function importCommand(setExit: (code: number) => void): Command {
   const command = new Command("import")
-    .description("load documents from JSON lines, a JSON array or CSV, plain or gzip")
+    .description("load documents from JSON lines, a JSON array or CSV, optionally gzipped")
     .argument("<file>", "the file, or - for standard input")
-    .requiredOption("--index <name>", "the index; created with an inferred schema when it is new")
+    .requiredOption("--index <name>", "the index; created with an inferred schema if it does not exist")
     .option("--schema <file>", "create the index with this schema instead of an inferred one")
     .option("--id <field>", "take the document id from this field")
     .addOption(
       new Option("--action <action>", "what to do with each document").choices(ACTIONS).default("upsert"),
     )
     .option("--batch-size <n>", "documents per request", positive(10_000), 1000)
-    .option("--parallel <n>", "requests at a time", positive(64), 4)
-    .option("--rejected <file>", "write every rejected document's line, id and error here (JSON lines)")
-    .addOption(new Option("--format <format>", "do not detect the format").choices(FORMATS))
-    .option("--delimiter <character>", "the CSV delimiter, when it is not , ; tab or |")
+    .option("--parallel <n>", "concurrent requests", positive(64), 4)
+    .option(
+      "--rejected <file>",
+      "write the line, id and error of each rejected document to this file (JSON lines)",
+    )
+    .addOption(new Option("--format <format>", "use this format instead of detecting it").choices(FORMATS))
+    .option("--delimiter <character>", "the CSV delimiter, if it is not comma, semicolon, tab or |")
     .option("--dry-run", "show the inferred schema and stop")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (file: string, options: ImportOptions) => {

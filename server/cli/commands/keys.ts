@@ -35,25 +35,27 @@ Scopes: ${SCOPES.join(", ")}.`;
 
 export function keysCommand(): Command {
   const keys = new Command("keys")
-    .description("make, list, rotate and delete API keys")
+    .description("create, list, rotate and delete API keys")
     .addHelpText("after", EXAMPLES);
   const create = new Command("create")
-    .description("make a key and print its value, once")
+    .description("create a key and print its value, which is not shown again")
     .argument("<name>", "what the key is for")
-    .option("--scopes <list>", "what it may do (comma-separated)", "search")
+    .option("--scopes <list>", "what the key may do (comma-separated)", "search")
     .option(
       "--indexes <patterns>",
-      "the indexes it is good for, for instance products* (comma-separated; all)",
+      "the indexes it covers, for instance products* (comma-separated; default: all)",
     )
-    .option("--expires <time>", "ISO 8601 time of its end");
+    .option("--expires <time>", "when the key expires, an ISO 8601 time (never)");
   const list = new Command("list").description("list the keys (without their values)");
-  const remove = new Command("delete").description("delete a key; it stops working at once").argument("<id>");
+  const remove = new Command("delete")
+    .description("delete a key; it stops working immediately")
+    .argument("<id>");
   keys.addCommand(withGlobalOptions(create).action(createKey));
   keys.addCommand(withGlobalOptions(list).action(listKeys));
   const rotate = new Command("rotate")
-    .description("give a key a new value and print it, once")
+    .description("replace the value of a key and print the new one, which is not shown again")
     .argument("<id>")
-    .option("--grace <seconds>", "how long the old value stays good (0)", wholeNumber);
+    .option("--grace <seconds>", "how long the old value remains valid (0)", wholeNumber);
   keys.addCommand(withGlobalOptions(rotate).action(rotateKey));
   keys.addCommand(withGlobalOptions(remove).action(deleteKey));
   return keys;

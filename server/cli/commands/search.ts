@@ -29,8 +29,8 @@ Examples:
   skein search products warm clothes for hiking --mode semantic
   skein search products '*' --sort price:asc --per-page 25
 
-Without words, or with *, all documents are listed. The filter language is the one of filter_by.
-The score compares a hit's relevance with the best one's on the page, which has 100; --json has the numbers behind it.`;
+Without words, or with *, all documents are listed. --filter takes the same expressions as filter_by.
+The score is a hit's relevance relative to the best hit on the page, which has 100; --json shows the exact numbers.`;
 
 export function searchCommand(): Command {
   const command = new Command("search")
@@ -41,10 +41,12 @@ export function searchCommand(): Command {
     .option("--facets <fields>", "count the values of these fields (comma-separated)")
     .option("--sort <keys>", "sort_by, for instance price:asc,rating:desc")
     .option("--query-by <fields>", "search only these fields (comma-separated)")
-    .addOption(new Option("--mode <mode>", "by words, by meaning or by both; default: auto").choices(MODES))
+    .addOption(
+      new Option("--mode <mode>", "search by words, by meaning or by both (default: auto)").choices(MODES),
+    )
     .option("--page <n>", "page number, from 1", wholeNumber)
     .option("--per-page <n>", "hits per page", wholeNumber)
-    .option("--explain", "tell for every hit why it stands where it does")
+    .option("--explain", "explain the rank of each hit")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (index: string, words: string[], options: SearchOptions) => {
     const client = connect(options);

@@ -14,14 +14,15 @@ import { ensureLeanProcess } from "../lean-process.js";
 
 const STANDARD_INPUT = 0;
 const EXAMPLES = `
-Every flag has an environment variable, named in brackets; the rest (plans, limits, CORS) is in skein.config.json.
+Defaults are in parentheses. Each flag can also be set by the environment variable in brackets. Everything else
+(plans, limits, CORS) is set in skein.config.json.
 
 Examples:
   skein serve
   skein serve --host 0.0.0.0 --port 8800 --data-dir /var/lib/skein --log-level warn
 
-SIGTERM and Ctrl-C stop it gracefully: running requests are answered, then the storage is closed. SIGHUP has it read
-the configuration file and the certificate again.`;
+SIGTERM and Ctrl-C stop the server gracefully: it answers running requests, then closes its storage. SIGHUP reloads
+the configuration file and the certificate.`;
 
 export function serveCommand(): Command {
   const command = new Command("serve").description("run the server");

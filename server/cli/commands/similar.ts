@@ -17,17 +17,17 @@ Examples:
   skein similar products sku-4711
   skein similar products sku-4711 --filter "in_stock:true" --fields title,price --per-page 5
 
-The similarity is the cosine of the two documents' vectors, at most 1. Without vectors documents are found by the rare words
-that they share, and have no similarity.`;
+The similarity is the cosine of the two documents' vectors, at most 1. In an index without vectors, documents that share
+rare words are listed, without a similarity.`;
 
 export function similarCommand(): Command {
   const command = new Command("similar")
-    .description("list the documents that are similar to one")
+    .description("list the documents most similar to a given one")
     .argument("<index>", "the index")
     .argument("<id>", "the document's id")
     .option("--filter <expression>", "filter_by, for instance 'price:<100 && brand:=Acme'")
-    .option("--fields <names>", "members of the documents to show (comma-separated)")
-    .option("--per-page <n>", "how many", wholeNumber)
+    .option("--fields <names>", "show only these fields (comma-separated)")
+    .option("--per-page <n>", "number of documents", wholeNumber)
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (index: string, id: string, options: SimilarOptions) => {
     const client = connect(options);

@@ -40,26 +40,35 @@ Examples:
   skein sources list products
   skein sources remove products 1
 
-The password that goes with --user is read from SKEIN_FEED_PASSWORD.`;
+The password for --user is read from SKEIN_FEED_PASSWORD.`;
 
 export function sourcesCommand(setExit: (code: number) => void): Command {
   const sources = new Command("sources")
-    .description("connect feeds to an index and read them")
+    .description("connect feeds to an index and import them")
     .addHelpText("after", EXAMPLES);
   const list = new Command("list").description("list an index's data sources").argument("<index>");
-  const add = feedOptions(new Command("add").description("connect a feed"))
-    .option("--schedule <when>", "manual, hourly, daily or five fields of cron in UTC")
-    .option("--mode <mode>", "upsert, or replace to delete what the feed does not have")
-    .option("--max-delete-ratio <part>", "the part of the index that a run may delete, 0 to 1", ratio);
-  const preview = feedOptions(new Command("preview").description("look at the first items of a feed"));
+  const add = feedOptions(new Command("add").description("connect a feed to an index"))
+    .option("--schedule <when>", "manual, hourly, daily or a five-field cron expression in UTC")
+    .option("--mode <mode>", "upsert, or replace to also delete documents missing from the feed")
+    .option(
+      "--max-delete-ratio <part>",
+      "the largest share of the index that a run may delete, 0 to 1",
+      ratio,
+    );
+  const preview = feedOptions(
+    new Command("preview").description("show the first items of a feed without importing them"),
+  );
   const sync = new Command("sync")
-    .description("read a feed now and follow the run")
+    .description("import a feed now and follow the run")
     .argument("<index>")
     .argument("<id>")
-    .option("--no-wait", "only queue the run");
-  const runs = new Command("runs").description("list the last runs").argument("<index>").argument("<id>");
+    .option("--no-wait", "queue the run and return");
+  const runs = new Command("runs")
+    .description("list the latest runs of a data source")
+    .argument("<index>")
+    .argument("<id>");
   const remove = new Command("remove")
-    .description("delete a data source; its documents stay")
+    .description("delete a data source; its documents remain")
     .argument("<index>")
     .argument("<id>");
   sources.addCommand(withGlobalOptions(list).action(listSources));
@@ -83,15 +92,15 @@ function feedOptions(command: Command): Command {
     .requiredOption("--format <format>", "brandx_merchant, brandx_catalog, json or csv")
     .option(
       "--map <from=to>",
-      "a field of the feed and the field of the schema; may be repeated",
+      "map a field of the feed to a field of the schema; may be repeated",
       collect,
       [],
     )
-    .option("--user <name>", "user name that the feed's server asks for")
-    .option("--id-field <path>", "where an item has its id")
-    .option("--items-path <path>", "where the items are: a JSON pointer or the path of an XML element")
-    .option("--delimiter <character>", "of CSV (guessed)")
-    .option("--encoding <name>", "of the feed (told by the feed, else UTF-8)");
+    .option("--user <name>", "user name for the feed's server (HTTP basic authentication)")
+    .option("--id-field <path>", "path of the id within an item")
+    .option("--items-path <path>", "where the items are: a JSON pointer or an XML element path")
+    .option("--delimiter <character>", "CSV delimiter (detected)")
+    .option("--encoding <name>", "encoding of the feed (the one the feed declares, or UTF-8)");
 }
 
 async function listSources(index: string, options: GlobalOptions): Promise<void> {

@@ -19,14 +19,17 @@ Examples:
   skein synonyms products
   skein synonyms products --import groups.jsonl
 
-A line of the file is one group: {"synonyms": ["tv", "television"]}, or
+Each line of the file is a group: {"synonyms": ["tv", "television"]}, or
 {"type": "one_way", "root": "shoe", "synonyms": ["sneaker", "boot"]}.`;
 
 export function synonymsCommand(setExit: (code: number) => void): Command {
   const command = new Command("synonyms")
     .description("list an index's synonym groups, or add groups from a file")
     .argument("<index>")
-    .option("--import <file>", "JSON lines or a JSON array of groups, also gzip; - is standard input")
+    .option(
+      "--import <file>",
+      "add the groups in this file: JSON lines or a JSON array, optionally gzipped; - for standard input",
+    )
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (index: string, options: SynonymsOptions) => {
     const client = connect(options);

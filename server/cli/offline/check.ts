@@ -13,8 +13,8 @@ import { grouped } from "../table.js";
 const LINES_SHOWN_MAX = 20;
 
 const CHECK_HELP = `
-Reads every stored byte: checksums, the manifest against the segments, the segments against the documents. Changes
-nothing that is whole. The server must be stopped. Exit code: 0 all is well, 1 damage found, 2 could not look.
+Reads every stored byte, verifies all checksums, and compares the manifest with the segments and the segments with the
+documents. Intact data is not changed. The server must be stopped. Exit code: 0 intact, 1 damage found, 2 check failed.
 
 Examples:
   skein check --data-dir /var/lib/skein
@@ -22,8 +22,8 @@ Examples:
 
 const REPAIR_HELP = `
 Rebuilds the segments and the manifest of damaged indexes from their stored documents. Documents that cannot be read
-are dropped and listed: send them again. Indexes without damage are not touched. The server must be stopped; copy the
-data directory first. Exit code: 0 the data directory is whole now, 1 something is left that repair cannot mend, 2 failed.
+are dropped and listed: send them again. Intact indexes are not changed. The server must be stopped; copy the data
+directory first. Exit code: 0 the data directory is intact now, 1 some damage cannot be repaired, 2 repair failed.
 
 Examples:
   skein repair --data-dir /var/lib/skein --dry-run
@@ -49,7 +49,7 @@ export function checkCommand(setExit: (code: number) => void): Command {
 export function repairCommand(setExit: (code: number) => void): Command {
   const command = new Command("repair").description("rebuild damaged indexes of a stopped server");
   return withGlobalOptions(withPlace(command))
-    .option("--dry-run", "only say what would be done")
+    .option("--dry-run", "report what would be done, without doing it")
     .addHelpText("after", REPAIR_HELP)
     .action(async (options: Options) => {
       const findings = await examination("repair", options);

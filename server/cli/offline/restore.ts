@@ -15,16 +15,16 @@ Examples:
   skein restore /mnt/backup/2031-01-01 --data-dir /var/lib/skein
   skein restore data/snapshots/20310101-020000-1a2b3c --data-dir ./data --force
 
-Every checksum is verified before anything is written. The bootstrap admin key is not in a backup: the data
-directory keeps its own, or the next start makes one.`;
+Every checksum is verified before anything is written. Backups do not contain the bootstrap admin key: the data
+directory keeps its own, or the next start generates one.`;
 
 export function restoreCommand(): Command {
   return new Command("restore")
-    .description("make a data directory of a backup; the server must not run")
-    .argument("<directory>", "the backup")
-    .requiredOption("--data-dir <directory>", "where the data shall be")
-    .option("--force", "replace the data that is there")
-    .option("--json", "print JSON for programs instead of text for people")
+    .description("turn a backup into a data directory, while the server is stopped")
+    .argument("<directory>", "the directory of the backup")
+    .requiredOption("--data-dir <directory>", "the data directory to create")
+    .option("--force", "replace the data already there")
+    .option("--json", "print JSON instead of text")
     .addHelpText("after", EXAMPLES)
     .action(restore);
 }

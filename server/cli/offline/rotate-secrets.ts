@@ -12,9 +12,9 @@ interface RotateOptions extends GlobalOptions {
 }
 
 const EXAMPLES = `
-Makes a new key in secrets.key and seals the passwords of feeds and the API keys of settings with it. The server must be
-stopped. Snapshots made before hold secrets that only the old key opens: copy secrets.key first, and keep it with them.
-People in the query logs stay the same ones. API keys of clients and the bootstrap admin key are not touched.
+Generates a new key in secrets.key and re-encrypts feed passwords and the API keys in settings with it. The server must
+be stopped. Earlier snapshots contain secrets that only the old key decrypts: copy secrets.key first, and keep the copy
+with them. Users in the query logs keep their identities. Client API keys and the bootstrap admin key do not change.
 
 Examples:
   cp /var/lib/skein/secrets.key /mnt/backup/secrets-until-2031-01-01.key
@@ -22,7 +22,7 @@ Examples:
 
 export function rotateSecretsCommand(): Command {
   const command = new Command("rotate-secrets")
-    .description("change the key of a stopped server's stored secrets")
+    .description("replace the encryption key of a stopped server's secrets")
     .option("--data-dir <dir>", "the data directory (./data) [SKEIN_DATA_DIR]")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(rotate);

@@ -22,21 +22,25 @@ Examples:
   skein token --key "$SEARCH_KEY" --filter "shop:=7 && hidden:false" --expires 24h
   skein token --indexes "products*" --user visitor-81 --rate-limit 5     # the key from SKEIN_API_KEY
 
-The token searches like its key, but only among the documents that pass the filter. Whoever holds it can read what is in it
-and cannot change it. It dies with its key. docs/api.md shows how to make tokens in TypeScript, PHP and Python.`;
+The token searches like its key, but finds only documents that pass the filter. Its holder can read its contents but
+cannot change them. It stops working when its key is revoked or rotated. docs/api.md shows how to create tokens in
+TypeScript, PHP and Python.`;
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function tokenCommand(): Command {
   return new Command("token")
-    .description("make a search token of a key, without a server")
-    .option("--key <key>", "the key that it is made of (SKEIN_API_KEY)")
-    .option("--filter <expression>", "filter that every search has beside its own")
-    .option("--indexes <patterns>", "the indexes it is good for (comma-separated; those of the key)")
-    .option("--expires <time>", "its end: an ISO 8601 time, or from now 30m, 24h, 7d (with its key)")
-    .option("--user <id>", "who holds it; searches and events count as this user's")
-    .option("--rate-limit <number>", "requests per second", wholeNumber)
-    .option("--json", "print JSON for programs instead of text for people")
+    .description("derive a search token from a key, without a server")
+    .option("--key <key>", "the key to derive it from (SKEIN_API_KEY)")
+    .option("--filter <expression>", "filter added to every search")
+    .option("--indexes <patterns>", "the indexes it covers (comma-separated; default: those of the key)")
+    .option(
+      "--expires <time>",
+      "when it expires: an ISO 8601 time, or a time from now such as 30m, 24h or 7d (with its key)",
+    )
+    .option("--user <id>", "who holds it; its searches and events count as this user's")
+    .option("--rate-limit <number>", "maximum requests per second", wholeNumber)
+    .option("--json", "print JSON instead of text")
     .addHelpText("after", EXAMPLES)
     .action(token);
 }

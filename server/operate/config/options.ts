@@ -42,7 +42,7 @@ export const OPTIONS = {
   host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
   /** 0 selects any free port. */
   port: option("port", "<number>", "port, 0 for any free one (8800)", wholeNumberOr(8800, 0, 65535)),
-  dataDir: option("data_dir", "<directory>", "where everything is kept (./data)", textOr("./data")),
+  dataDir: option("data_dir", "<directory>", "where all data is stored (./data)", textOr("./data")),
   /**
    * Null keeps the data directory's number of shards; a new data directory gets one shard fewer than there
    * are cores.
@@ -50,35 +50,35 @@ export const OPTIONS = {
   shards: option(
     "shards",
     "<number>",
-    "worker threads (cores - 1); another number than before moves all documents at the start",
+    "worker threads (cores - 1); changing the number moves all documents at the next start",
     wholeNumberOr(null, 1, 256),
   ),
   /** Number of threads that handle requests. If it is 1, the main thread handles them. */
   frontEnds: option(
     "frontends",
     "<number>",
-    `threads that take requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
+    `threads that handle requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
     wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
   ),
   /** Directory for snapshots. Null: inside the data directory. */
   snapshotDir: option(
     "snapshot_dir",
     "<directory>",
-    "where snapshots are kept (snapshots in the data directory)",
+    "where snapshots are stored (snapshots/ in the data directory)",
     textOr(null),
   ),
   /** Null: the key stored in the data directory, which is created at the first start. */
-  adminKey: option("admin_key", "<key>", "bootstrap admin key (made at the first start)", keyIfAny),
+  adminKey: option("admin_key", "<key>", "bootstrap admin key (generated at the first start)", keyIfAny),
   durability: option(
     "durability",
     "<fsync|os>",
-    "when a write is answered: on disk or handed to the system (fsync)",
+    "when a write is acknowledged: once synced to disk, or once handed to the OS (fsync)",
     choiceOr("fsync", ["fsync", "os"]),
   ),
   memoryLimit: option(
     "memory_limit",
     "<size>",
-    "resident memory above which writes get 503, e.g. 4GB (none)",
+    "reject writes with 503 above this resident memory, e.g. 4GB (none)",
     memorySizeIfAny,
   ),
   logLevel: option("log_level", "<level>", `${LOG_LEVELS.join(", ")} (info)`, choiceOr("info", LOG_LEVELS)),
@@ -86,18 +86,23 @@ export const OPTIONS = {
   slowQueryMs: option(
     "slow_query_ms",
     "<number>",
-    "log queries that take so many milliseconds, 0 for none (500)",
+    "log queries that take at least this many milliseconds, 0 for none (500)",
     wholeNumberOr(500, 0, 3_600_000),
   ),
   tlsCert: option(
     "tls_cert",
     "<file>",
-    "certificate in PEM form, with tls_key: the server speaks https (none: plain http)",
+    "PEM certificate; with --tls-key, the server speaks HTTPS (none: plain HTTP)",
     namedFile,
   ),
-  tlsKey: option("tls_key", "<file>", "its private key in PEM form", namedFile),
+  tlsKey: option("tls_key", "<file>", "PEM private key of the certificate", namedFile),
   /** Key required by GET /metrics. Null: no key is required. */
-  metricsKey: option("metrics_key", "<key>", "key that GET /metrics asks for (none: it is open)", keyIfAny),
+  metricsKey: option(
+    "metrics_key",
+    "<key>",
+    "key required by GET /metrics (none: anyone may read it)",
+    keyIfAny,
+  ),
   http: option(
     "http",
     `<${HTTP_CHOICES.join("|")}>`,
@@ -108,7 +113,7 @@ export const OPTIONS = {
   engine: option(
     "engine",
     "<release|checked>",
-    "checked: slower, ends a request at the first broken assertion (release)",
+    "checked: slower; a failed assertion ends the request (release)",
     choiceOr("release", ["release", "checked"]),
   ),
 };
