@@ -1,8 +1,8 @@
-// The checked engine prints failed kernel assertions to standard error. A test that makes one fail on purpose
-// captures and checks the text, so that a passing run prints nothing that looks like a failure.
+// The checked engine prints failed kernel assertions to standard error. A test that makes an assertion fail
+// on purpose captures and checks the text, so that a passing run prints nothing that looks like a failure.
 import { vi } from "vitest";
 
-/** The text printed during `work`. */
+/** Returns the text printed to standard error during `work`, which is not shown. */
 export async function brokenAssertions(work: () => unknown): Promise<string> {
   const print = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {

@@ -1,5 +1,5 @@
-// Runs before any test: builds dist/ if a source file is newer, like `npm start`. Tests of servers, threads
-// and kernels run the built files.
+// Runs before any test: builds dist/ if a source file is newer, like `npm start`. Tests that use servers,
+// threads or kernels run the built files.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";

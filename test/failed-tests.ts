@@ -1,4 +1,4 @@
-// Appends the notes from test/failure-notes.ts to the error of a failed test.
+// Appends the notes from test/failure-notes.ts to a failed test's error.
 import { beforeEach } from "vitest";
 import { notesSince } from "./failure-notes.js";
 

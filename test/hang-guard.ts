@@ -4,14 +4,14 @@ import { Worker } from "node:worker_threads";
 import { beforeEach, expect } from "vitest";
 import { effort } from "./effort.js";
 
-/** Longer than any time limit in vitest.config.ts. */
+/** Longer than every time limit in vitest.config.ts. */
 const SILENCE_MS = effort(600_000, 7_200_000);
 const STACK_MS = 5_000;
 const FRAMES = 12;
 
 /**
- * Receives a message whenever a file or test begins. If none arrives for too long, prints the last message
- * and the stack, and ends the process.
+ * Receives a message whenever a file or test begins. If no message arrives for too long, prints the last
+ * message and the stack, and ends the process.
  */
 const GUARD = `
   const { writeSync } = require("node:fs");
@@ -48,7 +48,7 @@ const GUARD = `
 
 const guarded = globalThis as { hangGuard?: Worker };
 
-/** Starts one guard for all files of a process. */
+/** Starts one guard for all of a process's files. */
 function guard(): Worker {
   if (guarded.hangGuard === undefined) {
     const workerData = { silenceMs: SILENCE_MS, stackMs: STACK_MS, frames: FRAMES };

@@ -1,12 +1,12 @@
-// The contract of every Store. The test of each store calls it with a way to open the store; the parts about
-// reopening open it twice in a row.
+// The contract that every Store fulfils. Each store's test calls this suite with a way to open the store; the
+// reopening parts open it twice in a row.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inTurn, lazily } from "../../shards/storage/lazy-ops.js";
 import type { Store, StoreOp } from "../../shards/storage/store.js";
 
 export interface StorePlace {
-  /** Reopens the same contents after the previous store was closed. */
+  /** Opens the store; after a close, opens it again with the same contents. */
   open(): Promise<Store>;
   remove(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Both stores, the real one and the crash-simulating one, behave the same.
+// The real store and the crash-simulating store behave alike.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

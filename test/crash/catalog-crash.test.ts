@@ -1,7 +1,7 @@
-// Power failure at every sync of the catalog in turn, with its batch lost or kept. After reopening, the
-// catalog contains everything that was acknowledged, and the change in progress completely or not at all.
-// Index create, change, copy, swap (with and without drop) and delete, rules and synonyms, in the order the
-// server makes them.
+// Power failure at every catalog sync in turn, with its batch lost or kept. After reopening, the catalog
+// contains every acknowledged change, and the change in progress completely or not at all. Covers index
+// create, change, copy, swap (with and without drop) and delete, rules and synonyms, in the order in which
+// the server makes them.
 import { describe, expect, test } from "vitest";
 import { Catalog } from "../../server/catalog/catalog.js";
 import { copyCommand } from "../../server/catalog/copy-swap.js";
@@ -116,7 +116,7 @@ const STORY: readonly Decide[] = [
   dropped,
 ];
 
-/** The stored part of a state, in comparable form. */
+/** Returns the stored part of a state in comparable form. */
 function stored({ version: _, ...state }: CatalogState): unknown {
   const plain = (value: unknown): unknown => {
     if (value instanceof Map) return [...value].map(([key, one]) => [key, plain(one)]).sort();
@@ -127,12 +127,15 @@ function stored({ version: _, ...state }: CatalogState): unknown {
 
 interface Outcome {
   certain: CatalogState;
-  /** The state if the change in progress survived. */
+  /** The expected state if the change in progress survived. */
   possible: CatalogState;
   frozen: boolean;
 }
 
-/** Runs the story on a disk that may freeze. `states` are the states of an undisturbed run. */
+/**
+ * Runs the story on a disk that may freeze. `states` are the states of an undisturbed run; an undisturbed run
+ * fills it.
+ */
 async function run(disk: CrashDisk, states: CatalogState[]): Promise<Outcome> {
   const catalog = await Catalog.on(new CrashStore(disk));
   let certain = catalog.state;
@@ -164,7 +167,7 @@ describe("a catalog that loses power", () => {
         const reopened = await Catalog.on(new CrashStore(disk));
         expect(stored(reopened.state)).toEqual(stored(keepsLast ? possible : certain));
         expect(reopened.damage.found).toEqual([]);
-        // The rest of the story continues from there.
+        // The rest of the story runs on the reopened catalog.
         const next = keepsLast ? freezeAt : freezeAt - 1;
         for (const decide of STORY.slice(next)) await reopened.change(decide);
         expect(stored(reopened.state)).toEqual(stored(states.at(-1)!));

@@ -1,21 +1,21 @@
-// A store whose disk can be frozen at any sync, as by a power failure: synced data stays, everything else is
-// lost, and the batch being synced is kept or lost as a whole.
+// A store whose disk can be frozen at any sync, as a power failure would: synced data stays, everything else
+// is lost, and the batch being synced is kept or lost as a whole.
 import type { BatchOptions, KeyRange, Store, StoreOp, StoreSnapshot } from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
 
-/** Keys as text whose order is byte order. */
+/** Encodes a key as text that sorts in byte order. */
 function textOf(key: Uint8Array): string {
   return Buffer.from(key).toString("latin1");
 }
 
-/** The data that survives a crash, and the number of syncs so far. */
+/** Data that survives a crash, and the number of syncs so far. */
 export class CrashDisk {
   readonly durable: Values = new Map();
   syncs = 0;
-  /** The sync at which everything stops, counted from 1; 0: never. */
+  /** The sync, counted from 1, at which the disk freezes; 0 means never. */
   freezeAt = 0;
-  /** Whether the batch at the frozen sync still reaches the disk. */
+  /** True if the batch being synced at the freeze still reaches the disk. */
   keepsLast = false;
   /** True if the disk writes everything immediately, so that batches without a sync also count as syncs. */
   isEager = false;

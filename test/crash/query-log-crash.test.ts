@@ -1,7 +1,7 @@
-// Power failure at every sync of the query log in turn, with its batch lost or kept. After reopening, reports
-// count every acknowledged row exactly once, and the chunk in progress completely or not at all. Typing,
+// Power failure at every query log sync in turn, with its batch lost or kept. After reopening, reports count
+// every acknowledged row exactly once, and the chunk in progress completely or not at all. Covers typing,
 // clicks by id and by text, retried and late events, blocks of several hours, rollups, merges, a forgotten
-// person, rows that expire.
+// person, and expiring rows.
 import { describe, expect, test } from "vitest";
 import { reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered, type JournalEvent, type Row } from "../../server/query-log/rows/journal.js";
@@ -19,10 +19,11 @@ const BOB = 12;
 
 interface Step {
   readonly name: string;
-  /** True if the step adds rows and so must not be repeated; every other step may be. */
+  /** True if the step adds rows, so it must not be repeated. Any other step may be repeated. */
   readonly adds: boolean;
   /**
-   * True if the step deletes. Deletions become durable with the next write; until then a start repeats them.
+   * True if the step deletes. Deletions become durable with the next write; until then, each start repeats
+   * them.
    */
   readonly deletes: boolean;
   run(log: QueryLog): Promise<unknown>;
@@ -106,7 +107,7 @@ const STORY: readonly Step[] = [
   step("the last checkpoint", (log) => log.checkpoint()),
 ];
 
-/** All reports of both logs, over the whole time and over a part of it. */
+/** Returns all reports of both logs, for the whole time and for a part of it. */
 async function counts(log: QueryLog): Promise<unknown> {
   const windows = [
     { fromMs: START_MS - DAY_MS, toMs: START_MS + 100 * DAY_MS },
@@ -122,7 +123,7 @@ async function counts(log: QueryLog): Promise<unknown> {
   return reports;
 }
 
-/** A store whose first write takes the longest. */
+/** A store that delays its first batch, so that later batches overtake it. */
 class UnevenStore extends CrashStore {
   #ticks = 20;
 

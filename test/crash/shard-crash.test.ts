@@ -1,6 +1,6 @@
-// Power failure at every sync in turn: pass 1 counts the syncs of a run; pass 2 freezes the disk at each of
-// them (with its batch lost or kept), reopens the shard and expects every acknowledged write, and the write
-// in progress completely or not at all.
+// Power failure at every sync in turn. Pass 1 counts a run's syncs. Pass 2 freezes the disk at each sync
+// (with its batch lost or kept), reopens the shard and expects every acknowledged write, and the write in
+// progress completely or not at all.
 import { describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../engine-wasm/assembly/layout.js";
 import { encodeAdopt } from "../../shards/protocol/move.js";
@@ -40,7 +40,7 @@ function script(): Step[] {
 }
 
 interface Outcome {
-  /** The acknowledged state, and the state if the write in progress survived. */
+  /** The acknowledged state (`certain`), and the state if the write in progress survived (`possible`). */
   certain: Model;
   possible: Model;
   schema: typeof SCHEMA;
@@ -88,7 +88,7 @@ async function expectRecovered(disk: CrashDisk, outcome: Outcome): Promise<void>
   expect([plain(outcome.certain.documents), plain(outcome.possible.documents)]).toContain(plain(found));
   expect((await shard.search()).length).toBe(found.size);
   expect((await shard.stats()).liveDocs).toBe(found.size);
-  // The recovered shard can be written to, merged and re-indexed.
+  // The recovered shard still accepts writes, merges and re-indexes.
   await shard.write(Action.UPSERT, [doc(50, 5)]);
   await shard.settled();
   const after = await shard.documents();

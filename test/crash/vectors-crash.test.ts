@@ -65,7 +65,7 @@ function story(steps: { first: Step[]; later: Step[] }): Step[] {
 }
 
 interface Outcome {
-  /** Acknowledged models and endpoint vectors. */
+  /** The acknowledged model and endpoint vectors. */
   model: NumberedModel | null;
   put: Map<number, number>;
   frozen: boolean;
@@ -102,7 +102,7 @@ interface Stored {
   vectors: Map<number, { origin: number; vector: Uint8Array }>;
 }
 
-/** Documents and vectors in the database, and the current model only. */
+/** Reads documents and vectors from the database. Expects it to contain no model but the current one. */
 async function stored(disk: CrashDisk): Promise<Stored> {
   const found: Stored = { bodies: new Map(), vectors: new Map() };
   const pieces = new Set<number>();
@@ -121,7 +121,7 @@ async function stored(disk: CrashDisk): Promise<Stored> {
   return found;
 }
 
-/** The vector that a document must have, or null. */
+/** Returns the vector that a document must have, or null. */
 async function expectedVector(
   policy: VectorPolicy,
   seq: number,
@@ -144,7 +144,7 @@ async function expectedVector(
 
 const bit = (isSet: boolean): number => (isSet ? 1 : 0);
 
-/** Number of signs that differ between a vector and a query. */
+/** Counts the positions at which a vector's sign differs from the query's. */
 function distance(query: Float32Array, vector: Uint8Array): number {
   const signs = new Int8Array(vector.buffer, vector.byteOffset + 4, VECTOR_BYTES - 4);
   return query.reduce((sum, number, i) => sum + (bit(number >= 0) ^ bit(signs[i]! >= 0)), 0);
@@ -153,7 +153,7 @@ function distance(query: Float32Array, vector: Uint8Array): number {
 async function expectRecovered(disk: CrashDisk, policy: VectorPolicy, outcome: Outcome): Promise<void> {
   disk.freezeAt = 0;
   const shard = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, policy));
-  // The server also does this for a shard that lacks a model that another shard has.
+  // The server also does this when a shard lacks a model that another shard has.
   if (outcome.model !== null) await shard.setModel(outcome.model);
   await settled(shard);
   await shard.test.write(Action.UPSERT, [doc(50)]);

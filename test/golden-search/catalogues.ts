@@ -1,4 +1,4 @@
-// The catalogues of the golden searches as their owners would configure them: fields in order of importance,
+// The golden searches' catalogues as their owners would configure them: fields in order of importance,
 // language, part-number fields and brand; defaults for everything else.
 
 interface Catalogue {

@@ -1,4 +1,4 @@
-// Golden searches over the real catalogues: what a person would expect of a query, written from the data
+// Golden searches over the real catalogues: what a person would expect from a query, written from the data
 // rather than from the server's answers. Needs the data folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ describe.skipIf(absent).each(CATALOGUES)("$name", (catalogue) => {
       .split("\n");
     server = await TestServer.start({ shards: 2 });
     await server.createIndex(catalogue.name, { fields: catalogue.fields });
-    const settings = { ...catalogue.settings, embedder: { source: "none" } }; // these searches test words
+    const settings = { ...catalogue.settings, embedder: { source: "none" } }; // searches by words only
     expectStatus(await server.patch(`/v1/indexes/${catalogue.name}/settings`, settings), 200);
     const headers = { "content-type": "application/x-ndjson" };
     for (let at = 0; at < lines.length; at += LINES_PER_IMPORT) {

@@ -1,9 +1,9 @@
 // Reads and judges golden searches: queries with a shop owner's expectations of the answer. Knows the file
-// format and predicates over hits, not the server.
+// format and the predicates over hits, but not the server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Hits selected by their ids, by a pattern over the text of some fields, or by either. */
+/** Selects hits by id, by a pattern over some fields' text, or by either. */
 interface Wanted {
   /** Number of leading hits to check. */
   readonly of: number;
@@ -17,16 +17,16 @@ export interface GoldenSearch {
   readonly query: string;
   /** Additional members of the query's body. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** The first hit is one of these. */
+  /** The first hit has one of these ids. */
   readonly first?: readonly string[];
-  /** There are `of` hits, and each of the first `of` is wanted. */
+  /** There are at least `of` hits, and each of the first `of` is wanted. */
   readonly every?: Wanted;
   /** At least one of the first `of` hits is wanted. */
   readonly some?: Wanted;
-  /** No hit of the page is one of these. */
+  /** The page contains none of these hits. */
   readonly never?: Omit<Wanted, "of">;
   readonly found?: { readonly min?: number; readonly max?: number };
-  /** The reason a shop owner would give. */
+  /** The reason that a shop owner would give. */
   readonly why: string;
 }
 
@@ -42,7 +42,7 @@ export function readGolden(catalogue: string): GoldenSearch[] {
     .map((line) => JSON.parse(line) as GoldenSearch);
 }
 
-/** The faults of the answer, one sentence each; empty if it is as expected. */
+/** Returns the answer's faults, one clause each; empty if the answer meets the expectations. */
 export function complaints(search: GoldenSearch, answer: Answer): string[] {
   const documents = answer.hits.map((hit) => hit.document);
   const { first, every, some, never, found } = search;

@@ -1,6 +1,6 @@
-// The catalogues of the judged queries as a shop would index them: facets for brand, colour and category,
-// numbers for price, rating and measures. The documents are reduced to the members that matter, so that they
-// load quickly.
+// The judged queries' catalogues as a shop would index them: facets for brand, colour and category, numbers
+// for price, rating and measures. Documents are reduced to the members that matter, so that they load
+// quickly.
 type Document = Readonly<Record<string, unknown>>;
 
 interface Catalogue {

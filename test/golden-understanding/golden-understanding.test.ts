@@ -72,7 +72,7 @@ describe.skipIf(absent)("judged queries", () => {
   });
 });
 
-/** Once somebody has looked at a held-out query, it is no longer held out. */
+/** Prints held-out queries too. Once somebody has looked at a held-out query, it is no longer held out. */
 const SHOW_HELD_OUT = process.env.SKEIN_SHOW_HELD_OUT === "1";
 
 function newScore(): Score {

@@ -1,9 +1,9 @@
-// The judged queries: reads the lists, and compares the interpretation of a query with a person's. Knows no
-// server.
+// The judged queries: reads the lists, and compares a query's interpretation with a person's. Knows nothing
+// of the server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line of a list. A query without expectations must be searched as typed. */
+/** One line in a list. A query without expectations must be searched as typed. */
 export interface Judged {
   readonly q: string;
   /** Conditions that must be found, in the syntax of filter_by. */
@@ -25,7 +25,7 @@ export interface AiContext {
   };
 }
 
-/** Number of right and wrong interpretations over several queries. */
+/** Counts of right and wrong interpretations over several queries. */
 export interface Score {
   right: number;
   wrong: number;
@@ -34,7 +34,7 @@ export interface Score {
   wrongTexts: number;
 }
 
-/** A third of each list is held out: nobody looks at it while writing the rules. */
+/** A third of each list is held out: nobody looks at those queries while writing the rules. */
 export function isHeldOut(line: number): boolean {
   return line % 3 === 2;
 }
@@ -46,7 +46,10 @@ export function readJudged(catalogue: string): Judged[] {
     .map((line) => JSON.parse(line) as Judged);
 }
 
-/** Adds the right and wrong interpretations to the score; returns those that a person should check. */
+/**
+ * Adds a query's right, wrong and missed interpretations to the score. Returns complaints for a person to
+ * check.
+ */
 export function judge(judged: Judged, context: AiContext | null, score: Score): string[] {
   const wanted = new Set(
     [
@@ -93,7 +96,7 @@ function readingsOf(context: AiContext | null): string[] {
   ];
 }
 
-/** One form for all notations of a condition: any of several spellings of a value becomes that value. */
+/** Reduces a condition's notations to one form. A list of spellings becomes its first spelling. */
 function plain(condition: string): string {
   return condition
     .toLowerCase()

@@ -1,5 +1,5 @@
-// The documents of the segment fixtures. The first segment has every field type, missing and empty values,
-// several values, a joined word, stems, a part number and a brand; the second has a term with a packed block.
+// The segment fixtures' documents. The first segment has every field type, missing and empty values, several
+// values, a joined word, stems, a part number and a brand; the second has a term with a packed block.
 import * as L from "../../engine-wasm/assembly/layout.js";
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import type { TwinDocument, TwinField } from "../oracle/segments/segment-twin.js";

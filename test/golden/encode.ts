@@ -1,5 +1,5 @@
-// The current bytes of every stored format, by fixture file: `write.ts` stores them once, and the tests
-// compare them with the fixture as long as its version is the current one.
+// Every stored format's current bytes, by fixture file. `write.ts` stores them once; the tests compare them
+// with the fixture while its version is the current one.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ import * as V from "./values.js";
 
 type Encode = (bench: Workbench) => Uint8Array | Promise<Uint8Array>;
 
-/** The records of the catalog, by fixture. */
+/** Catalog record keys by fixture. */
 export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-meta-v1.hex": "meta",
   "catalog-tenant-v1.hex": "tenant/2",
@@ -48,7 +48,7 @@ export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-recommendation-v1.hex": "recommendation/6",
 };
 
-/** The log of a closed database; only what `closed.json` records about it matters. */
+/** A closed database's log; only what `closed.json` records about it matters. */
 export const CLOSED_LOG = { name: "000003.log", bytes: Buffer.alloc(7) };
 const PIECE_BYTES = 512 * 1024;
 
@@ -145,7 +145,7 @@ async function backupFile(folder: string): Promise<Uint8Array> {
   return readFile(path);
 }
 
-/** Runs `work` with a temporary folder. */
+/** Runs `work` with a temporary folder, which is removed afterwards. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "skein-golden-"));
   try {

@@ -1,5 +1,5 @@
-// The fixture files: bytes as hexadecimal text in lines of 32 bytes, JSON files as they are. A fixture is
-// never rewritten, because it represents bytes in existing data directories.
+// The fixture files: bytes as hexadecimal text in lines of 32 bytes, JSON files unchanged. A fixture is never
+// rewritten, because it represents bytes in existing data directories.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ export function readFixture(file: string): Buffer {
   return file.endsWith(".hex") ? Buffer.from(text.replace(/\s/g, ""), "hex") : Buffer.from(text);
 }
 
-/** Writes a new fixture; returns false and writes nothing if the name exists. */
+/** Writes a new fixture. Returns false and writes nothing if the file already exists. */
 export function writeFixture(file: string, bytes: Uint8Array): boolean {
   const view = Buffer.from(bytes);
   const text = file.endsWith(".hex") ? `${view.toString("hex").match(HEX_LINE)!.join("\n")}\n` : view;

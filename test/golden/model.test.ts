@@ -1,4 +1,4 @@
-// Stored models stay readable: the naive reader finds in the fixture the values from which it was written,
+// Stored models stay readable: the naive reader decodes the fixture to the values from which it was written,
 // the engine computes vectors with it, and other versions are refused.
 import { expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";

@@ -1,4 +1,4 @@
-// The embedded model of a fixture, as plain values.
+// The fixture's embedded model as plain values.
 import type { PlainModel } from "../oracle/vectors/model.js";
 
 export const MODEL: PlainModel = {

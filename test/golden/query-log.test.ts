@@ -1,5 +1,5 @@
-// The stored query log stays readable: the fixture gives the reports it gave when it was written. Its bytes
-// are not compared with the current ones, because compressed columns may differ between releases of Node.js.
+// The stored query log stays readable: the fixture gives the same reports as when it was written. Its bytes
+// are not compared with current ones, because compressed columns may differ between Node.js releases.
 import { expect, test } from "vitest";
 import { LogKind } from "../../server/query-log/rows/keys.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";

@@ -38,7 +38,7 @@ function chunk(minute: number, text: string, person: number): Uint8Array {
   return made.take();
 }
 
-/** The backup file of a log: two days with rollups, an hour of several blocks, rows in the journal. */
+/** Returns a log's backup file: two days with rollups, an hour of several blocks, rows in the journal. */
 export async function queryLogFile(): Promise<Uint8Array> {
   const log = await QueryLog.on(new CrashStore(new CrashDisk()));
   const folder = await mkdtemp(join(tmpdir(), "skein-golden-"));
@@ -65,7 +65,7 @@ export async function queryLogFile(): Promise<Uint8Array> {
   }
 }
 
-/** The file as a store; `change` may modify a record. */
+/** Restores the file into a store; `change` may modify each record. */
 export async function restored(
   file: Uint8Array,
   change: (kind: number, value: Buffer) => Buffer = (_, value) => value,
@@ -84,7 +84,7 @@ export async function reportsOfFile(file: Uint8Array): Promise<string> {
   return reportsOf(await QueryLog.on(await restored(file)));
 }
 
-/** All reports of a log, as JSON. */
+/** Returns all of a log's reports as JSON. */
 export async function reportsOf(log: QueryLog): Promise<string> {
   const request = { log: LOG, window: WINDOW };
   const ranked = { ...request, limit: 100 };

@@ -1,5 +1,5 @@
 // Stored bytes of every kind and version stay readable: each fixture decodes to the values from which it was
-// written. As long as a fixture's version is current, the code writes the same bytes.
+// written. While a fixture's version is current, the code writes the same bytes.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -34,7 +34,7 @@ import * as V from "./values.js";
 
 type Decode = (bytes: Uint8Array) => unknown;
 
-/** The records in envelopes, by fixture: the decoder and the expected value of each. */
+/** Records in envelopes, by fixture: each one's decoder and expected value. */
 const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "manifest-v1.hex": { decode: (bytes) => decodeManifest(bytes, "x"), says: V.MANIFEST },
   "piece-v1.hex": { decode: (bytes) => Buffer.from(decodePiece(bytes, "x")), says: V.PIECE },
@@ -68,7 +68,7 @@ function ofVersion(envelope: Uint8Array, version: number): Buffer {
   return bytes;
 }
 
-/** A copy with one bit flipped. */
+/** Returns a copy with one bit flipped. */
 function flipped(bytes: Uint8Array, at: number): Buffer {
   const copy = Buffer.from(bytes);
   copy[at]! ^= 0x10;

@@ -1,5 +1,5 @@
-// Stored segments stay readable: the naive reader finds the values of the documents in each fixture, and the
-// engine attaches it and answers queries on it. A segment of another version and a damaged one give different
+// Stored segments stay readable: the naive reader finds the documents' values in each fixture, and the engine
+// attaches it and answers queries on it. A segment with another version and a damaged segment give different
 // errors.
 import { describe, expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";

@@ -1,5 +1,5 @@
-// The contents of the fixtures of small records. These values are frozen with the bytes: a later format gets
-// additional values and fixtures.
+// The values in the small-record fixtures. They are frozen with the bytes: a later format gets additional
+// values and fixtures.
 
 import type { DataSource } from "../../server/catalog/records/data-source.js";
 import type { Incident } from "../../server/catalog/records/incident.js";
@@ -185,7 +185,7 @@ export const INDEX: IndexRecord = {
   createdAt: TIME,
 };
 
-/** A deleted index whose data has yet to be dropped. */
+/** A deleted index whose data is still to be dropped. */
 export const DROPPED_UID = 8;
 
 export const RULES: readonly RankingRule[] = [
@@ -304,7 +304,7 @@ export const RECOMMENDATION: Recommendation = {
   updated_at: "2026-02-02T03:04:05.678Z",
 };
 
-/** The contents of a snapshot file: keys and values in key order. */
+/** A snapshot file's contents: keys and values in key order. */
 export const BACKUP_ENTRIES: readonly (readonly [string, string])[] = [
   ["a", ""],
   ["index/1", "one"],

@@ -29,7 +29,7 @@ const TICS: Readonly<Record<string, string>> = {
   "hold(?:s|ing)? against": "compares with",
 };
 
-/** Sentences that need one of the phrases: the file, the words, and why. */
+/** Sentences that need one of these phrases: the file, the words and the reason. */
 const EXCEPTIONS: readonly { readonly path: string; readonly words: string; readonly why: string }[] = [
   { path: "test/tidy/comments.test.ts", words: "of which", why: "explains the rule" },
   {
@@ -49,7 +49,7 @@ function linesOf(path: string, text: string): Line[] {
   return text.split("\n").map((line, i) => ({ path, number: i + 1, text: line }));
 }
 
-/** Lines of comments: whole lines, and the ends of lines of code. */
+/** Comment lines: whole lines, and comments at the end of code lines. */
 const COMMENTS = everything.flatMap(({ path, text }) =>
   linesOf(path, text).flatMap((line) => {
     const comment = /^\s*(?:\/\/|\/?\*).*|(?<=[;,{(\])]) \/\/ .*/.exec(line.text);
@@ -67,7 +67,7 @@ function pagesIn(folder: string): string[] {
     .filter((path) => path.endsWith(".md"));
 }
 
-/** Drawings and tables, and lines without a space to break at. */
+/** True for drawings, tables, and lines that have no space to break at. */
 function mayBeWide(comment: string): boolean {
   const text = comment.replace(/^\s*(?:\/\/|\/?\*+) ?/, "");
   return /\S {2,}\S|^ {2,}\S|^\|/.test(text) || !text.trim().includes(" ");

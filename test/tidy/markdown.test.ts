@@ -1,5 +1,5 @@
-// Rules for Markdown: line width, links to existing headings, and an architecture map that lists every wing
-// of the server. Reads text only.
+// Markdown rules: line width, links to existing headings, and an architecture map that lists every wing of
+// the server. Reads text only.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { expectNone } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const COLUMNS_MAX = 110;
-/** Folders of pages written by hand. Generated benchmark pages may be as wide as their tables. */
+/** Folders of hand-written pages. Generated benchmark pages may be as wide as their tables. */
 const FOLDERS = ["docs", "bench/peers"];
 const SKIPPED = /(^|\/)(?:node_modules|target)\//;
 
@@ -24,7 +24,7 @@ const PAGES = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Lines of a page outside code blocks, with their numbers. */
+/** Returns a page's lines outside code blocks, with their numbers. */
 function proseOf(text: string): { line: string; number: number }[] {
   let inCode = false;
   return text.split("\n").flatMap((line, i) => {
@@ -44,7 +44,7 @@ function mayBeWide(line: string): boolean {
   return !words.replace(/^(?:[-*+]|\d+\.) /, "").includes(" ");
 }
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub gives a heading. */
 function anchorOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")

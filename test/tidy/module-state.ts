@@ -14,7 +14,7 @@ const CHANGING =
 const STATELESS =
   /^(RegExp|TextEncoder|URL|Intl\.\w+|(Weak)?(Map|Set)|Array|ArrayBuffer|DataView|\w+(8|16|32|64)(Clamped)?Array)$/;
 
-/** "path name" for every module-level variable that is or may be changed after loading. */
+/** Returns "path name" for each module-level variable that is, or may be, changed after loading. */
 export function moduleState(sources: readonly Source[]): string[] {
   const state = new Set<string>();
   const names = new Map(sources.map((source) => [source.path, moduleConstants(source, state)]));
@@ -35,8 +35,8 @@ export function moduleState(sources: readonly Source[]): string[] {
 }
 
 /**
- * Adds to `state` the variables that are state by their kind: `let`, and objects created with `new`. Returns
- * the constants.
+ * Adds to `state` the variables that are state by declaration: `let` and `var`, and objects created with
+ * `new`. Returns the constants.
  */
 function moduleConstants(source: Source, state: Set<string>): Set<string> {
   const constants = new Set<string>();
@@ -52,7 +52,7 @@ function moduleConstants(source: Source, state: Set<string>): Set<string> {
   return constants;
 }
 
-/** The variable whose object the node changes: `name.member = 1`, `name[0]++`, `name.push(1)`. */
+/** Returns the variable whose object the node changes: `name.member = 1`, `name[0]++`, `name.push(1)`. */
 function changedName(node: ts.Node): string | undefined {
   let place: ts.Node | undefined;
   if (ts.isBinaryExpression(node) && isAssignment(node.operatorToken.kind)) place = node.left;

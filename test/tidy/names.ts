@@ -1,8 +1,10 @@
-// The names that a file exports and imports.
+// A file's exported and imported names.
 import ts from "typescript";
 import { resolveImport, type Source } from "./tree.js";
 
-/** "path#name" for every name imported from a file of the repository; "path#*" for a whole namespace. */
+/**
+ * Returns "path#name" for each name imported from a file in the repository; "path#*" for a whole namespace.
+ */
 export function importedNames(source: Source): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -34,8 +36,9 @@ export function importedNames(source: Source): string[] {
 }
 
 /**
- * Names exported by a file. Excludes default exports (workers started by URL), the numbers in layout.ts (the
- * format as a whole), and types that the same file also uses elsewhere, because they are part of a signature.
+ * Returns a file's exported names. Excludes default exports (workers started by URL), the numbers in
+ * layout.ts (the format as a whole), and types that the same file also uses elsewhere, because they are part
+ * of a signature.
  */
 export function exportedNames(source: Source): string[] {
   if (source.path === "engine-wasm/assembly/layout.ts") return [];
@@ -78,7 +81,7 @@ export function parse(source: Source): ts.SourceFile {
   return tree;
 }
 
-/** Names that a file declares and exports, including types and interfaces. */
+/** Returns the names that a file both declares and exports, including types and interfaces. */
 export function declaredNames(source: Source): string[] {
   return parse(source).statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];

@@ -1,6 +1,6 @@
 // Checks that documents and comments name only existing files and folders. Reads text only. A name counts as
 // a path in the repository if it begins with one of the repository's folders (`server/http`) or ends like a
-// source file or document (`search.ts`, `ranking.md`). It may be the end of a longer path. A name with a
+// source file or document (`search.ts`, `ranking.md`). It may be a part of a longer path. A name with a
 // <placeholder>, a star or braces is a pattern and is not checked.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
@@ -15,7 +15,7 @@ const DOCUMENTS = filesUnder("docs").filter((path) => path.endsWith(".md"));
 const WORD = /[\w./@*<>{},-]+/g;
 const PATH = /^\w[\w./-]*$/;
 const LOOKS_LIKE_OURS = new RegExp(`^(?:${FOLDERS.join("|")})/|\\.(?:ts|mjs|md)$`);
-/** Build output. */
+/** Build output, which need not exist. */
 const BUILT = /^dist\//;
 
 function filesUnder(folder: string): string[] {
@@ -25,7 +25,10 @@ function filesUnder(folder: string): string[] {
     .filter((path) => !path.includes("node_modules/"));
 }
 
-/** Every file and folder: its path from the root and every suffix of that path. */
+/**
+ * Returns every name by which a file or folder may be mentioned: each run of adjacent parts of its path from
+ * the root.
+ */
 function everyName(): Set<string> {
   const names = new Set<string>();
   for (const path of [...ROOT_FILES, ...FOLDERS.flatMap(filesUnder)]) {
@@ -48,7 +51,7 @@ function unknownPaths(text: string): string[] {
     .filter((word) => !KNOWN.has(word) && !KNOWN.has(word.replace(/\.js$/, ".ts")));
 }
 
-/** The comment lines of a source file, without web addresses. */
+/** Returns a source file's comment lines, without web addresses. */
 function commentsOf(source: string): string {
   const lines = source.split("\n").filter((line) => /^\s*(\/\/|\/?\*)/.test(line));
   return lines.join("\n").replace(/https?:\/\/\S+/g, "");

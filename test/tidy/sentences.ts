@@ -1,19 +1,19 @@
-// The user-visible error messages, and which of them violate the style of CONTRIBUTING.md.
+// Finds the user-visible error messages that violate the style in CONTRIBUTING.md.
 import ts from "typescript";
 import { parse } from "./names.js";
 import type { Source } from "./tree.js";
 
-/** Errors whose message reaches a client or a user of the command line. */
+/** Errors whose message reaches a client or a command-line user. */
 const ERROR =
   /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion|Feed|Passing)Error$/;
-/** Functions that create or throw such an error although their return type does not show it. */
+/** Functions that create or throw such an error even though their return type does not say so. */
 const REFUSING = /^(refuse|wrongType|answer)$/;
-/** A capital letter at the start of a plain word: `A record`, but not `JSON` or `X-Skein-Tenant`. */
+/** A plain word with an initial capital: `A record`, but not `JSON` or `X-Skein-Tenant`. */
 const CAPITAL = /^(?!Skein\b)[A-Z][a-z]*[ ,;]/;
 const SEVERAL = /[a-z)'"`]\. [A-Z]|[^.][.!]$/;
 
 /**
- * "path:line message" for each message that starts or ends like a sentence of prose, or consists of several
+ * Returns "path:line message" for each message that starts or ends like prose or consists of several
  * sentences.
  */
 export function otherVoices(sources: readonly Source[]): string[] {
@@ -33,7 +33,7 @@ export function otherVoices(sources: readonly Source[]): string[] {
   });
 }
 
-/** Names of the source's functions that return an error. */
+/** Returns the names of the source's functions that return an error. */
 function errorMakers(source: Source): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -46,7 +46,7 @@ function errorMakers(source: Source): string[] {
 }
 
 /**
- * Texts of more than one word that become the `error` member of a body or an argument of a function that
+ * Returns texts of more than one word that become a body's `error` member or an argument of a function that
  * creates an error.
  */
 function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {
@@ -58,7 +58,7 @@ function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text:
   return makes || name === "super" ? (node.arguments ?? []).flatMap(textsIn) : [];
 }
 
-/** The literals in an argument; `x` replaces the interpolated parts of a template. */
+/** Returns the literals in an argument. In a template, `x` replaces each interpolated part. */
 function textsIn(node: ts.Node): { at: number; text: string }[] {
   const at = node.getStart();
   if (ts.isStringLiteralLike(node)) return node.text.includes(" ") ? [{ at, text: node.text }] : [];

@@ -1,13 +1,13 @@
-// Where mutable state is allowed: in the server, in objects created by the makers of server/start, and
-// time-based work in jobs; in the engine, in structs of a run.
+// Where mutable state is allowed. In the server: in objects created by the makers in server/start, with
+// periodic work only in jobs. In the engine: in the structs of a run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
 import { expectNone, linesMatching } from "./violations.js";
 
 /**
- * Module-level variables of the server that may change, as found by `moduleState`. A comment at each explains
- * why it is harmless.
+ * Module-level server variables that may change, as found by `moduleState`. A comment at each variable
+ * explains why it is harmless.
  */
 const KEPT_STATE = [
   "server/catalog/schema/index-view.ts views",
@@ -23,7 +23,7 @@ const KEPT_STATE = [
 ];
 
 /**
- * Module-level variables of the engine. A comment at each says that it exists once per instance, or that it
+ * Module-level engine variables. A comment at each variable says that it exists once per instance or that it
  * is a second return value.
  */
 const KEPT_ENGINE_STATE = [
@@ -36,10 +36,10 @@ const KEPT_ENGINE_STATE = [
   ),
 ].map((name) => `engine-wasm/assembly/${name}`);
 
-/** The watchdog of threads, and the part of a front-end thread that reports to it. */
+/** The thread watchdog, and the part of a front-end thread that reports to it. */
 const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
-/** The watchdog for threads, and the part of a front-end thread that reports to it. */
+/** Files outside server/start that may also create the parts listed in `MADE_ONCE`. */
 const MAKERS = [
   "server/http/search-parts.ts",
   "server/http/thread-counts.ts",

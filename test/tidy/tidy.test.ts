@@ -1,6 +1,6 @@
-// Rules for the repository that neither the compiler nor the linter checks: which folder may import which,
-// where a foreign engine may be used, what a file must not contain. Every failure explains its rule. Reads
-// source text only; imports and runs nothing.
+// Repository rules that neither the compiler nor the linter checks: which folder may import which, where a
+// foreign engine may be used, what a file must not contain. Every failure explains its rule. Reads source
+// text only; imports and runs nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "vitest";
@@ -10,13 +10,13 @@ import { expectNone, linesMatching } from "./violations.js";
 import { WINGS } from "./wings.js";
 
 const LINES_MAX = 400;
-/** Files that may exceed the length limit, with the reason for each. */
+/** Files that may exceed the length limit, each with its reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
 const DESCRIBE_LINES_MAX = 150;
 
 const FOLDERS = new Set(product.map((source) => dirname(source.path)));
 
-/** The room of a file: its folder, or the file itself if the folder has subfolders (main.ts, fleet.ts). */
+/** Returns a file's room: its folder, or the file itself if the folder has subfolders (main.ts, fleet.ts). */
 function room(path: string): string {
   const folder = dirname(path);
   const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));
@@ -48,10 +48,7 @@ function floor(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-/**
- * Forbidden imports within a wing, and within the engine and the shards. `why` is printed with each
- * violation.
- */
+/** Forbidden imports within a wing, the engine or the shards. Each violation prints `why`. */
 const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
   {
     from: /^server\/fleet\/threads\//,
@@ -244,7 +241,7 @@ describe("imports", () => {
   });
 });
 
-/** Every cycle of the graph, once, as "a -> b -> a". */
+/** Returns the graph's cycles as "a -> b -> a"; at least one if there are any. */
 function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const found: string[] = [];
   const finished = new Set<string>();

@@ -1,4 +1,4 @@
-// The source files of the repository as the tidy rules see them: text, imported files, imported packages.
+// The repository's source files as the tidy rules see them: text, imported files, imported packages.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,10 +7,10 @@ import ts from "typescript";
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
 export interface Source {
-  /** Path from the repository's root, with forward slashes. */
+  /** Path from the repository root, with forward slashes. */
   path: string;
   text: string;
-  /** Paths of imported files of the repository. */
+  /** Paths of imported files in the repository. */
   imports: string[];
   /** Names of imported packages. */
   packages: string[];

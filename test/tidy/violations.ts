@@ -1,4 +1,4 @@
-// Reports violations of a rule: its reason, and one line per violation.
+// Reports a rule's violations: the rule's reason, and one line per violation.
 import { expect } from "vitest";
 import type { Source } from "./tree.js";
 

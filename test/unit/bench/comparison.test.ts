@@ -1,5 +1,4 @@
-// Comparison of two rankings: the paired randomisation test, means over sets, halves of the queries, earlier
-// results.
+// Comparison of two rankings: the paired randomisation test, means over sets, query halves, earlier results.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../bench/random.js";
 import { pairedSets } from "../../../bench/relevance/against.js";
@@ -26,7 +25,8 @@ describe("the paired randomisation test", () => {
     expect(p([0.1, 0.1, 0.1])).toBeCloseTo(2 / 8, 1);
     // Of the 16 sign assignments of 1, 2, 3, 4, two reach 10 or -10.
     expect(p([0.1, 0.2, 0.3, 0.4])).toBeCloseTo(2 / 16, 1);
-    // The sums of 3, 1, 2 are 6, 4, 2 and 0, each twice with opposite signs; the observed one is 4.
+    // The possible sums of 3, 1 and 2 are 6, 4, 2 and 0, each reached by two opposite sign assignments; the
+    // observed sum is 4.
     expect(p([0.3, -0.1, 0.2])).toBeCloseTo(4 / 8, 1);
     // If the differences cancel out, every sign assignment reaches their sum.
     expect(p([0.3, -0.1, -0.2])).toBe(1);

@@ -1,4 +1,4 @@
-// Measuring speed: the generated catalogue, the queries drawn from it, percentiles, rates, pages of metrics.
+// Speed measurement: the generated catalogue, the queries drawn from it, percentiles, rates, metrics pages.
 import { describe, expect, test } from "vitest";
 import { generateCatalogue } from "../../../bench/catalogue/generate.js";
 import { ratesByTenth } from "../../../bench/load/bulk-import.js";
@@ -117,7 +117,7 @@ test("percentiles are of the nearest rank", () => {
 });
 
 test("rates by tenth go by documents, between acknowledgements by straight lines", () => {
-  // 1,000 documents in the first second, 1,000 in the next four.
+  // 1,000 documents in the first second, another 1,000 in the next four.
   const rates = ratesByTenth([
     { ms: 1000, documents: 1000 },
     { ms: 5000, documents: 2000 },

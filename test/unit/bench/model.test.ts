@@ -6,7 +6,7 @@ import { Random } from "../../../bench/random.js";
 const MS = 1e-3;
 const QUERIES = 200_000;
 
-/** The median and the 99th percentile of an exponential distribution. */
+/** An exponential distribution's median and 99th percentile. */
 const quantiles = (mean: number) => ({ p50: mean * Math.log(2), p99: mean * Math.log(100) });
 
 describe("the queueing model", () => {

@@ -1,4 +1,4 @@
-// The variants of judged queries: cut short, in a sentence, with a typing error.
+// Judged query variants: cut short, in a sentence, with a typing error.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../bench/random.js";
 import { asSentence, shorten, variantTexts } from "../../../bench/relevance/query-variants.js";
