@@ -1,10 +1,10 @@
-// The catalogue of errors: code, HTTP status and meaning. Clients match on `code`; the message in `error` is
-// for people and may change. docs/ERRORS.md has the same table, and a test compares the two. Independent of
-// HTTP: http/respond.ts turns a SkeinError into bytes.
+// The error catalogue: code, HTTP status and meaning. Clients match on `code`; the message in `error` is for
+// people and may change. docs/ERRORS.md has the same table, and a test compares the two. Independent of HTTP:
+// http/respond.ts turns a SkeinError into bytes.
 
 interface ErrorKind {
   readonly status: number;
-  /** When the error is returned. This is the text in docs/ERRORS.md. */
+  /** When the error is returned, as worded in docs/ERRORS.md. */
   readonly meaning: string;
 }
 
@@ -106,7 +106,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorExtras {
   /** Machine-readable facts, for example {position: 12} for a filter error. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Number of seconds after which a retry makes sense. Sent as the Retry-After header. */
+  /** Seconds to wait before a retry makes sense. Sent as the Retry-After header. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }
@@ -129,9 +129,9 @@ export class SkeinError extends Error {
 }
 
 /**
- * Reasons why a run of a data source failed: the run's `error_code`, which never appears in an HTTP error.
- * The suffix is the HTTP status closest in meaning; 520 to 525 are the codes that proxies use for failures of
- * their origin server. docs/ERRORS.md has the same table.
+ * Why a data source's run failed: the run's `error_code`, which never appears in an HTTP error. The suffix is
+ * the HTTP status with the closest meaning; 520 to 525 are the codes that proxies use for failures of their
+ * origin server. docs/ERRORS.md has the same table.
  */
 export const FEED_ERRORS = {
   "SK-DS-401":
@@ -151,10 +151,7 @@ export const FEED_ERRORS = {
 
 export type FeedErrorCode = keyof typeof FEED_ERRORS;
 
-/**
- * A reason why a feed could not be read. `message` is one clear sentence for the person who maintains the
- * feed.
- */
+/** Why a feed could not be read. `message` is one clear sentence for the person who maintains the feed. */
 export class FeedError extends Error {
   readonly code: FeedErrorCode;
 
@@ -166,7 +163,7 @@ export class FeedError extends Error {
 }
 
 /**
- * The body of an error, used in every error response, for a document in a batch, and for a failed slot of a
+ * An error's JSON body, used in every error response, for a document in a batch, and for a failed slot of a
  * multi-search.
  */
 export interface ErrorBody {

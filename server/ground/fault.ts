@@ -1,4 +1,4 @@
-// Fault points of the server's main thread (shards/storage/fault-points.ts): places where only some of the
+// Fault points in the server's main thread (shards/storage/fault-points.ts): places where only some of the
 // catalog, the shards and the backup files have completed a step. test/e2e/faults/fault-points.test.ts fails
 // if no test reaches a point.
 import { faultPoints } from "../../shards/storage/fault-points.js";

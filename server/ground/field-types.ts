@@ -1,6 +1,6 @@
-// The table of field types: their engine codes, their values and their capabilities. Used by the schema,
-// filters, documents, the command line and the OpenAPI document. A new type needs one entry here plus the
-// engine's own code for it. Independent of indexes.
+// The table of field types with their engine codes, values and capabilities. Used by the schema, filters,
+// documents, the command line and the OpenAPI document. A new type needs one entry here plus the engine's own
+// code for it. Independent of indexes.
 import {
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -12,20 +12,22 @@ import {
   TYPE_STRINGS,
 } from "../../engine-wasm/assembly/layout.js";
 
-/** Kind of a single value. Determines how filters and CSV cells are read and how facet values are shown. */
+/**
+ * The kind of a single value. Determines how filters and CSV cells are read and how facet values are shown.
+ */
 export type ValueKind = "string" | "int" | "float" | "bool";
 
 interface FieldTypeEntry {
   /** The engine's TYPE_* constant. */
   readonly code: number;
   readonly kind: ValueKind;
-  /** True if a document has a list of values. */
+  /** True if the field's value in a document is a list. */
   readonly array: boolean;
-  /** Default of `sort` for an indexed field. Null if fields of this type cannot be sorted by. */
+  /** The default of `sort` for an indexed field; null if fields of this type cannot be sorted by. */
   readonly sortDefault: boolean | null;
   /** True if a field of this type can be the default sorting field. */
   readonly ranks: boolean;
-  /** The accepted JSON values, in the words of error messages and the OpenAPI document. */
+  /** The accepted JSON values, as worded in error messages and the OpenAPI document. */
   readonly takes: string;
 }
 

@@ -1,7 +1,7 @@
-// All limits of the service. Each name includes its unit. Limits are enforced elsewhere.
+// All of the service's limits. Each name includes its unit. Limits are enforced elsewhere.
 
 /**
- * Limits on requests and replies. A request that exceeds one is refused, or the number in it is clamped.
+ * Limits on requests and replies. A request that exceeds a limit is refused, or the number in it is clamped.
  * Listed in docs/limits.md.
  */
 export const REQUEST_LIMITS = {
@@ -57,29 +57,29 @@ export const SERVER_LIMITS = {
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index starts in one shard and is spread over all shards once it exceeds either of these limits. If the
-  // limit is 1 document, indexes are spread from the start
+  // an index starts in one shard and is spread over all shards once it exceeds either of these limits. With a
+  // limit of 1 document, indexes are spread from the start
   homeDocumentsMax: 30_000,
   homeBytesMax: 64 * 1024 * 1024,
 
   // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory.
-  // The lower limit applies while the only HTTP thread is busy and queries are waiting. A read that takes
-  // longer than localReadMsMax in one turn of the event loop continues in the shards. Each front-end has its
-  // own document and vector caches
+  // The lower limit applies while the only HTTP thread is busy and queries are waiting. A read that exceeds
+  // localReadMsMax in one turn of the event loop continues in the shards. Each front-end has its own document
+  // and vector caches
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
   shownDocumentsBytesMax: 32 * 1024 * 1024,
   comparedVectorsBytesMax: 32 * 1024 * 1024,
 
-  // the slow query log
+  // slow query log
   slowQueryLinesPerSecondMax: 10,
 
-  // the audit log: bytes per file, and number of files kept, including the current one
+  // audit log: bytes per file, and number of files kept, including the current one
   auditFileBytesMax: 16 * 1024 * 1024,
   auditFilesMax: 8,
 
-  // process: above this resident memory, documents are refused with 503 (deletions are not)
+  // process: above this much resident memory, documents are refused with 503 (deletions are not)
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
   // process: below this much free disk space, documents are refused with 503 (deletions are not)
@@ -90,14 +90,14 @@ export const SERVER_LIMITS = {
   feedSilenceMsMax: 60_000,
   feedPreviewMsMax: 30_000,
 
-  // the query log: bytes on disk, above which the oldest rows are deleted, and bytes kept in memory while the
+  // query log: bytes on disk (the oldest rows beyond them are deleted), and bytes kept in memory while the
   // disk accepts no writes
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
   queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
-  // embedding endpoints: how long a query waits for its vector, and how long a request for document vectors
-  // may take; texts and characters per such request, characters sent per text, and concurrent requests; size
-  // of the query vector cache
+  // embedding endpoints: how long a query waits for its vector; how long a request for document vectors may
+  // take; texts and characters per such request; characters sent per text; concurrent requests; query vector
+  // cache size
   embeddingQueryMsMax: 300,
   embeddingRequestMsMax: 60_000,
   embeddingBatchTextsMax: 32,
@@ -106,12 +106,12 @@ export const SERVER_LIMITS = {
   embeddingRequestsAtOnceMax: 4,
   embeddingCacheBytesMax: 16 * 1024 * 1024,
 
-  // metrics: number of indexes listed by name (the ones with the most documents), and how long a scrape waits
+  // metrics: number of indexes listed by name (those with the most documents), and how long a scrape waits
   // for the shards
   metricsIndexesMax: 100,
   metricsMsMax: 1_000,
 
-  // number of indexes that are loaded at the same time, and how long an unused index stays loaded
+  // number of indexes loaded at the same time, and how long an unused index stays loaded
   openIndexesMax: 500,
   indexIdleMsMax: 600_000,
 
@@ -121,10 +121,10 @@ export const SERVER_LIMITS = {
   engineBytesMax: 4 * 1024 * 1024 * 1024,
 } as const satisfies Record<string, number>;
 
-/** The configuration file may override any of these under "limits". */
+/** The configuration file may override any of these limits under "limits". */
 export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
 
-/** The effective limits. The unit is part of each name: bytes, milliseconds or what is counted. */
+/** The effective limits. Each name includes its unit: bytes, milliseconds or the things counted. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
 /** Limits on single values, identical on every server. Also listed in docs/limits.md. */
@@ -192,7 +192,7 @@ export const FIXED_LIMITS = {
   typosMax: 4,
   filterValueWordsMax: 10_000,
   filterNumberCharactersMax: 400,
-  /** Limited by the program sent to the shards, which stores the number of operations as a u16. */
+  /** The program sent to the shards stores the number of operations as a u16. */
   filterOperationsMax: 0xffff,
 
   // query log and audit log

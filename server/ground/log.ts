@@ -33,8 +33,8 @@ export function createLogger(
 }
 
 /**
- * Replaces positions in an error's stack with source positions. A thrown value that is not an error has no
- * stack and is returned unchanged.
+ * Replaces the positions in an error's stack with source positions. A thrown value that is not an error has
+ * no stack and is returned unchanged.
  */
 function withPositions(logged: unknown, positions: SourcePositions): unknown {
   if (typeof logged !== "object" || logged === null || !("stack" in logged)) return logged;

@@ -1,7 +1,6 @@
-// Maps positions in stack traces of the built programs to the sources:
-// `file:///.../dist/chunks/shard.js:120:9` becomes `shards/shard.ts:88:5`. A source map is read only when a
-// trace needs it, so it costs nothing at startup; `node --enable-source-maps` would read every map in every
-// thread.
+// Maps positions in the built programs' stack traces to the sources: `file:///.../dist/chunks/shard.js:120:9`
+// becomes `shards/shard.ts:88:5`. A source map is read only when a trace needs it, so it costs nothing at
+// startup; `node --enable-source-maps` would read every map in every thread.
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, relative, resolve } from "node:path";
@@ -11,10 +10,10 @@ import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";
 const BUILT_POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 
 export class SourcePositions {
-  /** Source position by built position. Makes a recurring error cost only a lookup. */
+  /** Source positions by built position, so that a recurring error costs only a lookup. */
   readonly #known = new Map<string, string>();
 
-  /** Replaces each position in a built file with its source position, if a source map has one. */
+  /** Replaces each position in a built file with its source position, if the file has a source map. */
   shownIn(text: string): string {
     const maps = new Map<string, SourceMap | null>();
     return text.replace(BUILT_POSITION, (position, url: string, line: string, column: string) => {

@@ -1,12 +1,12 @@
-// Counts the current uses of things identified by number, and lets callers wait until a thing is unused.
-// Independent of what is used.
+// Counts the current uses of numbered things, and lets callers wait until a thing is unused. Independent of
+// what is used.
 import { within } from "./jobs/deadline.js";
 
 export class Uses {
   readonly #counts = new Map<number, number>();
   readonly #waiting = new Map<number, (() => void)[]>();
 
-  /** Begins a use; call the returned function once to end it. */
+  /** Begins a use. Call the returned function once to end it. */
   begin(id: number): () => void {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
     let ended = false;

@@ -1,4 +1,4 @@
-// The record kinds with which a shop curates an index's results. This table determines how the records are
+// The record kinds that a shop uses to curate an index's results. This table determines how the records are
 // created and changed (curation.ts), their routes and their OpenAPI paths. Their effect on a query is
 // determined in server/question.
 import type { OwnedRecords } from "../catalog/kinds.js";
@@ -16,18 +16,18 @@ import { parseFilter } from "../question/filter/filter-parser.js";
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
 
-/** Dependencies for presenting records to clients. */
+/** What is needed to show records to clients. */
 export interface CurationTools {
   readonly analyserOf: AnalyserOf;
   readonly limits: Limits;
 }
 
 interface CuratedEntry<K extends CuratedKind> {
-  /** Name shown to people; the plural adds an s. */
+  /** Display name; the plural adds an s. */
   readonly noun: string;
   /** Last path segment of the collection, e.g. "synonyms". */
   readonly path: string;
-  /** Name of the record's OpenAPI schema. The schemas of bodies append Input and Change. */
+  /** The record's OpenAPI schema name. Body schemas append Input and Change. */
   readonly schema: string;
   /** Operation id suffixes: `one` for a single record, `all` for the collection. */
   readonly one: string;
@@ -35,11 +35,11 @@ interface CuratedEntry<K extends CuratedKind> {
   readonly invalid: ErrorCode;
   readonly missing: ErrorCode;
   readonly countMax: LimitName;
-  /** Limit on the total JSON bytes of the index's records. */
+  /** The limit on the total JSON bytes of an index's records. */
   readonly bytesMax: LimitName;
   /**
-   * Reads a create body or, if `current` is given, a PATCH body. `texts` validates filters and words for the
-   * index. Throws the code `invalid`.
+   * Reads the body of a create request or, if `current` is given, of a PATCH. `texts` validates filters and
+   * words for the index. Throws the code `invalid`.
    */
   read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
   /** Returns the record as clients see it. */
@@ -61,7 +61,7 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
     countMax: "rulesPerIndexMax",
     bytesMax: "rulesBytesMax",
     read: readRule,
-    /** Adds a `problem` if the rule's filter no longer fits the schema, in which case the rule is skipped. */
+    /** Adds a `problem` if the rule's filter no longer fits the schema. Such a rule is skipped. */
     shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
       const filter = ruleFilter(shown.effect, viewOf(record), analyserOf(record), limits);
       return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
@@ -84,7 +84,7 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
 
 export const CURATED_KINDS = Object.keys(CURATED) as readonly CuratedKind[];
 
-/** Validates the texts of rules using the index's own schema and analyser. */
+/** Validates the texts in rules with the index's own schema and analyser. */
 export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexRecord): RuleTexts {
   const analyser = analyserOf(record);
   return {

@@ -1,5 +1,5 @@
 // Curated records between HTTP and catalog: each create, change or delete is a single command, validated
-// against the state of the index when the command runs. The table of kinds is in curated-kinds.ts.
+// against the index's state when the command runs. The table of kinds is in curated-kinds.ts.
 import type { Catalog } from "../catalog/catalog.js";
 import { KINDS } from "../catalog/kinds.js";
 import { type OwnedCommand, ownedBy } from "../catalog/owned-records.js";
@@ -17,7 +17,7 @@ export class Curation {
     this.#tools = tools;
   }
 
-  /** Throws the kind's code if the body is invalid, and SK-IX-404 if the index no longer exists. */
+  /** Throws the kind's code if the body is invalid, or SK-IX-404 if the index no longer exists. */
   async create<K extends CuratedKind>(kind: K, index: IndexRecord, body: unknown): Promise<Curated<K>> {
     let made: Curated<K> | undefined;
     await this.#catalog.change((state) => {
@@ -27,7 +27,10 @@ export class Curation {
     return made!;
   }
 
-  /** The record described by a body, ready to be added to this state. Throws the same errors as `create`. */
+  /**
+   * Makes the record described by a body, ready to be added to this state. Throws the same errors as
+   * `create`.
+   */
   made<K extends CuratedKind>(kind: K, state: CatalogState, index: IndexRecord, body: unknown): Curated<K> {
     const { limits, analyserOf } = this.#tools;
     const { noun, invalid, countMax, read } = CURATED[kind];
@@ -99,8 +102,8 @@ function bytesOf(record: AnyCurated): number {
 }
 
 /**
- * True if the records, including `changed`, exceed `bytesMax`. A change that shrinks a record is always
- * allowed.
+ * True if the records, including `changed`, exceed `bytesMax`. False for a change that shrinks a record,
+ * which is always allowed.
  */
 function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax: number): boolean {
   const before = records.find(({ id }) => id === changed.id);
@@ -109,7 +112,7 @@ function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax
   return others + bytesOf(changed) > bytesMax;
 }
 
-/** The index's record with the id from the path. Throws the kind's code if it is missing. */
+/** Finds the index's record by the id in the path. Throws the kind's code if there is no such record. */
 export function findCurated<K extends CuratedKind>(
   kind: K,
   state: CatalogState,
@@ -122,7 +125,7 @@ export function findCurated<K extends CuratedKind>(
   throw new SkeinError(missing, `the index has no such ${noun}`);
 }
 
-/** The index's current record. The index may have been deleted since the request began. */
+/** The index's current record. Throws SK-IX-404 if the index has been deleted since the request began. */
 function present(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
   const record = state.indexes.get(uid);
   if (record !== undefined) return record;

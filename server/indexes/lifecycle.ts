@@ -1,6 +1,6 @@
-// Coordinates catalog and fleet from the creation of an index to its deletion, in an order that survives a
-// crash at any point: an index is created in the catalog first and deleted from the catalog first; data
-// without a record is dropped at the next start. Makes one change at a time per index.
+// Coordinates catalog and fleet from an index's creation to its deletion, in an order that survives a crash
+// at any point: an index is created in the catalog first and deleted from the catalog first; data without a
+// record is dropped at the next start. Makes one change at a time per index.
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "../catalog/copy-swap.js";
@@ -37,7 +37,7 @@ export interface LifecycleOptions {
   readonly log: Logger;
 }
 
-/** Delay before a failed removal is tried again. */
+/** Delay (ms) before a failed removal is retried. */
 const REPEAT_MS = 1_000;
 
 export class Lifecycle {
@@ -51,7 +51,7 @@ export class Lifecycle {
   readonly #log: Logger;
   #begun = false;
   readonly #jobs: Jobs;
-  /** Requests that read or write documents, by the uid at their start. */
+  /** Requests that read or write documents, by the index uid they started with. */
   readonly uses = new Uses();
 
   constructor({
@@ -77,8 +77,8 @@ export class Lifecycle {
   }
 
   /**
-   * Rolls back interrupted creations, finishes interrupted deletions and loads the counters of every index,
-   * without opening any.
+   * Rolls back interrupted creations, finishes interrupted deletions and loads every index's counters without
+   * opening any index.
    */
   async begin(): Promise<void> {
     const records = [...this.#catalog.state.indexes.values()];
@@ -91,12 +91,12 @@ export class Lifecycle {
     this.#begun = true;
   }
 
-  /** True once indexes can be used. */
+  /** True once indexes may be used. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** The tenant's index of this name, undefined if there is none. */
+  /** Returns the tenant's index with this name, or undefined if there is none. */
   find(tenant: number, name: string): IndexRecord | undefined {
     return indexNamed(this.#catalog.state, tenant, name);
   }
@@ -108,13 +108,13 @@ export class Lifecycle {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** "error" means that the index failed to open when it was last needed, or that damage was found in it. */
+  /** "error" means that the index failed to open when it was last needed, or that it is damaged. */
   status(record: IndexRecord): IndexStatus {
     if (this.#indexes.isFailing(record.uid)) return "error";
     return this.#indexes.isRebuilding(record.uid) ? "rebuilding" : "active";
   }
 
-  /** Number of live documents; 0 for an index that cannot be opened. */
+  /** Number of live documents; 0 if the index cannot be opened. */
   records(record: IndexRecord): number {
     return this.#indexes.documents(record.uid);
   }
@@ -129,13 +129,13 @@ export class Lifecycle {
     }
   }
 
-  /** Number of live documents in all the tenant's indexes. */
+  /** Number of live documents in all of the tenant's indexes. */
   recordsOf(tenant: number): number {
     return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
   }
 
   /**
-   * `checkName` may reject the name. A backup contains either the whole index or nothing of it. Throws
+   * `checkName` may reject the name. A backup contains either the whole new index or no part of it. Throws
    * SK-IX-400, SK-IX-409.
    */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
@@ -184,7 +184,7 @@ export class Lifecycle {
     }
   }
 
-  /** Removes an index whose creation did not finish; retries until the catalog accepts it. */
+  /** Removes an index whose creation did not finish. Retries until the catalog accepts the removal. */
   async #takeBack(uid: number): Promise<void> {
     try {
       await this.#catalog.change(() => ({ type: "index.delete", uid }));
@@ -211,7 +211,7 @@ export class Lifecycle {
     return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits, servers));
   }
 
-  /** When this resolves, the record is gone permanently, and its data has been dropped or soon will be. */
+  /** When this resolves, the record is permanently gone, and its data has been dropped or soon will be. */
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
@@ -224,8 +224,8 @@ export class Lifecycle {
   }
 
   /**
-   * Copies settings, rules and synonyms from another index of the tenant, all at once. Throws SK-IX-400,
-   * SK-IX-404, SK-RR-400.
+   * Copies settings, rules and synonyms from another of the tenant's indexes, all in one step. Throws
+   * SK-IX-400, SK-IX-404, SK-RR-400.
    */
   copyFrom(record: IndexRecord, { sourceIndex, parts }: CopyRequest): Promise<CopyCommand> {
     return this.#exclusively("copy settings", record.uid, async () => {
@@ -249,7 +249,7 @@ export class Lifecycle {
 
   /**
    * Exchanges the data of two of a tenant's indexes in one durable step: every request sees either the old or
-   * the new state, and a running request keeps the index it started with. With `dropSource` the same step
+   * the new state, and a running request keeps the index it started with. With `dropSource`, the same step
    * deletes the displaced index; its data is dropped once the requests that use it have ended, or after the
    * longest time a query may take. Throws SK-IX-404, and SK-SE-503 if the target did not open.
    */
@@ -266,7 +266,7 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    // Not a job on the index: the requests that it waits for may wait for one themselves.
+    // This is not a job on the index: it waits for requests that may themselves wait for a job on the index.
     const job = { name: "drop what a swap displaced", subject: `displaced index ${displaced}` };
     await this.#jobs.start(job, async (signal) => {
       const { searchMsMax } = this.#limits;
@@ -279,7 +279,7 @@ export class Lifecycle {
     });
   }
 
-  /** Copied filters must fit the target's schema. Throws SK-RR-400 with the rule's name. */
+  /** Checks that copied filters fit the target's schema. Throws SK-RR-400 with the rule's name. */
   #checkRules({ record, owned }: CopyCommand): void {
     const texts = ruleTexts(this.#analyserOf, this.#limits, record);
     for (const { effect, name } of owned.rule ?? []) {
@@ -304,18 +304,18 @@ export class Lifecycle {
     });
   }
 
-  /** Sends the shards whatever parts of the change concern them. */
+  /** Sends the shards those parts of the change that concern them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);
   }
 
   /**
-   * Announces a possible change of the vectors' source. Once this resolves, no query is compared with the old
-   * vectors.
+   * Announces that the vectors' source may have changed. Once this resolves, no query is compared with the
+   * old vectors.
    */
   async #applySource(record: IndexRecord): Promise<void> {
-    this.#indexes.state(record.uid).record = record; // used by every later open
+    this.#indexes.state(record.uid).record = record; // used whenever the index is opened again
     const use = await this.#indexes.useLoaded(record.uid);
     if (use === undefined) return;
     try {
@@ -326,7 +326,10 @@ export class Lifecycle {
     }
   }
 
-  /** A failed drop stays on the list and is retried soon, at the latest at the next start. */
+  /**
+   * Drops the index's data. A failed drop stays on the list and is retried soon, at the latest at the next
+   * start.
+   */
   async #drop(uid: number, again = false): Promise<void> {
     try {
       await this.#indexes.drop(uid);
@@ -343,7 +346,7 @@ export class Lifecycle {
     }
   }
 
-  /** Runs `work` after all earlier work on the same index. */
+  /** Runs `work` after all earlier work on this index. */
   #exclusively<T>(name: string, uid: number, work: () => Promise<T>): Promise<T> {
     return this.#jobs.run({ name, subject: indexSubject(uid) }, work);
   }

@@ -1,6 +1,6 @@
-// The lock on a data directory, held by a server, or by a command that works while no server runs. Node has
-// no file locks, but LevelDB has them on every platform, and they end with the process however it ends. So an
-// empty database serves as the lock, and a file beside it names the holder.
+// The lock on a data directory, held by a server, or by a command that runs while no server does. Node has no
+// file locks, but LevelDB has them on every platform, and they end with the process however it ends. So an
+// empty database serves as the lock, and a file next to it names the holder.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LevelStore } from "../../../shards/storage/level-store.js";
@@ -9,7 +9,7 @@ import { StoreDamagedError, StoreLockedError } from "../../../shards/storage/sto
 const LOCK_DIR = "lock";
 const OWNER_FILE = "owner.json";
 
-/** The directory is in use. The message is a sentence for people. */
+/** The directory is in use. The message is written for people. */
 export class DataDirLockedError extends Error {
   constructor(dataDir: string, owner: string, options?: ErrorOptions) {
     super(`another ${owner} is running on the data directory ${dataDir}`, options);
@@ -18,8 +18,8 @@ export class DataDirLockedError extends Error {
 }
 
 /**
- * Locks the directory for this process. `what` names the holder ("server", "skein check"). The returned
- * function unlocks it. The directory must exist. Throws DataDirLockedError.
+ * Locks the directory, which must exist, for this process and returns a function that unlocks it. `what`
+ * names the holder ("server", "skein check"). Throws DataDirLockedError.
  */
 export async function lockDataDir(dataDir: string, what: string): Promise<() => Promise<void>> {
   const location = join(dataDir, LOCK_DIR);
@@ -36,7 +36,7 @@ export async function lockDataDir(dataDir: string, what: string): Promise<() => 
 }
 
 /**
- * Opens the lock's database. A damaged one is deleted and created again, because it has no contents to lose.
+ * Opens the lock's database. A damaged database is deleted and created again, because it contains nothing.
  */
 async function openLock(location: string): Promise<LevelStore> {
   try {

@@ -5,8 +5,8 @@ import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes the entries of a directory durable. Does nothing on systems that cannot sync directories, because
- * they do not need it.
+ * Makes a directory's entries durable. Does nothing on systems that cannot sync directories, because they do
+ * not need it.
  */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;

@@ -1,18 +1,17 @@
-// Refuses writes while memory or disk space is short. The check happens before anything is sent to a shard,
-// so a refused write leaves nothing half done. Reads continue, and writes are accepted again once space is
-// free.
+// Refuses writes while memory or disk space is short. Checks before anything is sent to a shard, so a refused
+// write leaves nothing half done. Reads continue, and writes are accepted again once space is free.
 import { statfsSync } from "node:fs";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
-/** Minimum interval between two measurements of the free disk space. */
+/** Minimum interval (ms) between measurements of the free disk space. */
 const DISK_MS = 250;
 
 export class Headroom {
   readonly #dataDir: string;
   readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
-  /** Last measurement of the free bytes on the data directory's disk. */
+  /** The last measurement of free bytes on the data directory's disk. */
   #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {
@@ -21,7 +20,7 @@ export class Headroom {
   }
 
   /**
-   * Throws SK-SYS-503 if memory is short or the disk does not have `diskBytes` free in addition to its
+   * Throws SK-SYS-503 if memory is short, or if the disk does not have `diskBytes` free on top of its
    * reserve.
    */
   check(diskBytes = 0): void {

@@ -1,15 +1,15 @@
-// The file with the keys of the data directory, and their rotation.
+// The file with the data directory's keys, and how they are rotated.
 //
 //   line 1  64 hexadecimal digits: the key that seals secrets
-//   line 2  64 hexadecimal digits: the key of pseudonyms; absent before the first rotation of line 1,
-//           until which it is derived from that key
+//   line 2  64 hexadecimal digits: the pseudonym key; absent until line 1 is first rotated, and derived
+//           from line 1 while absent
 import { createHmac, randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
 
 export const SECRETS_FILE = "secrets.key";
-/** Keys that are about to replace the ones in SECRETS_FILE. */
+/** Keys about to replace those in SECRETS_FILE. */
 export const NEXT_SECRETS_FILE = "secrets.key.next";
 /** ON DISK - the pseudonyms in query logs depend on this text. */
 const PSEUDONYMS = "users of the query log";
@@ -19,7 +19,7 @@ const FILE_TEXT = /^([0-9a-f]{64})(?:\n([0-9a-f]{64}))?$/i;
 export interface SecretKeys {
   readonly sealing: Buffer;
   /**
-   * Key for pseudonyms of people in the query log. Never changes, so that a person keeps the same pseudonym.
+   * The key for people's pseudonyms in the query log. Never changes, so a person keeps the same pseudonym.
    */
   readonly pseudonyms: Buffer;
 }
@@ -47,7 +47,7 @@ export function readKeys(path: string): SecretKeys | null {
   return { sealing, pseudonyms: second === undefined ? pseudonymsOf(sealing) : Buffer.from(second, "hex") };
 }
 
-/** Replaces the file. The new keys are durable when this returns. */
+/** Replaces the file. When this returns, the new keys are durable. */
 export function writeKeys(path: string, { sealing, pseudonyms }: SecretKeys): void {
   const keys = pseudonyms.equals(pseudonymsOf(sealing)) ? [sealing] : [sealing, pseudonyms];
   const text = keys.map((key) => `${key.toString("hex")}\n`).join("");

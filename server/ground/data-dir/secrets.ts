@@ -1,6 +1,6 @@
-// Secrets that tenants entrust to the server, such as passwords of feeds. They are sealed with a key that is
-// created when first needed and stored in the data directory, readable only by the owner. The catalog without
-// the key file does not reveal them.
+// Secrets that tenants entrust to the server, such as feed passwords. They are sealed with a key that is
+// created when first needed and stored in the data directory, readable only by its owner. Without the key
+// file, the catalog does not reveal them.
 //
 //   sealed  12 bytes nonce, 16 bytes tag, ciphertext (AES-256-GCM); the subject is the additional data
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
@@ -20,12 +20,12 @@ export class Secrets {
   readonly #path: string;
   #keys: SecretKeys | null = null;
 
-  /** `file` is the name of the key file in the data directory. */
+  /** `file` is the key file's name in the data directory. */
   constructor(dataDir: string, file = SECRETS_FILE) {
     this.#path = join(dataDir, file);
   }
 
-  /** `subject` identifies what the secret belongs to. Opening requires the same subject. */
+  /** `subject` identifies the secret's owner. `open` requires the same subject. */
   seal(secret: string, subject: string): Uint8Array {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#ownKeys().sealing, nonce).setAAD(Buffer.from(subject));
@@ -47,7 +47,7 @@ export class Secrets {
     }
   }
 
-  /** Key for pseudonyms of people in the query log. */
+  /** The key for people's pseudonyms in the query log. */
   get pseudonymKey(): Uint8Array {
     return this.#ownKeys().pseudonyms;
   }

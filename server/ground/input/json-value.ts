@@ -16,14 +16,17 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** Describes only the kind of a value, for error messages about secrets. */
+/** Describes only a value's kind, for error messages about secrets. */
 export function kindOf(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "number" || typeof value === "bigint") return "a number";
   return describe(value);
 }
 
-/** Why a text is not JSON: V8's message without its quotation of the text, which may be long or secret. */
+/**
+ * Explains why a text is not JSON: V8's message without its quotation from the text, which may be long or
+ * secret.
+ */
 export function syntaxText(error: SyntaxError, text: string): string {
   const position = /at position (\d+)/.exec(error.message)?.[1];
   const early = /end of JSON/.test(error.message) || Number(position) >= text.length;

@@ -1,14 +1,14 @@
-// Builds readers of JSON objects from tables of their members. A table describes a body completely: the code
-// that reads the body gets typed values from it, and the OpenAPI document gets the schema. A new parameter
-// needs one entry in a table and the code that uses it.
+// Builds readers of JSON objects from tables of their members. A table describes a body completely: it gives
+// typed values to the code that reads the body, and the schema to the OpenAPI document. A new parameter needs
+// one table entry and the code that uses it.
 import { isObject } from "./json-value.js";
 import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType } from "./readers.js";
 
-/** An entry of a table. `T` is the type of the value that was read. */
+/** A table entry. `T` is the type of the value once read. */
 export interface BodyMember<T> {
   readonly reader: ValueReader<unknown>;
   readonly required: boolean;
-  /** The value if the member is absent. Not used for a required member. */
+  /** The value of an absent member. Unused if the member is required. */
   readonly fallback: T;
   readonly description: string | undefined;
 }
@@ -18,20 +18,20 @@ export type MemberTable = Readonly<Record<string, BodyMember<unknown>>>;
 export type ValuesOf<M> = { readonly [K in keyof M]: M[K] extends BodyMember<infer T> ? T : never };
 
 export interface ObjectReader<T> extends ValueReader<T> {
-  /** Schema of a change: no member is required. */
+  /** Schema for changing an object: no member is required. */
   readonly changeSchema: JsonSchema;
   /**
-   * Schema of a reply: every member with a default is present, and only members whose default is null may be
+   * Schema for replies: every member with a default is present, and only members whose default is null may be
    * null.
    */
   readonly completeSchema: JsonSchema;
-  /** The result of reading an empty object. Only meaningful for tables without required members. */
+  /** The value read from an empty object. Only meaningful for tables without required members. */
   readonly defaults: T;
 }
 
 interface ObjectRules {
   /**
-   * How members that are not in the table are treated. Most bodies refuse them, so that a misspelt setting is
+   * What happens to members that are not in the table. Most bodies refuse them, so that a misspelt setting is
    * not silently ignored.
    */
   readonly unknown: "refused" | "ignored" | "kept";
@@ -67,8 +67,8 @@ export function defaultsTo<T>(
 }
 
 /**
- * Returns a reader of an object. If `present` is passed to it, it reads a change to that object: absent
- * members keep their value, and null restores a default. Nested objects are changed member by member.
+ * Returns an object reader. Called with `present`, it reads a change to that object: absent members keep
+ * their value, and null restores a default. Nested objects are changed member by member.
  */
 export function object<M extends MemberTable>(
   members: M,
@@ -128,8 +128,8 @@ export function object<M extends MemberTable>(
 }
 
 /**
- * Checks the value with `reader` but returns it unchanged. For a change that is merged into the old value
- * before it is read.
+ * Checks the value with `reader` but returns it unchanged, for a change that is merged into the old value
+ * before that is read.
  */
 export function asGiven(reader: ValueReader<unknown>): ValueReader<Readonly<Record<string, unknown>>> {
   return {
@@ -165,7 +165,7 @@ function under(path: string, name: string): string {
 }
 
 /**
- * The default goes into the description, because client generators treat a member with the keyword `default`
+ * The default is part of the description, because client generators treat a member with the keyword `default`
  * as required.
  */
 function memberSchema(
@@ -180,7 +180,10 @@ function memberSchema(
   return sentences.length === 0 ? typed : { ...typed, description: sentences.join(" ") };
 }
 
-/** Describes a default in a sentence. Objects have none, because their members have their own. */
+/**
+ * Describes a default in a sentence. Returns undefined for objects, because their members have their own
+ * defaults.
+ */
 function defaultSentence(fallback: unknown): string | undefined {
   if (fallback === undefined || fallback === null || isObject(fallback)) return undefined;
   return `Default: ${JSON.stringify(fallback)}.`;

@@ -1,18 +1,18 @@
 // Readers of untrusted JSON values. A reader checks one value, and describes the accepted values for the
 // OpenAPI document. It refuses an invalid value with a one-sentence message: "per_page must be an integer,
-// not "10"". Nothing here depends on a particular member name.
+// not "10"". Knows no member names.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
 
-/** A JSON schema in the OpenAPI document. */
+/** A JSON schema for the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Rules for a whole body: the effective limits, and the error code of every refusal. */
+/** Rules for a whole body: the effective limits, and the error code for refusals. */
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
-  /** True for a secret value and everything inside it. Error messages do not show such values. */
+  /** True for a secret value and everything inside it. Error messages do not show secrets. */
   readonly secret?: true;
 }
 
@@ -23,13 +23,13 @@ export interface ValueReader<T> {
   /** The expected value, for error messages: "an integer from 0 to 4". */
   readonly takes: string;
   readonly schema: JsonSchema;
-  /** Schema of a change to the object. Only object readers have it. */
+  /** Schema for changing the object. Only object readers have it. */
   readonly changeSchema?: JsonSchema;
-  /** Schema of the value in a reply. Only readers of objects and of lists of objects have it. */
+  /** Schema for replies. Only readers of objects and of lists of objects have it. */
   readonly completeSchema?: JsonSchema;
   /**
-   * Returns the checked value. `path` names it in error messages: "schema.fields[2].name". `present` is the
-   * object to be changed; only object readers use it. Throws a SkeinError with the code in `rules`.
+   * Returns the checked value. `path` names the value in error messages: "schema.fields[2].name". `present`
+   * is the object to change; only object readers use it. Throws a SkeinError with the code in `rules`.
    */
   read(value: unknown, path: string, rules: InputRules, present?: object): T;
 }
@@ -210,7 +210,7 @@ export function secret<T>(reader: ValueReader<T>): ValueReader<T> {
   };
 }
 
-/** Adds a check to a reader. `problem` returns why a value is refused ("must not be empty"), or null. */
+/** Adds a check to a reader. `problem` returns why it refuses a value ("must not be empty"), or null. */
 export function checked<T>(
   reader: ValueReader<T>,
   problem: (value: T) => string | null,

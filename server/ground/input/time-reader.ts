@@ -1,13 +1,13 @@
-// Reads times given by clients. Nothing here depends on a particular member name.
+// Reads times sent by clients. Knows no member names.
 import { text, type ValueReader, wrongType } from "./readers.js";
 
 const BYTES_MAX = 100;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
-/** Later times have years of more than four digits, which many ISO 8601 parsers reject. */
+/** Later times have years with more than four digits, which many ISO 8601 parsers reject. */
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const TEXT = text(BYTES_MAX, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
 
-/** Accepts a day, or a time with its zone. Returns it as ISO 8601 in UTC. */
+/** Accepts a day, or a time with a time zone. Returns it as ISO 8601 in UTC. */
 export function isoTime(): ValueReader<string> {
   return {
     ...TEXT,
@@ -21,7 +21,7 @@ export function isoTime(): ValueReader<string> {
   };
 }
 
-/** True if the day exists in the calendar. `Date` would accept 31 February as 3 March. */
+/** True if the calendar has this day. `Date` would accept 31 February as 3 March. */
 function isDay(text: string): boolean {
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);

@@ -1,11 +1,11 @@
-// Time limits: cancelling work, or giving up waiting while the work continues.
+// Time limits: cancels work at a deadline, or stops waiting while the work continues.
 
-/** Node.js fires a timer immediately if its delay is longer than this. */
+/** Longest timer delay (ms) in Node.js, which fires timers with longer delays immediately. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that aborts when the first of the signals does, with that signal's reason.
- * Leaves no listener behind. In Node.js 20, `AbortSignal.any` drops signals that nothing else references
+ * Runs the work with a controller that aborts when any of the signals does, with that signal's reason. Leaves
+ * no listener behind. Not `AbortSignal.any`, which in Node.js 20 drops signals that nothing else references
  * (nodejs/node#57736).
  */
 export async function underSignals<T>(
@@ -26,7 +26,8 @@ export async function underSignals<T>(
 }
 
 /**
- * Runs the work with a signal that is aborted when the given signal is, or with a TimeoutError after `ms`.
+ * Runs the work with a signal that aborts with the given signal, or with a TimeoutError after `ms`
+ * milliseconds.
  */
 export async function withDeadline<T>(
   signal: AbortSignal,
@@ -45,9 +46,9 @@ export async function withDeadline<T>(
 }
 
 /**
- * Settles with the outcome of `work`, with that of `late()` after `ms` milliseconds, or by rejecting with the
- * signal's reason, whichever comes first. Leaves neither a timer nor a listener behind. The work itself
- * continues, and its owner must end it.
+ * Settles with whichever comes first: the outcome of `work`, the outcome of `late()` after `ms` milliseconds,
+ * or a rejection with the signal's reason. Leaves no timer or listener behind. The work itself continues, and
+ * its owner must end it.
  */
 export function within<T, L>(
   work: Promise<T>,

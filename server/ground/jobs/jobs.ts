@@ -1,18 +1,18 @@
-// Named background work. Jobs on the same subject run one after the other in queue order; jobs on different
-// subjects run concurrently. A job can be cancelled, and stopping the server cancels all jobs and waits for
-// them to end. Independent of what the jobs do. Queues are unbounded, so a caller that does not await its
+// Named background work. Jobs on the same subject run one after another in queue order; jobs on different
+// subjects run concurrently. A job can be cancelled. Stopping the server cancels all jobs and waits for them
+// to end. Knows nothing about what the jobs do. Queues are unbounded, so a caller that does not await its
 // jobs must check `has` before queueing another, or cancel the existing ones.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
 export interface Job {
-  /** The activity, such as "write a backup". */
+  /** What the job does, such as "write a backup". */
   readonly name: string;
-  /** What the activity is applied to, such as "index 7". */
+  /** What the job works on, such as "index 7". */
   readonly subject: string;
 }
 
-/** When `signal` is aborted, the work must end soon and leave nothing half done. */
+/** When `signal` aborts, the work must end soon and leave nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
@@ -29,7 +29,7 @@ export class Jobs {
   readonly #queues = new Map<string, Queued[]>();
   /** Timers of scheduled jobs, by subject and then by name. */
   readonly #timers = new Map<string, Map<string, NodeJS.Timeout>>();
-  /** Set once `drain` has been called; resolves it when no job is left. */
+  /** Set by `drain`; called when no job is left. */
   #drained: (() => void) | null = null;
 
   constructor(log: Logger) {

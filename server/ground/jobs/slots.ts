@@ -1,4 +1,4 @@
-// A semaphore: runs a limited number of tasks concurrently. Further tasks wait and start in order of arrival.
+// A semaphore: limits how many tasks run concurrently. Further tasks wait and start in order of arrival.
 
 export class Slots {
   #free: number;
@@ -12,7 +12,7 @@ export class Slots {
     return this.#waiting.length;
   }
 
-  /** Runs the work when a slot is free. Throws the signal's reason if the signal is aborted first. */
+  /** Runs the work once a slot is free. If the signal aborts first, throws its reason. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {

@@ -1,6 +1,6 @@
 // Prints the metrics as Prometheus text. Only this file uses prom-client, which formats and escapes the text
 // and adds the process's own metrics. The server counts in its own recorder, because updating the library's
-// label maps for every request is too expensive.
+// label maps on every request is too expensive.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Registry } from "prom-client";
 import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
@@ -10,7 +10,7 @@ import { type RecorderValues, sumOf } from "./recorder-values.js";
 
 const PREFIX = "skein_";
 
-/** The values of one scrape, from which every metric is printed. */
+/** The values that one scrape prints. */
 interface Source {
   /** Summed over all threads. */
   values: RecorderValues;
@@ -23,7 +23,7 @@ export class Exposition {
   readonly #recorder: Recorder;
   readonly #source: Source;
 
-  /** Starts observing the event loop and the garbage collector of this thread. */
+  /** Starts observing this thread's event loop and garbage collector. */
   constructor(recorder: Recorder) {
     this.contentType = this.#registry.contentType;
     const source: Source = { values: recorder.values(), readings: NOTHING };
@@ -55,9 +55,9 @@ export class Exposition {
   }
 
   /**
-   * Text of one scrape, printed metric by metric so that requests are handled in between. Contains the values
-   * of this thread's recorder plus those of other threads. Must not be called before the previous call has
-   * resolved.
+   * Returns one scrape's text, printed metric by metric so that requests are handled in between. Contains the
+   * values of this thread's recorder and of `others`, the other threads' recorders. Must not be called again
+   * before the previous call has resolved.
    */
   async text(readings: Readings, others: readonly RecorderValues[] = []): Promise<string> {
     this.#source.readings = readings;
@@ -115,7 +115,7 @@ class RecordedHistogram extends Histogram {
     return { name, help: this.#family.help, type, aggregator: "sum", collect: () => undefined, values };
   }
 
-  /** The registry prefers this method over `get`, although the library's typings omit it. */
+  /** The registry prefers this method over `get`; the library's typings omit it. */
   getForPromString(): ReturnType<Histogram["get"]> {
     return this.get();
   }

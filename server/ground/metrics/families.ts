@@ -27,9 +27,7 @@ export interface HistogramFamily {
   samples(recorder: RecorderValues): Samples<HistogramValues>;
 }
 
-/**
- * Value of the labels index and tenant for all indexes that are not listed by name. Not a valid index name.
- */
+/** Stands for all indexes not listed by name in the labels index and tenant. Not a valid index name. */
 export const OTHERS = "(others)";
 
 const SOURCES: readonly DocumentSource[] = ["batch", "import", "single", "feed"];
@@ -346,7 +344,7 @@ function namesOf({ name, tenant }: IndexReading): Labels {
   return { index: name, tenant };
 }
 
-/** A metric with one sample per shard for which the value is known. */
+/** A metric with one sample for each shard whose value is known. */
 function ofShard(
   type: NumberFamily["type"],
   name: string,
@@ -367,8 +365,8 @@ function ofIndex(name: string, help: string, value: (index: IndexReading) => num
 }
 
 /**
- * A metric with one sample per index for which all shards have reported. A partial sum would look like a loss
- * of documents.
+ * A metric with one sample for each index for which all shards have reported. A partial sum would look like a
+ * loss of documents.
  */
 function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
   const samples: NumberFamily["samples"] = (_, { indexes }) =>

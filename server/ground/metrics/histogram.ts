@@ -1,9 +1,10 @@
-// Counts durations in fixed buckets. Every request uses it, so an observation is a single array write,
-// without labels or a library. The exposition reads the counts when metrics are scraped.
+// Counts durations in fixed buckets. Every request uses it, so an observation is a single array write, with
+// no labels and no library. The exposition reads the counts when metrics are scraped.
 
 export interface HistogramValues {
   /**
-   * By upper bound in seconds, the number of values in (previous bound, bound]. The last bound is infinite.
+   * Maps each upper bound in seconds to the number of values in (previous bound, bound]. The last bound is
+   * infinite.
    */
   readonly counts: ReadonlyMap<number, number>;
   /** Sum of all values in seconds. */
@@ -13,7 +14,7 @@ export interface HistogramValues {
 export class DurationHistogram {
   /** Upper bounds in seconds, ascending and inclusive. */
   readonly #bounds: readonly number[];
-  /** One entry per bound, plus a last one that counts all values above the bounds. */
+  /** One count per bound, plus a last one for all values above the bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 

@@ -1,14 +1,14 @@
-// A stopwatch for one query. Time is always charged to the most recently entered phase, so the phases add up
+// A stopwatch for one query. Time always counts towards the most recently entered phase, so the phases add up
 // to the total. A phase may be entered several times.
 
-/** In the order in which a query passes through them. "open" occurs only if the index was not loaded. */
+/** In the order in which a query goes through them. "open" occurs only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
 export type QueryPhase = (typeof QUERY_PHASES)[number];
 
 export class QueryTrace {
-  /** Number of documents found, or null while unknown. */
+  /** Number of documents found; null while unknown. */
   found: number | null = null;
-  /** Number of shards that contain the index; 0 while unknown. */
+  /** Number of shards that have the index; 0 while unknown. */
   shards = 0;
   /** True if query understanding has rephrased the query. */
   understood = false;
@@ -38,7 +38,7 @@ export class QueryTrace {
     this.#phase = phase;
   }
 
-  /** Adds the time since the last call to the current phase. The getters do not include any time after it. */
+  /** Ends the current phase. Later time is not counted in any phase or in the total. */
   stop(): void {
     this.enter(this.#phase);
   }

@@ -1,27 +1,24 @@
-// Values measured when metrics are scraped, as opposed to those that the recorder counts: the state of
-// shards, indexes and disk. Plain data.
+// Values measured when metrics are scraped, unlike the recorder's counts: the state of shards, indexes and
+// disk. Plain data.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 
 export interface ShardReading {
   readonly shard: number;
   /** True if the shard answered within the scrape's time limit. */
   readonly up: boolean;
-  /** Round trip of a small message; null if it was not answered in time. */
+  /** Round-trip time (ms) of a small message; null if no reply arrived in time. */
   readonly answerMs: number | null;
-  /** Messages sent since the start. */
+  /** Messages sent since startup. */
   readonly sent: number;
-  /**
-   * Seconds during which the thread's event loop was active since the thread started. Null while there is no
-   * thread.
-   */
+  /** The event loop's active time in seconds since the thread started; null while there is no thread. */
   readonly activeSeconds: number | null;
-  /** Unanswered messages, both sent to the thread and waiting for its restart. */
+  /** Unanswered messages: those sent to the thread and those waiting for it to restart. */
   readonly inside: number;
   /** Number of unanswered messages waiting for the thread to restart. */
   readonly waiting: number;
   /** Requests refused since startup because too many were unanswered. */
   readonly refused: number;
-  /** Unexpected ends of the thread since the start. */
+  /** Unexpected ends of the thread since startup. */
   readonly restarts: number;
 }
 
@@ -30,9 +27,9 @@ export interface IndexReading {
   readonly tenant: number;
   readonly documents: number;
   readonly generation: number;
-  /** Writes that are not visible to searches yet. */
+  /** Writes not yet visible to searches. */
   readonly pendingWrites: number;
-  /** Total over the shards. Null unless every shard answered. */
+  /** Total over the shards; null if any shard has not answered. */
   readonly stats: IndexStats | null;
 }
 
@@ -44,7 +41,7 @@ export interface Readings {
   readonly indexes: readonly IndexReading[];
   /** Documents of all unlisted indexes; null if all are listed. */
   readonly otherDocuments: number | null;
-  /** Number of loaded indexes, and numbers of loads and unloads since startup. */
+  /** Number of loaded indexes, and the number of loads and unloads since startup. */
   readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
@@ -54,8 +51,8 @@ export interface Readings {
     readonly tenant: number;
     readonly source: number;
   }[];
-  /** Bytes of finished replies that clients have not taken yet. */
+  /** Bytes of finished replies that clients have not received yet. */
   readonly unsentBytes: number;
-  /** The file system of the data directory. Null if unknown. */
+  /** The data directory's file system; null if unknown. */
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }

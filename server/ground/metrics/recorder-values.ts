@@ -1,6 +1,5 @@
-// Merges the recorders of several threads. A value is a number, or an object or Map of values. Such values
-// can be sent to another thread, and any two with the same structure can be added without knowing their
-// meaning.
+// Merges several threads' recorders. A value is a number, or an object or Map of values. Such values can be
+// sent to another thread, and any two with the same structure can be added without knowing their meaning.
 import type { Recorder } from "./recorder.js";
 
 export type RecorderValues = ReturnType<Recorder["values"]>;
@@ -11,8 +10,8 @@ export function sumOf([first, ...others]: readonly [RecorderValues, ...RecorderV
 }
 
 /**
- * Sum of two values. An entry that one of them lacks counts as 0. The result has the order of `a`, followed
- * by entries that only `b` has.
+ * Sum of two values. A missing entry counts as 0. The result has the order of `a`, followed by the entries
+ * found only in `b`.
  */
 function added(a: unknown, b: unknown): unknown {
   if (a === undefined) return b;
@@ -28,19 +27,22 @@ function added(a: unknown, b: unknown): unknown {
 }
 
 /**
- * Values reported by other threads. A dead thread's values are kept, because a counter must not decrease;
- * only its requests in flight are dropped.
+ * Values reported by other threads. A dead thread's values stay, because a counter must not decrease; only
+ * its requests in flight are dropped.
  */
 export class ToldValues {
   readonly #living = new Map<number, RecorderValues>();
   #ended: RecorderValues[] = [];
 
-  /** Records everything that a live thread has counted since its start, replacing its previous report. */
+  /**
+   * Records everything that a live thread has counted since it started, replacing the thread's previous
+   * report.
+   */
   told(thread: number, values: RecorderValues): void {
     this.#living.set(thread, values);
   }
 
-  /** Called when a thread has died. Another thread may reuse its number and starts counting at 0. */
+  /** Called when a thread has died. A new thread may reuse its number and starts counting at 0. */
   ended(thread: number): void {
     const last = this.#living.get(thread);
     if (last === undefined) return;

@@ -10,7 +10,7 @@ const PHASE_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const;
 
-/** Methods with their own label. All others share one, so that clients cannot create new series. */
+/** Methods with a label of their own. All others share one, so that clients cannot create new series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** How documents arrived. */
@@ -28,13 +28,13 @@ interface DocumentMeter {
   bytes: number;
 }
 
-/** Hits and misses of a cache. */
+/** A cache's hits and misses. */
 export class CacheMeter {
   hits = 0;
   misses = 0;
 }
 
-/** Purposes for which vectors are requested from endpoints. */
+/** What vectors from endpoints are requested for. */
 export const EMBEDDING_PURPOSES = ["query", "document"] as const;
 export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 
@@ -42,9 +42,9 @@ export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 export class EmbeddingMeter {
   requests = 0;
   failures = 0;
-  /** Number of texts for which vectors arrived. */
+  /** Number of texts whose vectors arrived. */
   texts = 0;
-  /** Number of document texts that the endpoint refused while it accepted others. */
+  /** Number of document texts that the endpoint refused while accepting others. */
   refused = 0;
   /** Number of queries answered without a vector because it did not arrive in time. */
   missed = 0;
@@ -65,21 +65,21 @@ export class EmbeddingMeter {
 
 export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
 
-/** Rows that the query log accepted. */
+/** Rows accepted by the query log. */
 export class LogMeter {
   rows = 0;
-  /** Number of rows that were not logged because the disk refused them. */
+  /** Number of rows lost because the disk refused them. */
   dropped = 0;
 }
 
 /** Reads of small indexes that the HTTP thread attempted itself. */
 export class LocalReadMeter {
   answered = 0;
-  /** Number of attempted reads that were passed on to the shards. */
+  /** Number of attempted reads passed on to the shards. */
   left = 0;
 }
 
-/** Lines that the audit log accepted. */
+/** Lines accepted by the audit log. */
 export class AuditMeter {
   lines = 0;
   /** Number of lines that could not be written. */
@@ -98,7 +98,7 @@ export class Recorder {
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
   ) as Record<QueryPhase, DurationHistogram>;
-  /** Times to load indexes that were not loaded when a request came. */
+  /** How long it took to load indexes that a request found unloaded. */
   readonly openings = new DurationHistogram(PHASE_BOUNDS);
   readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
@@ -106,10 +106,10 @@ export class Recorder {
     single: { accepted: 0, rejected: 0, bytes: 0 },
     feed: { accepted: 0, rejected: 0, bytes: 0 },
   };
-  /** Number of finished runs of data sources, by status. */
+  /** Number of finished data source runs, by status. */
   readonly feedRuns = new Map<string, number>();
   /**
-   * Number of reads that this thread sent directly to shards, by shard number. The owner thread's shard pool
+   * Number of reads sent directly by this thread to shards, by shard number. The owner thread's shard pool
    * counts its own.
    */
   readonly shardReads = new Map<number, number>();
@@ -131,7 +131,7 @@ export class Recorder {
     this.requestsInFlight++;
   }
 
-  /** `route` is the template from the route table, never the actual path. */
+  /** `route` is the template in the route table, never the actual path. */
   requestFinished(method: string, route: string, status: number, ms: number): void {
     this.requestsInFlight--;
     const meter = this.#requests.get(route)?.get(method) ?? this.#meter(method, route);
@@ -139,7 +139,7 @@ export class Recorder {
     meter.durations.observe(ms / 1000);
   }
 
-  /** Must be called with the stopped trace of each answered query. */
+  /** Must be called with each answered query's stopped trace. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
     if (trace.understood) this.understoodQueries++;
@@ -154,7 +154,7 @@ export class Recorder {
     meter.rejected += rejected;
   }
 
-  /** Counts bytes of documents as received, after decompression. */
+  /** Counts document bytes as received, after decompression. */
   documentBytes(source: DocumentSource, bytes: number): void {
     this.documents[source].bytes += bytes;
   }
@@ -163,11 +163,11 @@ export class Recorder {
     this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
   }
 
-  /** A copy of everything counted so far, which can be sent to another thread (recorder-values.ts). */
+  /** A copy of all counts so far, which can be sent to another thread (recorder-values.ts). */
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {
-      /** Time during which this thread's event loop was not idle. */
+      /** How long this thread's event loop has been active. */
       activeSeconds: performance.eventLoopUtilization().active / 1000,
       queryLog: { ...this.queryLog },
       audit: { ...this.audit },

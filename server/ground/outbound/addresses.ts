@@ -1,12 +1,12 @@
-// Addresses to which requests to a tenant's host may go: global unicast addresses, and whatever else the
-// operator allows. Everything else (the machine itself, its network, a cloud's metadata service) is refused.
-// This file judges addresses and URLs; it must not resolve names or open connections.
+// Decides which addresses requests to a tenant's host may go to: global unicast addresses, and whatever else
+// the operator allows. All other addresses (the machine itself, its network, a cloud's metadata service) are
+// refused. This file judges addresses and URLs; it must not resolve names or open connections.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AddressRules {
   /** True to allow every address. */
   readonly allowPrivate: boolean;
-  /** Host names and addresses that are allowed whatever they resolve to. */
+  /** Host names and addresses allowed regardless of what they resolve to. */
   readonly allowHosts: readonly string[];
 }
 
@@ -54,7 +54,9 @@ function networks(family: "ipv4" | "ipv6", subnets: readonly string[]): BlockLis
   return list;
 }
 
-/** True if `address` is global unicast. False if it is not an address or has a zone, such as fe80::1%eth0. */
+/**
+ * True if `address` is global unicast. False if it has a zone, such as fe80::1%eth0, or is not an address.
+ */
 export function isPublic(address: string): boolean {
   if (address.includes("%")) return false;
   const family = isIP(address);
@@ -79,9 +81,9 @@ export function plainHost(host: string): string {
 }
 
 /**
- * Why a request to `url` is refused before its name is resolved, as the rest of a sentence that starts with
- * the member's name ("url must be ..."). Null if it is not refused. A name that passes may still resolve to a
- * refused address, which connectTo() checks.
+ * Why a request to `url` is refused before its name is resolved, worded to follow a member's name ("url must
+ * be ..."). Null if the request is not refused. A name that passes may still resolve to a refused address,
+ * which connectTo() checks.
  */
 export function hostProblem(url: string, rules: AddressRules): string | null {
   if (!URL.canParse(url)) return "must be an absolute URL that begins with http:// or https://";

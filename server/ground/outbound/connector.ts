@@ -1,9 +1,9 @@
-// Opens a connection to the host of a tenant's URL, but only to an address that has been checked. The name is
+// Opens a connection to the host in a tenant's URL, but only to an address that has been checked. The name is
 // resolved here, and the connection goes to exactly the address that passed, so changing the DNS answer
-// between check and connection achieves nothing. A name may have refused addresses as well as allowed ones (a
-// network with NAT64 adds some to every name); refused addresses are skipped, and a name without an allowed
-// one is refused. Independent of HTTP. Every request gets its own connection, so none is reused for a name
-// for which it was not checked.
+// between check and connection achieves nothing. A name may have both allowed and refused addresses (a
+// network with NAT64 adds some to every name); refused addresses are skipped, and a name with no allowed
+// address is refused. Independent of HTTP. Every request gets its own connection, so a connection is never
+// reused for a name it was not checked for.
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -17,13 +17,13 @@ export interface Endpoint {
   /** The IP address to connect to. */
   readonly address: string;
   readonly port: number;
-  /** Name or address that the server's certificate must contain; null for a connection without TLS. */
+  /** The name or address that the server's certificate must contain; null without TLS. */
   readonly certifiedName: string | null;
 }
 
 /** All network operations that a request may use. */
 export interface Network {
-  /** All addresses of a name, preferred first. */
+  /** Returns all of a name's addresses, preferred first. */
   resolve(name: string): Promise<readonly string[]>;
   /** Starts connecting. The socket emits `connect` or, with TLS, `secureConnect`. */
   connect(endpoint: Endpoint): Socket;
@@ -39,7 +39,7 @@ export const INTERNET: Network = {
   },
 };
 
-/** Rules, network access and time limit of a request. */
+/** A request's address rules, network access and time limit. */
 export interface OutboundRoute {
   readonly rules: AddressRules;
   readonly network: Network;
@@ -47,7 +47,7 @@ export interface OutboundRoute {
   readonly signal: AbortSignal;
 }
 
-/** Trying more of a name's addresses than this is pointless. */
+/** Maximum number of a name's addresses to try; trying more is pointless. */
 const ADDRESSES_TRIED_MAX = 8;
 
 /** Opens a connection to the URL's host. The caller closes it. Throws FeedError, or the signal's reason. */
@@ -65,7 +65,7 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
   let failure: unknown;
   for (const address of addresses) {
     const socket = route.network.connect({ address, port, certifiedName: isSecure ? host : null });
-    // An error may occur before the request adds its own listener. Without any listener it would end the
+    // An error may occur before the request adds its own listener; without any listener it would end the
     // thread.
     socket.on("error", () => undefined);
     try {

@@ -1,7 +1,7 @@
 // One download over HTTP or HTTPS: the first answer, the retries, and the body as one stream even if
-// connections break. A broken body is resumed, with a range request if the server supports it. Otherwise it
-// is fetched again from the start, and the part that the reader already has is skipped after its hash has
-// been verified. Independent of the contents and of their encoding: ranges count bytes as sent.
+// connections break. A broken body is resumed with a range request if the server supports it. Otherwise it is
+// fetched again from the start, and the part that the reader already has is skipped after its hash has been
+// verified. Independent of the body's contents and encoding: ranges count bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
@@ -13,11 +13,11 @@ import { type Clock, retryAfterMs, SYSTEM_CLOCK } from "./patience.js";
 import { type Credentials, follow } from "./redirects.js";
 
 export interface OutboundRules extends AddressRules {
-  /** Maximum size of the body in bytes, as sent. */
+  /** The body's maximum size in bytes, as sent. */
   readonly bytesMax: number;
-  /** Maximum duration of the whole download, including the time that the reader takes. */
+  /** Maximum duration (ms) of the whole download, including the reader's own time. */
   readonly msMax: number;
-  /** Maximum wait for a connection, for the head of the answer, and for each piece of the body. */
+  /** Maximum wait (ms) for a connection, for the answer's head, and for each piece of the body. */
   readonly silenceMsMax: number;
   readonly redirectsMax: number;
 }
@@ -26,7 +26,7 @@ export interface DownloadRequest {
   readonly url: string;
   readonly credentials: Credentials | null;
   /**
-   * Validators of the previous download. If they are given, the server may answer that nothing has changed.
+   * The previous download's validators. If they are given, the server may answer that nothing has changed.
    */
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -42,20 +42,23 @@ interface DownloadedBody {
   readonly etag: string | null;
   readonly lastModified: string | null;
   /**
-   * Can be read once. The connection is closed at the end or by return(). Throws FeedError, or the signal's
+   * Can be read once. The connection closes at the end or with return(). Throws FeedError, or the signal's
    * reason.
    */
   readonly chunks: AsyncIterableIterator<Uint8Array>;
-  /** Number of body bytes, as sent, that the reader has consumed. */
+  /** Number of body bytes, as sent, consumed by the reader. */
   bytesRead(): number;
 }
 
-/** Pause before each retry. A download has no more retries than entries here, however often it breaks. */
+/**
+ * Pause (ms) before each retry. The length of the list is the maximum number of retries, however often the
+ * download breaks.
+ */
 const PAUSES_MS = [2_000, 10_000];
 
 /**
- * Requests `request.url` and resolves when the head of the answer has arrived. Throws FeedError, or the
- * signal's reason. The caller reads `chunks` to the end or calls its return().
+ * Requests `request.url` and resolves when the answer's head has arrived. The caller must read `chunks` to
+ * the end or call its return(). Throws FeedError, or the signal's reason.
  */
 export async function download(
   request: DownloadRequest,
@@ -89,14 +92,14 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #route: OutboundRoute;
   readonly #untilMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Aborted by the outer signal, the time limit or end(). This ends whatever is in flight. */
+  /** Aborted by the outer signal, the time limit or end(). Aborting it ends whatever is in flight. */
   readonly #ending = new AbortController();
   readonly #readHash = createHash("sha256");
   /** The answer whose body is being read; null between a break and the next attempt. */
   #answer: Answer | null = null;
-  /** The latest answer that started at the first byte. A resumed part must belong to it. */
+  /** The latest answer that started at the first byte. A resumed part must belong to the same body. */
   #whole: Answer | null = null;
-  /** Length of the whole body, once an answer has stated it. */
+  /** Length of the whole body; null until an answer has stated it. */
   #length: number | null = null;
   #canRange = true;
   #tries = 0;
@@ -244,8 +247,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Requests a broken body again. Returns the first piece that the reader does not have, or null if it has
-   * everything.
+   * Requests a broken body again. Returns the first piece that the reader lacks, or null if it lacks nothing.
    */
   async #reopened(): Promise<Uint8Array | null> {
     const whole = this.#whole!;
@@ -262,8 +264,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Skips the part of a new answer that the reader already has, verifies that it is the same, and returns the
-   * piece after it.
+   * Skips the part of a new answer that the reader already has, verifies that it is unchanged, and returns
+   * the piece after it.
    */
   async #firstUnread(answer: Answer): Promise<Uint8Array | null> {
     for (const name of ["content-type", "content-encoding"]) {
@@ -287,8 +289,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
 }
 
 /**
- * Headers that request the bytes from `at` of exactly this body. Null if `at` is 0, or if the answer has
- * neither a strong ETag nor a Last-Modified date.
+ * Headers that request exactly this body's bytes from `at` to the end. Null if `at` is 0, or if the answer
+ * has neither a strong ETag nor a Last-Modified date.
  */
 function rangeHeaders(whole: Answer, at: number): Record<string, string> | null {
   const etag = whole.header("etag");

@@ -1,15 +1,15 @@
-// One GET request and its answer on a connection of its own, which is closed afterwards. The reader sets the
-// pace, and the server has to wait for it. Uses Node's own HTTP client because it accepts an existing,
-// checked connection, and because it reports an error if a server resets the connection while the reader is
-// slow; undici 7 throws an uncatchable assertion error in that case. Redirects, retries and contents are
-// handled elsewhere.
+// One GET request and its answer on its own connection, which is closed afterwards. The reader sets the pace,
+// and the server has to wait for it. Uses Node's own HTTP client because it accepts an existing, checked
+// connection, and because it reports an error if a server resets the connection while the reader is slow;
+// undici 7 throws an uncatchable assertion error in that case. Redirects, retries and contents are handled
+// elsewhere.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";
 import { connectionFailure, PassingError, silenceFailure } from "./failures.js";
 
 /**
- * Sends the request and waits for the head of the answer. The caller closes the answer. Throws FeedError, or
+ * Sends the request and waits for the answer's head. The caller must close the answer. Throws FeedError, or
  * the signal's reason.
  */
 export async function exchange(
@@ -25,7 +25,7 @@ export async function exchange(
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
-    // The listener stays for errors that arrive when nobody is waiting for the answer.
+    // The listener stays to handle errors that arrive while nobody is waiting for the answer.
     request.on("error", reject);
     // If the server switches protocols, the request is closed without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
@@ -43,7 +43,7 @@ export async function exchange(
   }
 }
 
-/** The answer to a request: its head, and its body piece by piece. */
+/** A request's answer: its head, and its body piece by piece. */
 export class Answer {
   /** The requested URL, after redirects. */
   readonly url: URL;
@@ -67,7 +67,7 @@ export class Answer {
     return typeof value === "string" ? value : null;
   }
 
-  /** Body length stated in the head, or null if not stated. */
+  /** Body length stated in the head; null if not stated. */
   get length(): number | null {
     const header = this.header("content-length");
     return header === null ? null : Number(header);

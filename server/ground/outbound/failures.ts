@@ -1,10 +1,10 @@
-// Error codes and messages for each way in which a name, a connection or TLS can fail. A message contains the
-// host but nothing else of a URL: user, path and query may contain secrets.
+// The error code and message for each way in which name resolution, a connection or TLS can fail. A message
+// contains the URL's host and nothing else from it: user, path and query may contain secrets.
 import { FeedError, type FeedErrorCode } from "../errors.js";
 
 /** A transient failure: a retry may succeed. */
 export class PassingError extends FeedError {
-  /** How many milliseconds the server asks clients to wait, or null if it does not say. */
+  /** How long (ms) the server asks clients to wait; null if it does not say. */
   readonly afterMs: number | null;
 
   constructor(code: FeedErrorCode, message: string, cause?: unknown, afterMs: number | null = null) {
@@ -13,7 +13,7 @@ export class PassingError extends FeedError {
   }
 }
 
-/** Reasons why a certificate is not trusted, by error code of OpenSSL or Node.js. */
+/** Why a certificate is not trusted, by OpenSSL or Node.js error code. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "has expired",
   CERT_NOT_YET_VALID: "is not valid yet",

@@ -15,8 +15,8 @@ export const SYSTEM_CLOCK: Clock = {
 };
 
 /**
- * Delay in milliseconds according to a Retry-After header, which contains seconds or a date. Null if it
- * contains neither.
+ * The delay (ms) requested by a Retry-After header, which contains seconds or a date. Null if it contains
+ * neither.
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null;

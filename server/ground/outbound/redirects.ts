@@ -1,6 +1,5 @@
-// A GET request that follows redirects. Every address on the way is checked like the first one, and
-// credentials are sent only to the origin (scheme, host and port) for which they were given. Retries and
-// contents are handled elsewhere.
+// A GET request that follows redirects. Every address on the way is checked like the first, and credentials
+// are sent only to their own origin (scheme, host and port). Retries and contents are handled elsewhere.
 import { FeedError } from "../errors.js";
 import { hostProblem } from "./addresses.js";
 import type { OutboundRoute } from "./connector.js";
@@ -14,8 +13,8 @@ export interface Credentials {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the first answer that is not a redirect. The caller closes it. Throws FeedError, or the signal's
- * reason.
+ * Returns the first answer that is not a redirect. The caller must close it. Throws FeedError, or the
+ * signal's reason.
  */
 export async function follow(
   start: string,

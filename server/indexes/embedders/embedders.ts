@@ -1,6 +1,6 @@
-// Produces the vectors of indexes: sets their source in the shards, trains models, distributes them to the
-// shards and waits until every document has its vector. Checks an index after it was opened or changed, and
-// when its writes pause.
+// Produces the indexes' vectors: sets their source in the shards, trains models, distributes the models to
+// the shards and waits until every document has its vector. Checks an index after it is opened or changed,
+// and when writes to it pause.
 import { setTimeout as sleep } from "node:timers/promises";
 import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../../shards/protocol/control.js";
@@ -28,18 +28,18 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly jobs: Jobs;
 }
 
-/** How far an index's vectors have come. */
+/** Progress of an index's vectors. */
 export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
 
 const QUIET_MS = 1_000;
-/** Maximum delay of a check (ms) while writes keep coming. */
+/** Maximum delay (ms) of a check while writes keep coming. */
 const DELAY_MS_MAX = 60_000;
 const POLL_MS = 200;
-/** A model is retrained once the index has this many times the documents it was trained for. */
+/** A model is retrained once the index has grown to this multiple of the documents it was trained for. */
 const GROWTH = 2;
-/** Delay (ms) before an endpoint that gave up is tried again. */
+/** Delay (ms) before retrying an endpoint that gave up. */
 const ENDPOINT_RETRY_MS = 30_000;
-/** Delay (ms) before a check that failed for any other reason is repeated. */
+/** Delay (ms) before repeating a check that failed for any other reason. */
 const RETRY_MS = 30_000;
 const TERMS_MAX = 50_000;
 const MODEL_NUMBER_MAX = 2 ** 31 - 1;
@@ -47,11 +47,11 @@ const MODEL_NUMBER_MAX = 2 ** 31 - 1;
 export class Embedders {
   readonly #options: EmbeddersOptions;
   readonly #states = new Map<number, EmbedderState>();
-  /** The record at the last check, by uid. */
+  /** Each index's record at the last check, by uid. */
   readonly #seen = new Map<number, IndexRecord>();
-  /** Indexes whose documents wait for an endpoint that has given up for the time being. */
+  /** Indexes with documents waiting for an endpoint that gave up and will be tried again. */
   readonly #owed = new Set<number>();
-  /** The time at which a check became due, by uid. */
+  /** When a check became due, by uid. */
   readonly #dueMs = new Map<number, number>();
 
   constructor(options: EmbeddersOptions) {
@@ -60,9 +60,9 @@ export class Embedders {
   }
 
   /**
-   * State of an index that should have vectors. If it has not been checked yet, or if the last check ended
-   * with "waiting", the shards' counters decide: the index is ready if it has a model or a vector and no
-   * document is pending.
+   * Vector state of an index that should have vectors. If the index has not been checked yet, or if its last
+   * check ended with "waiting", the shards' counters decide: the index is ready if it has a model or a vector
+   * and no document is pending.
    */
   stateOf(
     uid: number,
@@ -75,7 +75,7 @@ export class Embedders {
     return state === "none" ? "waiting" : state;
   }
 
-  /** Called when an index was opened; its shards already know where its vectors come from. */
+  /** Called when an index has been opened. Its shards already know where its vectors come from. */
   opened(uid: number): void {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return;
@@ -83,7 +83,7 @@ export class Embedders {
     if (vectorPolicy(record, this.#options.indexes.documents(uid)).source !== "none") this.#lookIn(0, uid);
   }
 
-  /** Called after documents were written. */
+  /** Called after documents have been written. */
   written(uid: number): void {
     const now = Date.now();
     const since = this.#dueMs.get(uid) ?? now;
@@ -99,7 +99,7 @@ export class Embedders {
         this.#options.jobs.cancel(vectorsSubject(uid));
         for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
       } else if (now.isHome !== record.isHome) {
-        this.#seen.set(uid, now); // spread over all shards, with its model and vectors
+        this.#seen.set(uid, now); // now spread over all shards, with its model and vectors
         this.written(uid);
       } else {
         this.#states.set(uid, "none"); // the shards' vectors may come from another source
@@ -113,7 +113,10 @@ export class Embedders {
     this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
   }
 
-  /** Skips an index that is not open until it is opened, unless its documents wait for an endpoint. */
+  /**
+   * Checks an index. Skips it if it is not open, unless its documents are waiting for an endpoint; a skipped
+   * index is checked when it is opened.
+   */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
     const dueMs = this.#dueMs.get(uid) ?? 0;
@@ -130,7 +133,7 @@ export class Embedders {
     const { state, end } = use;
     if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
-      // If the record has changed, the next check sets the state.
+      // If the record has changed since, the next check sets the state.
       if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now);
     };
     try {
@@ -151,7 +154,7 @@ export class Embedders {
     await indexes.messages.changeSource(record, state.newest);
     if (policy.source === "none") return "none";
     for (;;) {
-      // Since the previous round, documents may have arrived, or a shard may have lost its model.
+      // Since the last round, documents may have arrived, or a shard may have lost its model.
       if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
         return "waiting";
       // Runs in every round, because a shard finds its waiting documents gradually.
@@ -159,9 +162,9 @@ export class Embedders {
         return "failed";
       const shards = await indexes.statsByShard(record.uid);
       if (pendingOf(shards) === 0) {
-        // Cached results may have been found with other vectors or without any.
+        // Cached results may have been found with other vectors or with none.
         if (this.#states.get(record.uid) !== "ready") state.forget();
-        // A document may remain without a vector: it has too few words, or its client should have sent a
+        // A document may remain without a vector if it has too few words, or if its client should have sent a
         // vector but did not.
         return shards.some(({ liveDocs }) => liveDocs > 0) ? "ready" : "waiting";
       }
@@ -172,7 +175,7 @@ export class Embedders {
     }
   }
 
-  /** Returns false if the endpoint gave up; it is tried again later. */
+  /** Returns false if the endpoint gave up. It is tried again later. */
   async #askEndpoint(
     state: IndexState,
     record: IndexRecord,
@@ -198,8 +201,8 @@ export class Embedders {
   }
 
   /**
-   * Ensures that every shard has the newest model and that the model is recent enough. Returns false if there
-   * is nothing to learn from.
+   * Ensures that the newest model is recent enough and that every shard has it. Returns false if there is
+   * nothing to learn from.
    */
   async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
     if (documents === 0) return false;
@@ -219,7 +222,7 @@ export class Embedders {
     return true;
   }
 
-  /** Returns false if there is nothing to learn from. */
+  /** Trains a model and sends it to the shards. Returns false if there is nothing to learn from. */
   async #train(
     record: IndexRecord,
     documents: number,

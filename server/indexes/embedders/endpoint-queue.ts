@@ -1,6 +1,6 @@
-// Documents that wait for a vector from an endpoint: gets the documents from the shards, requests their
-// vectors from the endpoint and writes the vectors to the shards. The shards record which documents wait, so
-// nothing is lost if the server stops in between.
+// Documents waiting for a vector from an endpoint: reads the documents from the shards, requests their
+// vectors from the endpoint and writes the vectors to the shards. The shards record which documents are
+// waiting, so nothing is lost if the server stops in between.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -22,10 +22,10 @@ export interface EndpointQueueOptions {
 }
 
 /**
- * Runs until no document of the index waits in any shard. `origin` identifies the source of the vectors;
+ * Runs until none of the index's documents is waiting in any shard. `origin` identifies the vectors' source;
  * `stored` is called after each step. A document that the endpoint refuses is stored without a vector, so
- * that it does not block the others. It is requested again when it is rewritten or the origin changes. Throws
- * EndpointError if the endpoint gives up.
+ * that it does not block later documents. Its vector is requested again when the document is rewritten or the
+ * origin changes. Throws EndpointError if the endpoint gives up.
  */
 export async function embedWaiting(
   { vectors, workbench, limits, log }: EndpointQueueOptions,

@@ -5,19 +5,19 @@ import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
-/** The sample ends with the document that reaches this size in bytes. */
+/** The sample ends with the document that brings it to this many bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const DOCUMENTS_AT_ONCE = 200;
 
 export interface DocumentSample {
-  /** Concatenated JSON texts. `ends` has the end of each. */
+  /** Concatenated JSON texts. `ends` contains each text's end. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
 }
 
 /**
- * Samples the current index, keeping only the given members of the documents. The index must stay open until
- * the promise settles.
+ * Samples the index's current documents, keeping only the given members. The index must stay open until the
+ * promise settles.
  */
 export async function sampleDocuments(
   reads: Reads,
@@ -56,7 +56,7 @@ export async function sampleDocuments(
       }
     }
     const sample = joined(texts, bytes);
-    discardMemory(bytes); // training needs much memory
+    discardMemory(bytes); // training needs a lot of memory
     return sample;
   } finally {
     snapshot.release();

@@ -6,15 +6,15 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
 
-/** Weight of words in a field whose own weight is above the mean. */
+/** Weight of words in a field whose own weight is above average. */
 const HEAVY = 2;
 
 export interface Trained {
   readonly names: readonly string[];
   readonly fields: readonly TrainedSlot[];
-  /** Schema of the segments built from samples. */
+  /** The schema for segments built from samples. */
   readonly schema: BuildSchema;
-  /** Changes if the fields, their weights or their analysis change. */
+  /** Changes with the fields, their weights or their analysis. */
   readonly fingerprint: number;
 }
 

@@ -1,5 +1,5 @@
-// The trainer's thread, which runs for a single training: its memory is released before vectors are produced.
-// The only file that manages the thread.
+// The trainer's thread, which runs for a single training so that its memory is released before vectors are
+// produced. Only this file manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -7,7 +7,7 @@ import { withDeadline } from "../../ground/jobs/deadline.js";
 import type { Logger } from "../../ground/log.js";
 import type { TrainingTask } from "./training-task.js";
 
-/** A training that takes longer (ms) is aborted. */
+/** Maximum duration (ms) of a training; a longer one is aborted. */
 const TASK_MS_MAX = 600_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
@@ -23,8 +23,8 @@ export class TrainerPool {
   }
 
   /**
-   * Trains a model, one at a time. Rejects if the thread fails, takes too long or the signal is aborted.
-   * Takes ownership of the sampled documents.
+   * Trains a model. Trainings run one at a time. Rejects if the thread fails or takes too long, or if the
+   * signal is aborted. Takes ownership of the sampled documents.
    */
   train(task: TrainingTask, signal: AbortSignal): Promise<Uint8Array> {
     this.#pool ??= this.#start();

@@ -1,4 +1,4 @@
-// The task of the trainer's thread.
+// The trainer thread's task.
 
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
@@ -6,11 +6,11 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 export interface TrainingTask {
   readonly schema: BuildSchema;
   readonly fields: readonly TrainedSlot[];
-  /** Concatenated JSON texts. `ends` has the end of each. */
+  /** Concatenated JSON texts. `ends` contains each text's end. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly number: number;
   readonly termsMax: number;
-  /** The previous model. The new model's vectors are aligned with its vectors. */
+  /** The previous model, whose vectors the new model's vectors are aligned with. */
   readonly previous: Uint8Array | null;
 }

@@ -1,5 +1,4 @@
-// Messages between the coordinator and the shards for producing vectors. Queries by vector go through read
-// views.
+// The coordinator's messages to the shards for producing vectors. Queries by vector go through snapshots.
 
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import {
@@ -23,7 +22,7 @@ import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 
 /**
- * The index must be open; its shards are numbered from 0. All methods reject with a SkeinError if a shard
+ * The index must be open, and its shards are numbered from 0. All methods reject with a SkeinError if a shard
  * refuses or dies.
  */
 export class VectorMessages {
@@ -42,26 +41,26 @@ export class VectorMessages {
     );
   }
 
-  /** The model that a shard has; null if it has none. */
+  /** Returns a shard's model, or null if the shard has none. */
   modelOf(uid: number, shard: number): Promise<NumberedModel | null> {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
 
-  /** For each shard, the documents with the smallest id hashes, in ascending order. */
+  /** Returns, for each shard, the documents with the smallest id hashes, in ascending order. */
   sample(uid: number, generation: number, limit: number): Promise<SampledDocument[][]> {
     const { data, places } = this.#indexes.state(uid).locationAt(generation);
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
   }
 
-  /** Documents of a shard that wait for a vector. */
+  /** Returns a shard's documents that are waiting for a vector. */
   pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
     const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
     return this.#ask(uid, shard, encode, decodePendingReply);
   }
 
   /**
-   * Sends the vectors of documents that a shard listed when the index had `shards` shards. Waits while the
-   * index is being spread. Afterwards any shard may own the documents, so each shard takes the vectors of its
+   * Sends vectors for documents that a shard listed when the index had `shards` shards. Waits while the index
+   * is being spread. After a spread, any shard may own the documents, so each shard stores the vectors of its
    * own documents.
    */
   async putVectors(shard: number, shards: number, request: PutVectorsRequest): Promise<void> {

@@ -1,5 +1,5 @@
-// Streams all live documents of an index from the databases of its shards, in order of sequence number. Holds
-// one page per shard in memory.
+// Streams all of an index's live documents from its shards' databases, in sequence number order. Keeps one
+// page per shard in memory.
 import {
   decodeStoredReply,
   encodeStored,
@@ -10,7 +10,7 @@ import type { Location } from "../../catalog/schema/placement.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { AskShard } from "./new-part.js";
 
-/** Total bytes of all pages. */
+/** Total bytes in all pages. */
 const PAGES_BYTES = 16 * 1024 * 1024;
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class DocumentStream {
   readonly #ask: AskShard;
   readonly #location: Location;
   #cursors: Cursor[] = [];
-  /** The highest generation of any shard. Known once the stream is open. */
+  /** Highest generation in any shard. Known once the stream is open. */
   generation = 0;
   maxSeq = 0;
 
@@ -33,7 +33,7 @@ export class DocumentStream {
     this.#location = location;
   }
 
-  /** Reads the first pages. Returns the number of live documents according to the manifests. */
+  /** Reads the first pages. Returns the number of live documents recorded in the manifests. */
   async open(): Promise<number> {
     const { places } = this.#location;
     const pages = await Promise.all(places.map((shard) => this.#read(shard, 0)));
@@ -43,7 +43,7 @@ export class DocumentStream {
     return pages.reduce((sum, page) => sum + page.liveDocs, 0);
   }
 
-  /** The document with the smallest sequence number not returned yet. Null at the end. */
+  /** Returns the document with the lowest sequence number not yet returned, or null at the end. */
   async next(): Promise<MovedDocument | null> {
     let first: Cursor | null = null;
     for (const cursor of this.#cursors) {

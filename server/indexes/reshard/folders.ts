@@ -1,5 +1,5 @@
-// The directories used to change the number of shards, and how a start handles them. The decisive step is
-// writing the new number to the catalog: before it, the old databases are current, after it, the new ones.
+// The directories used to change the number of shards, and how a start handles them. The decisive step writes
+// the new number to the catalog: before that, the old databases are current; after it, the new ones.
 //
 //   shards/       current           shards.new/plan.json   from, to, the completed indexes, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
@@ -22,9 +22,9 @@ export interface ReshardPlan {
   readonly to: number;
   /** Uids of the completed indexes. */
   readonly done: readonly number[];
-  /** Uids of the completed indexes that are in a single new shard, their home. */
+  /** Uids of the completed indexes that are entirely in one new shard, their home. */
   readonly home: readonly number[];
-  /** True if all indexes are completed and only the number in the catalog has to be changed. */
+  /** True if all indexes are completed and only the catalog's shard count remains to be changed. */
   readonly complete: boolean;
 }
 
@@ -37,8 +37,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Finishes the change if an earlier start ended after the number `shards` was written to the catalog, and
- * deletes the replaced databases. No shard may be open.
+ * Finishes the change if an earlier start stopped after `shards`, the new number, had been written to the
+ * catalog. Also deletes the replaced databases. No shard may be open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
@@ -60,7 +60,7 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
 }
 
 /**
- * Describes what an unfinished change of the number of shards left behind, one sentence each. Throws an Error
+ * Describes the remains of an unfinished change of the number of shards, one sentence each. Throws an Error
  * if the current databases are not in place, because then only a server start may change anything.
  */
 export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
@@ -83,16 +83,16 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
 }
 
 /**
- * True if the catalog already has the plan's number of shards. The new databases are then current, wherever
- * they are.
+ * True if the catalog already has the plan's number of shards. The new databases are then current, in
+ * whichever directory they are.
  */
 function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
 /**
- * The plan to follow: an earlier start's plan for the same change, otherwise a new plan in an empty
- * directory.
+ * Returns the plan to follow: an earlier start's plan if it is for the same change, otherwise a new plan in
+ * an empty directory.
  */
 export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
   const begun = await readPlan(dataDir);
@@ -106,7 +106,7 @@ export async function beginPlan(dataDir: string, from: number, to: number): Prom
   return plan;
 }
 
-/** The plan is durable when this resolves. */
+/** When this resolves, the plan is durable. */
 export async function writePlan(dataDir: string, plan: ReshardPlan): Promise<void> {
   const path = join(newShards(dataDir), PLAN_FILE);
   const file = await open(`${path}.new`, "w", 0o600);
@@ -123,7 +123,10 @@ export async function discardNew(dataDir: string): Promise<void> {
   await rm(newShards(dataDir), { recursive: true, force: true });
 }
 
-/** The stored plan. Null if there is none or it is truncated. Throws an Error if it has another version. */
+/**
+ * Returns the stored plan, or null if there is none or it is truncated. Throws an Error if it has an unknown
+ * version.
+ */
 async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   const path = join(newShards(dataDir), PLAN_FILE);
   let content: unknown;
@@ -134,7 +137,8 @@ async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   }
   if (!isObject(content)) return null;
   const { version, from, to, done, home = [], complete } = content;
-  // With an unknown version it is unclear which databases are current, and those might be deleted.
+  // With an unknown version, it is unclear which databases are current, and the current ones might be
+  // deleted.
   if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
     throw new Error(`${path} was written by another version of Skein`);
   if (typeof from !== "number" || typeof to !== "number") return null;

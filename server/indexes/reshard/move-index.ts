@@ -19,9 +19,9 @@ export interface Move {
   readonly record: IndexRecord;
   readonly workbench: Workbench;
   readonly source: Side;
-  /** Shards without any data of the index. */
+  /** Shards that have no data for this index. */
   readonly target: Side;
-  /** Generation at which the documents become visible; by default the source's generation. */
+  /** Generation at which the documents become visible. Defaults to the source's generation. */
   readonly generation?: number;
   readonly onMoved?: () => void;
   /** Cancels the move, which then throws the signal's reason. */
@@ -34,8 +34,8 @@ export interface Side {
 }
 
 /**
- * Returns the number of copied documents. The targets are then open and durable. Throws SkeinError, and Error
- * if documents are missing.
+ * Returns the number of copied documents. The target shards' copies are then open and durable. Throws
+ * SkeinError, or an Error if documents are missing.
  */
 export async function moveIndex({
   record,
@@ -75,7 +75,7 @@ export async function moveIndex({
   return read;
 }
 
-/** Sends a request to each of the shards. */
+/** Sends a request to each shard. */
 export async function each<T>(
   ask: AskShard,
   places: Places,
@@ -85,7 +85,7 @@ export async function each<T>(
   await Promise.all(places.map(async (shard) => decodeReply(await ask(shard, encode()), decode)));
 }
 
-/** The newest model that any shard has stored, null if none can be read. */
+/** Returns the newest model stored in any shard, or null if none can be read. */
 async function newestModel({ ask, location }: Side): Promise<NumberedModel | null> {
   let newest: NumberedModel | null = null;
   for (const shard of location.places) {

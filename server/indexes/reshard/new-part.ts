@@ -1,5 +1,5 @@
-// A shard's part of an index that documents are moved to. Filled by messages of bounded size, a few of which
-// are in flight at a time.
+// One shard's part of an index that documents are being moved to. It is filled by messages of bounded size, a
+// few of them in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
@@ -7,7 +7,7 @@ import type { Message } from "../../fleet/threads/shard-pool.js";
 
 export type AskShard = (shard: number, request: Message) => Promise<Uint8Array>;
 
-/** Bytes of documents per message. Each message becomes one segment. */
+/** Document bytes per message. Each message becomes one segment. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
 

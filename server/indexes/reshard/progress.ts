@@ -1,4 +1,4 @@
-// Logs the progress of a redistribution: at the start, every few seconds, after each index, and at the end.
+// Logs a redistribution's progress: at the start, every few seconds, after each index, and at the end.
 import type { Logger } from "../../ground/log.js";
 
 const LINE_MS = 2_000;

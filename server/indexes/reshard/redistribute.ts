@@ -31,8 +31,8 @@ export interface RedistributeOptions {
 }
 
 /**
- * When this resolves, the new databases are complete and durable. Returns the uids of the indexes that have a
- * home in them.
+ * Returns the uids of the indexes that have a home in the new databases. When this resolves, the new
+ * databases are complete and durable.
  */
 export async function redistribute(options: RedistributeOptions): Promise<ReadonlySet<number>> {
   const { dataDir, from, to, indexes, log } = options;
@@ -85,7 +85,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   return new Set(plan.home);
 }
 
-/** Drops what an earlier start may have left of an index in the new databases. */
+/** Drops whatever an earlier start left of an index in the new databases. */
 async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))
@@ -97,7 +97,7 @@ function askOf(pool: ShardPool): AskShard {
 }
 
 /**
- * Throws if a shard's database is missing: opening it would create an empty one and silently lose its
+ * Throws if a shard's database is missing: opening it would create an empty database and silently lose its
  * documents.
  */
 function checkSource(shardsDir: string, shards: number): void {
@@ -130,7 +130,7 @@ function pool(
     checkPing: decodeEmptyReply,
     limits,
     log,
-    // A thread that died has lost the index it had open. Its requests fail, and the next start continues.
+    // A dead thread has lost its open index. Requests to it fail, and the next start continues.
     recover: async () => undefined,
   });
 }

@@ -1,7 +1,7 @@
 // Spreads an index that has outgrown its home over all shards while it is in use: copies its documents from
-// the home under a different data number and at a generation that is not visible yet. Writes to the index
-// wait for the copy, at most a few seconds; reads continue. The record in the catalog commits the move. Reads
-// of older generations use the home, which is dropped after the last of them.
+// the home, under a different data number and at a generation that is not visible yet. Writes to the index
+// wait for the copy, a few seconds at most; reads continue. The catalog record commits the move. Reads of
+// older generations use the home, which is dropped after the last of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { OpenReply } from "../../../shards/protocol/control.js";
@@ -32,7 +32,7 @@ export interface SpreadingOptions {
   readonly jobs: Jobs;
   readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax">;
   readonly log: Logger;
-  /** Called once the index uses its new shards. */
+  /** Called when the index starts using its new shards. */
   readonly onSpread: (uid: number) => void;
 }
 
@@ -41,12 +41,12 @@ const TURNS = "spreading of indexes";
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
-/** Minimum interval (ms) between size requests for an index at home that is being written. */
+/** Minimum interval (ms) between size requests for a home index that is being written. */
 const MEASURE_MS = 1_000;
-/** Space that the copy and its merges need, as a multiple of the bytes at home. */
+/** Disk space for the copy and its merges, as a multiple of the index's bytes at home. */
 const COPY_BYTES_FACTOR = 2;
 
-/** Size of an index at home, and the performance.now() of its measurement. */
+/** A home index's size, and the performance.now() at which it was measured. */
 interface Measured {
   readonly atMs: number;
   readonly bytes: number;
@@ -56,7 +56,7 @@ const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
 
 export class Spreading {
   readonly #options: SpreadingOptions;
-  /** Sends a request to the home. Reports damage, and throws if the shard replied with an error. */
+  /** Sends a request to the home. Reports damage. Throws if the shard replies with an error. */
   readonly #askHome: AskShard;
   readonly #measured = new WeakMap<IndexState, Measured>();
   /** Last retry delay (ms) of each index that could not be spread yet, by uid. */
@@ -72,8 +72,8 @@ export class Spreading {
   }
 
   /**
-   * Spreads the index in the background if it has grown too large, one index at a time. Called after an index
-   * was opened or written.
+   * Spreads the index in the background if it has grown too large. Spreads one index at a time. Called after
+   * an index has been opened or written.
    */
   look(uid: number): void {
     if (this.#paused.has(uid)) return;
@@ -100,7 +100,7 @@ export class Spreading {
     return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
   }
 
-  /** Measures the index in the background, and starts to spread it if it has too many bytes. */
+  /** Measures the index in the background, and starts spreading it if it has too many bytes. */
   #measure(uid: number): void {
     const { indexes, limits, log, jobs } = this.#options;
     const state = indexes.find(uid);
@@ -114,7 +114,7 @@ export class Spreading {
         this.#measured.set(state, { atMs, bytes: await this.#homeBytes(state) });
         if (this.#hasGrown(uid)) this.#lookNow(uid);
       } catch (error) {
-        // The next write asks again.
+        // The next write tries again.
         log.debug({ err: error, uid }, "a shard could not be asked how large an index is");
       }
     });
@@ -125,7 +125,7 @@ export class Spreading {
     return size!.diskBytes;
   }
 
-  /** False if a swap deleted the index. Its data is dropped once spreading has ended. */
+  /** False if the index has been deleted by a swap, which drops its data once the spread has ended. */
   #isThere(state: IndexState): boolean {
     const { catalog, indexes } = this.#options;
     const { uid } = state.record;
@@ -134,7 +134,7 @@ export class Spreading {
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, headroom, log } = this.#options;
-    // The situation may have changed while the index was queued.
+    // The index may have changed while it was queued.
     if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid);
     const startedMs = performance.now();
     try {
@@ -172,7 +172,7 @@ export class Spreading {
     this.#options.jobs.after(ms, job, async () => this.#lookNow(uid));
   }
 
-  /** Moves the index. Nothing writes to it while this runs. */
+  /** Moves the index. Nothing writes to the index while this runs. */
   async #move(state: IndexState, signal: AbortSignal): Promise<true> {
     const { indexes, jobs, onSpread } = this.#options;
     const { record, generations } = state;
@@ -196,7 +196,10 @@ export class Spreading {
     return true;
   }
 
-  /** Returns each shard's reply about its part of the copy, which is open and complete. */
+  /**
+   * Copies the documents and opens the copy, which is then complete. Returns each shard's reply about its
+   * part.
+   */
   async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
     const { calls, indexes, workbench } = this.#options;
     const { record, home, spread } = state;
@@ -206,7 +209,7 @@ export class Spreading {
     const moved = await moveIndex({ record, workbench, source, target, generation, signal });
     fault("spread.after-copy");
     state.isMoving = true; // a shard that restarts from now on opens the copy
-    // A shard that restarted earlier has lost its part, so it is opened again.
+    // A shard that restarted earlier has not opened its part, so the copy is opened again.
     const told = await indexes.messages.open(record, spread);
     const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
     if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
@@ -214,7 +217,7 @@ export class Spreading {
   }
 
   /**
-   * Commits the move. A change that failed may still have been stored, so writes to the home stay blocked
+   * Commits the move. A failed catalog change may still have been stored, so writes to the home stay blocked
    * until the outcome is certain. A backup between two attempts contains both the home and the copy, and
    * either may be the valid one.
    */
@@ -234,7 +237,7 @@ export class Spreading {
       } catch (error) {
         if (!this.#isThere(state)) throw error;
         if (signal.aborted) {
-          indexes.forget(uid); // the next start finds out where it is
+          indexes.forget(uid); // the next start finds out which location is valid
           throw error;
         }
         log.warn({ err: error, uid }, "the catalog does not take that an index is spread; trying again");
@@ -243,7 +246,7 @@ export class Spreading {
     }
   }
 
-  /** Drops the home once no read of an older generation is left. The next start would also drop it. */
+  /** Drops the home once no read of an older generation remains. If that fails, the next start drops it. */
   async #dropHome(state: IndexState, generation: number, signal: AbortSignal): Promise<void> {
     const { catalog, indexes, log } = this.#options;
     const { home, record } = state;
