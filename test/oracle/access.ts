@@ -1,5 +1,5 @@
 // Models who may do what and who sees which documents, written only from docs/api.md. Slow and plain: keys,
-// tokens and tenants are never forgotten, and every question is answered from the complete history.
+// tokens and tenants are never forgotten, and the complete history decides every question.
 
 export const GROUPS = ["red", "green", "blue"] as const;
 export type Group = (typeof GROUPS)[number];
@@ -15,7 +15,7 @@ export interface TenantModel {
   searchesPerMonth: number | null;
   /** Number of searches by month. */
   readonly used: Map<string, number>;
-  /** Names of the tenant's indexes. Each contains one document of every group. */
+  /** Names of the tenant's indexes. Each index contains one document of every group. */
   readonly indexes: Set<string>;
 }
 
@@ -66,7 +66,7 @@ export interface Rights {
 export const documentId = ({ name }: TenantModel, index: string, group: Group): string =>
   `${name}-${index}-${group}`;
 
-/** Returns the credential's rights, or the status with which the request is refused. */
+/** Returns the credential's rights, or the status of the refusal. */
 export function identify(credential: Credential, now: number): Rights | 401 | 404 {
   const all = { scopes: null, patterns: [], groups: GROUPS, expiresAt: null };
   switch (credential.kind) {
@@ -134,7 +134,7 @@ export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "sco
   return indexes.every((pattern) => meant(pattern).every((name) => covers(rights, name)));
 }
 
-/** True if a key that expires at `expiresAt` does not outlive the rights. */
+/** True if a key that expires at `expiresAt` expires no later than the rights. */
 export function mayLive(rights: Rights, expiresAt: number | null): boolean {
   return rights.expiresAt === null || (expiresAt !== null && expiresAt <= rights.expiresAt);
 }

@@ -1,4 +1,4 @@
-// Ranking rules and synonym groups as clients send them, and how matching rules affect a document.
+// Ranking rules and synonym groups as clients send them, and the effect of matching rules on a document.
 
 import { type Predicate, parseFilter } from "./filter.js";
 import type { Analysis, Document, Field } from "./segments/values.js";
@@ -66,7 +66,7 @@ export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody)
   return { ...changed, root, synonyms: isEntry ? changed.synonyms : [root, ...changed.synonyms] };
 }
 
-/** `rules` in order of creation; `terms` of the query, empty if it has no text. */
+/** `rules` are in order of creation. `terms` are the query's; empty if it has no text. */
 export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
   const fired = rules
     .filter((rule) => rule.enabled)
@@ -90,7 +90,7 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
   };
 }
 
-/** True for the documents that a rule lists and those that match its filter. */
+/** True for documents that the rule lists or that match its filter. */
 function touching({ effect }: RankingRule, fields: Field[], analysis: Analysis): Predicate {
   const { filter_by, documents = [] } = effect;
   const passes = filter_by === undefined ? () => false : parseFilter(filter_by, fields, analysis);

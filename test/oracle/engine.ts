@@ -55,7 +55,7 @@ export class Oracle {
   protected settings = DEFAULTS;
   private readonly rules = new Map<number, RankingRule>();
   private readonly groups = new Map<number, SynonymGroup>();
-  /** Keyed by the queried fields; cleared when a document changes. */
+  /** Keyed by the queried fields; cleared whenever a document changes. */
   private readonly dictionaries = new Map<string, Dictionary>();
 
   constructor(
@@ -99,7 +99,7 @@ export class Oracle {
     return this.rows.get(id)?.document;
   }
 
-  /** Applies a batch in order; returns the positions of the documents that were refused. */
+  /** Applies a batch in order; returns the positions of the refused documents. */
   write(action: Action, batch: Document[]): number[] {
     return batch.flatMap((document, index) => (this.writeOne(action, document) ? [] : [index]));
   }
@@ -188,8 +188,8 @@ export class Oracle {
   }
 
   /**
-   * Requires all words as written. If that finds too little, also tries more likely spellings, then any of
-   * the words.
+   * Requires all words as written. If that finds too little, also tries likelier spellings, then any of the
+   * words.
    */
   protected match(query: Query): Search {
     const { settings, analysis } = this;
@@ -260,7 +260,7 @@ export class Oracle {
     };
   }
 
-  /** Scores the documents that pass the filter, applying the program and the rules. */
+  /** Scores the documents that pass the filter, applying the query program and the rules. */
   private rate(candidates: Row[], program: Program, text: QueryText, wishes: Wishes): Matched {
     const fields = { skus: this.settings.sku_fields, brand: this.settings.brand_field };
     let curated = false;
@@ -302,8 +302,8 @@ export class Oracle {
   }
 
   /**
-   * Sort order: pinned, then others, then buried documents; within these by the requested sort keys, then the
-   * final key, then the default sorting field, then newest first.
+   * Sort order: pinned documents, then ordinary ones, then buried ones; within each group by the requested
+   * sort keys, then the final key, then the default sorting field, then newest first.
    */
   private compare(a: Match, b: Match, sortBy: string | undefined): number {
     const keys = (sortBy?.split(",") ?? []).map((key) => key.split(":") as [string, string]);

@@ -1,7 +1,7 @@
 // A naive model of data source runs: documents in a map, each with the time of its last write. A run receives
-// the items of its feed as they arrive. Three rules decide what it deletes at the end: documents seen in the
-// feed stay, documents that anyone has written since the run began stay, and an item that cannot be
-// identified prevents all deletions.
+// its feed's items as they arrive. Three rules decide what it deletes at the end: documents seen in the feed
+// stay, documents that anyone has written since the run began stay, and an item that cannot be identified
+// prevents all deletions.
 
 export interface FeedDocument {
   readonly id: string;
@@ -65,7 +65,7 @@ export class RunTwin {
   #imported = 0;
   #unchanged = 0;
   #failed = 0;
-  /** Number of failed items without an id. It is unknown which documents they correspond to. */
+  /** Number of failed items without an id. Nobody knows which documents they correspond to. */
   #unknown = 0;
 
   constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {
@@ -79,7 +79,10 @@ export class RunTwin {
     return this.#items;
   }
 
-  /** One batch of items. If several share an id, the last document wins and the others count as failed. */
+  /**
+   * Processes a batch of items. If several share an id, the last document wins and the others count as
+   * failed.
+   */
   batch(entries: readonly FeedEntry[]): void {
     this.#items += entries.length;
     const documents = entries.filter((entry) => "id" in entry);

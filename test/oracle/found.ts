@@ -1,4 +1,4 @@
-// The oracle's results before they become an answer, and the choice of related documents if there are few
+// The oracle's results before they become an answer, and the choice of related documents when there are few
 // results. Independent of how documents are stored or scored.
 import type { Wishes } from "./curation.js";
 import type { Weighed } from "./plan.js";
@@ -16,7 +16,7 @@ export interface Match {
   match: RowMatch | null;
   bonus: number;
   final: bigint;
-  /** Larger comes first: pinned documents in their order, then others, then buried ones. */
+  /** Larger comes first: pinned documents in their order, then ordinary ones, then buried ones. */
   place: number;
 }
 
@@ -36,7 +36,7 @@ export interface Search {
   text: QueryText;
   weighed: Weighed;
   wishes: Wishes;
-  /** Repeats the search for this query with different words. */
+  /** Repeats this query's search with different words. */
   attempt(mode: Program["mode"], words: Word[], neighbours?: Neighbours | null, wishes?: Wishes): Matched;
 }
 
@@ -47,7 +47,7 @@ export interface Found extends Search {
   related: Row[];
 }
 
-/** If few documents have all the words, returns documents that have some of them, best first. */
+/** If few documents have all the words, returns documents with some of them, best first. */
 export function relatedTo({ text, all, weighed, attempt }: Search, matched: Matched): Row[] {
   if (text.words.length === 0 || !all || fullMatches(matched) >= FEW_MATCHES) return [];
   const present = new Set(matched.found.map(({ row }) => row));

@@ -1,5 +1,5 @@
-// The oracle is useful only if it is correct: a few answers worked out by hand, and a deliberate error that
-// must be detected.
+// The oracle is useful only if it is correct: checks a few answers worked out by hand, and that a deliberate
+// error is detected.
 import { describe, expect, test } from "vitest";
 import { Oracle } from "./engine.js";
 import { parseFilter } from "./filter.js";

@@ -27,7 +27,7 @@ export interface Counts {
   /** Numbers of the fields with `infix`. */
   infixFields: number[];
   documents: number;
-  /** Sequence numbers of the documents that have any of the terms in any of the fields. */
+  /** Sequence numbers of the documents with any of the terms in any of the fields. */
   documentsWith: (terms: string[]) => Set<number>;
 }
 
@@ -57,7 +57,9 @@ export class Weigher {
   private readonly expansions: Expansion[];
   private readonly literal: number[];
   private readonly infixes: Infix[][];
-  /** For each word, the number of documents that contain it in a form that makes it known. */
+  /**
+   * For each word, the largest number of documents that contain it in one of the forms that make it known.
+   */
   private readonly known: number[];
   private readonly variants: Found[];
   /** The near terms that asWritten chose for each word. */
@@ -86,7 +88,10 @@ export class Weigher {
     this.variants = bestSplits([...found, ...this.present(loose)]);
   }
 
-  /** Adds near terms for words that occur in no document; under the policy "always", for every word. */
+  /**
+   * Adds near terms for words that no document contains (under "auto", a lone word may occur in up to two
+   * documents); under "always", for every word.
+   */
   asWritten(): Weighed {
     const typos = this.text.words.map((word, i) => {
       const isAlone = this.policy === "auto" && this.text.words.length === 1;
@@ -99,7 +104,7 @@ export class Weigher {
     return this.weighed(this.written);
   }
 
-  /** Also adds near terms of known words if those terms were more likely meant; null if there are none. */
+  /** Also adds near terms of known words where such a term was more likely meant; null if there are none. */
   withDoubts(): Weighed | null {
     const typos = this.text.words.map((word, i) =>
       this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
@@ -168,8 +173,8 @@ export class Weigher {
   }
 
   /**
-   * The largest number of documents in any one field: for terms that must be consecutive, the count of the
-   * rarest term; otherwise the sum over all terms.
+   * The largest document count in any one field. If the terms must be consecutive, that is the rarest term's
+   * count; otherwise, counts are summed over all terms.
    */
   private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
     const { dictionary, fieldCount } = this.counts;
@@ -188,8 +193,7 @@ export class Weigher {
   }
 
   /**
-   * Allows more typos for a word that no document contains in any form, not even with the usual number of
-   * typos.
+   * Allows more typos for a word if no document contains it in any form, even with the usual number of typos.
    */
   private atLast(word: QueryWord, i: number, typos: Typo[]): Typo[] {
     const isLost = this.known[i] === 0 && typos.length === 0 && word.typosMax > 0;
@@ -319,8 +323,8 @@ export class Weigher {
 }
 
 /**
- * Of several ways to split the same words, keeps the SPLITS_MAX ways whose rarer part is most frequent
- * (NUMBER_SPLITS_MAX if they contain digits); on a tie, the first.
+ * Among several ways to split the same words, keeps the SPLITS_MAX ways (NUMBER_SPLITS_MAX if they contain
+ * digits) whose rarer part is most frequent; on a tie, the earlier ones.
  */
 function bestSplits(variants: Found[]): Found[] {
   return variants.filter((one) => {

@@ -30,7 +30,7 @@ const isBefore = (a: TwinSearch, b: TwinSearch): boolean => {
 
 export class QueryLogTwin {
   readonly #searches: TwinSearch[] = [];
-  /** Each event with the search it belongs to, which must have been answered before the event arrived. */
+  /** Each event with its search, which must have been answered before the event arrived. */
   readonly #events: (JournalEvent & { readonly owner: TwinSearch | undefined })[] = [];
 
   addSearch(search: TwinSearch): void {
@@ -161,7 +161,7 @@ export class QueryLogTwin {
     return longer !== shorter && longer.startsWith(shorter) ? next : undefined;
   }
 
-  /** True if an event of this type belongs to the search or to one that the search supersedes. */
+  /** True if an event of this type belongs to the search or to a search that it supersedes. */
   #has(search: TwinSearch, type: string): boolean {
     return this.#events.some((event) => {
       if (event.type !== type || event.log !== search.log) return false;

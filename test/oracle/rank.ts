@@ -1,5 +1,5 @@
 // Ranking beyond the text match: bonuses, and the key that combines text match, bonus and boosts. Follows
-// docs/ranking.md and the engine's order of floating-point operations.
+// docs/ranking.md and performs floating-point operations in the engine's order.
 
 import { FIRST, type Program, positionsOf } from "./score.js";
 import type { Row } from "./segments/rows.js";
@@ -18,7 +18,7 @@ export interface BonusFields {
   brand: string | null;
 }
 
-/** `score`: the row's text match, null if it does not match. */
+/** `score` is the row's text match; null if the row does not match. */
 export function bonusOf(
   row: Row,
   text: QueryText,

@@ -1,10 +1,10 @@
-// The scoring rule, document by document, with the same order of floating-point operations as the engine. The
+// The scoring rule, applied document by document, with floating-point operations in the engine's order. The
 // formula is in docs/ranking.md. Independent of how alternatives and boosts were chosen.
 import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {
   typos: number;
-  /** True if it counts as the word as written when it has no typos. */
+  /** True if the alternative, without typos, counts as the word as written. */
   exact: boolean;
   /** True if the terms must be consecutive; otherwise any of them matches. */
   sequence: boolean;
@@ -25,7 +25,7 @@ export interface QueriedField {
   name: string;
   weight: number;
   averageLength: number;
-  /** Words are also found inside longer ones. */
+  /** True if words are also found inside longer words. */
   infix?: boolean;
 }
 
@@ -33,7 +33,10 @@ export interface Program {
   /** `byScore`: any word suffices, and a document with all words gets no extra points. */
   mode: "all" | "any" | "byScore";
   fields: QueriedField[];
-  /** Average document length: the lengths of the queried fields times their weights. */
+  /**
+   * Average document length, where a document's length is the sum of its queried fields' lengths times their
+   * weights.
+   */
   averageLength: number;
   words: Word[];
   phrases: string[][];
@@ -54,12 +57,12 @@ export interface RowMatch {
   matched: boolean;
   /** True if the row is one of the neighbours with `matches`. */
   neighbour: boolean;
-  /** True if the row is such a neighbour and also contains one of the words. */
+  /** True if the row is such a neighbour and also contains one of the query's words. */
   hasWord: boolean;
 }
 
 export const K1 = 1.2;
-/** Strength of the normalisation by field and document length. */
+/** Strength of the normalisation by field length and document length. */
 export const B = 0.4;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
@@ -144,8 +147,8 @@ function matchWord(row: Row, program: Program, word: Word, saturation: number): 
 }
 
 /**
- * Weighted frequency of the alternative in the document: the sum over its terms and over the fields; null if
- * no term occurs.
+ * Weighted frequency of the alternative in the document, summed over its terms and the fields; null if no
+ * term occurs.
  */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;
@@ -195,7 +198,7 @@ function termsWithPrefix(row: Row, program: Program, prefix: string): string[] {
   return [...terms].sort(compareBytes);
 }
 
-/** Extra points if adjacent words of the query occur close to each other. */
+/** Extra points if adjacent query words occur close to each other. */
 function proximity(row: Row, program: Program): number {
   let sum = 0;
   for (let i = 0; i + 1 < program.words.length; i++) {
@@ -238,7 +241,7 @@ function closenessOf(left: number[], right: number[]): number {
   return best;
 }
 
-/** All terms at consecutive positions of one field. */
+/** True if all terms occur at consecutive positions of one field. */
 function hasPhrase(row: Row, fields: string[], phrase: string[]): boolean {
   return fields.some((name) => {
     const positions = row.texts.get(name)?.positions;

@@ -1,4 +1,4 @@
-// The settings of an index as the oracle reads them.
+// An index's settings as the oracle reads them.
 import type { TypoPolicy } from "./plan.js";
 import type { TextRules } from "./words/text.js";
 

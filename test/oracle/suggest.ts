@@ -1,4 +1,4 @@
-// The expected answer of the suggest route if typo tolerance is off and all popularities differ. Examines
+// The expected answer of the suggest route when typo tolerance is off and all popularities differ. Examines
 // every document in order of popularity.
 
 import { compareBytes } from "./segments/rows.js";
@@ -68,8 +68,8 @@ function textsOf(document: Document, fields: string[]): string[] {
 }
 
 /**
- * The values that contain all the words. If there are none, the first of those with most words, preferring
- * one with the last word.
+ * The values that contain all the words. If there are none, only the first of the values with the most words,
+ * preferring those with the last word.
  */
 function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
   const fitting: Fitting[] = fields.flatMap((field) =>

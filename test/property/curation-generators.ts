@@ -1,10 +1,10 @@
-// Random actions of an index's owner: ranking rules, synonym groups and settings, over the words of the
+// Random actions by an index's owner: ranking rules, synonym groups and settings, over the words of the
 // random documents and queries.
 import fc from "fast-check";
 import type { RuleBody, SynonymBody } from "../oracle/curation.js";
 import type { Settings } from "../oracle/settings.js";
 
-/** `which` picks an existing rule or group, modulo the number of them. */
+/** `which` picks an existing rule or group, modulo their number. */
 type Wish<Kind extends string, Body> =
   | { kind: Kind; action: "create"; body: Body }
   | { kind: Kind; action: "change"; which: number; body: Body }

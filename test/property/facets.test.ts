@@ -23,7 +23,7 @@ const SCHEMA: Schema = {
   ],
 };
 
-/** Draws one of 500 numbers. Small ones are frequent; large ones occur once or never. */
+/** Draws a number from 1 to 499. Small numbers are frequent; large ones occur once or never. */
 const steep = fc.integer({ min: 0, max: 999_999 }).map((n) => Math.floor(500 ** (n / 1e6)));
 const even = fc.integer({ min: 0, max: 90 });
 

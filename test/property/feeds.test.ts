@@ -1,7 +1,7 @@
-// Runs of two data sources of one index against the naive model of runs, with pushes and deletions between
-// the pieces of their feeds. There are one to eight shards, and an index is spread over them either from the
-// start or once it has some documents. After each step the index has the model's documents, and each run ends
-// as the model predicts. SKEIN_PROPERTY_SEED repeats a run.
+// Tests runs of two data sources that feed one index against the naive model of runs, with pushes and
+// deletions between the pieces of their feeds. There are one to eight shards, and an index is spread over
+// them either from the start or once it has some documents. After each step the index has the model's
+// documents, and each run ends as the model predicts. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
@@ -21,7 +21,9 @@ import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "
 import { SEED } from "./seed.js";
 
 const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
-/** Number of stories played concurrently. Most of their time they wait for feed data to be forwarded. */
+/**
+ * Number of stories played concurrently. They spend most of their time waiting for feed data to be forwarded.
+ */
 const TELLERS = 3;
 const STORIES = effort(3, 60);
 const SCHEMA = {
@@ -81,7 +83,7 @@ type Step =
 
 interface Story {
   readonly setups: readonly Setup[];
-  /** The documents that are in the index at the start. */
+  /** Documents in the index at the start. */
   readonly documents: readonly FeedDocument[];
   readonly steps: readonly Step[];
 }

@@ -1,6 +1,6 @@
-// Servers with 1, 2 or 3, and 8 shards side by side (the long run has all four) that receive the same writes
-// and queries; each is compared with the oracle. On some servers an index starts in one shard and is spread
-// over all shards in the middle of its story. Independent of the source of the stories.
+// Servers with 1, 8, and 2 or 3 shards, side by side (the long run has all four counts). They receive the
+// same writes and queries, and each is compared with the oracle. On some servers an index starts in one shard
+// and is spread over all shards in the middle of its story. Independent of where the stories come from.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
@@ -21,7 +21,7 @@ interface Shape {
   /** Default: as in all other tests. */
   readonly frontEnds?: number;
   /**
-   * An index with at most this many documents is in one shard. Default: it is in all shards from the
+   * An index with at most this many documents stays in one shard. Default: it is in all shards from the
    * beginning.
    */
   readonly homeDocumentsMax?: number;
@@ -121,9 +121,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /**
-   * Stops the servers. Fails if an assertion of an engine was broken, even in work that affects no response.
-   */
+  /** Stops the servers. Fails if an engine assertion failed, even in work that affects no response. */
   async close(): Promise<void> {
     await this.everywhere((server) => server.close());
     expect(this.servers.flatMap((server) => server.brokenAssertions)).toEqual([]);
@@ -243,8 +241,8 @@ export class Fleet implements FailureNote {
   }
 
   /**
-   * Checks that every server has answered some searches from its cache, so that cached responses were
-   * compared too.
+   * Checks that every server answered some searches from its cache, so that cached responses were compared
+   * too.
    */
   async compareWasRemembered(): Promise<void> {
     const hits = 'skein_cache_requests_total{cache="answer",result="hit"}';
@@ -355,8 +353,8 @@ export class Fleet implements FailureNote {
 }
 
 async function ask(server: TestServer, index: string, query: Query): Promise<Answer> {
-  // The oracle only matches words; other tests cover the interpretation of queries. Queries are not logged,
-  // because frequent searches would become suggestions whenever the log is next read.
+  // The oracle only matches words; other tests cover query interpretation. Queries are not logged, because
+  // frequent searches would become suggestions the next time the log is read.
   const reply = await server.query(index, { ...query, ai: false, analytics: false });
   expectStatus(reply, 200);
   const { hits, found, total_pages, data, curated_applied, related_hits, suggestions, search_mode } =

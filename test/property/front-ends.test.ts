@@ -1,5 +1,5 @@
-// The same writes and queries give the same bytes for any number of shards, whether or not the index is
-// spread in the middle of its story, and through any front-end; only ids and times differ.
+// The same writes and queries give the same bytes for any number of shards, through any front-end, and
+// whether or not the index is spread in the middle of its story; only ids and times differ.
 // SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const SHAPES = effort(
 const TIMES_ASKED = 3;
 
 let fleet: Fleet;
-/** For each server, one client per front-end. */
+/** One client per front-end, for each server. */
 let clients: Client[][];
 
 beforeAll(async () => {

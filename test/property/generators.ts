@@ -18,7 +18,7 @@ export interface Story {
   schema: Schema;
   settings: Partial<Settings>;
   writes: Write[];
-  /** Changes by the index's owner between the queries. */
+  /** Changes that the index's owner makes between queries. */
   changes: Change[];
   queries: Query[];
 }
@@ -233,7 +233,7 @@ function clauseOf(field: Field, words: fc.Arbitrary<string>): fc.Arbitrary<strin
   );
 }
 
-/** Without a plus sign, and without an exponent for an integer. */
+/** Prints a number without a plus sign, and an integer without an exponent. */
 function printNumber(value: number | bigint): string {
   return String(value).replace("e+", "e");
 }
@@ -254,7 +254,7 @@ function nativeFilters(fields: Field[], values: Values): fc.Arbitrary<Record<str
   return fc.array(clause, { minLength: 1, maxLength: 2 }).map((entries) => Object.fromEntries(entries));
 }
 
-/** A query with random parameters over the fields of the schema. */
+/** A query with random parameters over the schema's fields. */
 export function query(shape: Schema, words: fc.Arbitrary<string>): fc.Arbitrary<Query> {
   const { fields } = shape;
   const searchable = fields.filter((field) => field.type.startsWith("string")).map((field) => field.name);

@@ -28,8 +28,8 @@ const WORDS_A_THEME = 12;
 const BATCH = 17;
 const DOCUMENTS_MAX = 120;
 /**
- * A prime larger than any number of documents, so that its multiples modulo that number visit all documents
- * in another order.
+ * A prime larger than any document count, so that its multiples modulo the count visit all documents in a
+ * different order.
  */
 const PRIME = 7919;
 
@@ -85,7 +85,7 @@ async function indexOf(documents: Document[], batch: number): Promise<string> {
     const some = documents.slice(at, at + batch);
     await fleet.applyWrite(index, oracle, { kind: "batch", action: "upsert", documents: some });
   }
-  // The model is enabled only now, so that all servers train on the same documents.
+  // Enabled only at this point, so that all servers train the model on the same documents.
   await fleet.applyChange(index, oracle, {
     kind: "settings",
     settings: { embedder: { source: "documents" } },

@@ -1,4 +1,4 @@
-// Random stories for an index to which clients push vectors: stories of words, with vectors for documents and
+// Random stories for an index with pushed vectors: stories of words, with vectors added to documents and
 // queries. The vectors come from a small pool, so that many are equal, some are close and some are opposite.
 import fc from "fast-check";
 import { Random } from "../../bench/random.js";
@@ -65,7 +65,7 @@ const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });
 
-/** Refers to vectors by their position in the pool, to keep failures readable. */
+/** A story that refers to vectors by their position in the pool, to keep failures readable. */
 export interface VectorStory extends Story {
   semantic: Settings["semantic"];
   picks: number[];
@@ -96,7 +96,7 @@ export function settingsOf({ settings, semantic: chosen }: VectorStory): Partial
   return { ...settings, embedder: { source: "pushed" }, semantic: chosen };
 }
 
-/** The writes, with vectors added to their documents. */
+/** The story's writes, with the vectors added to their documents. */
 export function writesOf({ writes, picks }: VectorStory): Write[] {
   let next = 0;
   const embedding = () => embeddingOf(picks[next++ % picks.length]!);

@@ -1,6 +1,6 @@
 // The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards.
-// Same documents, same order, same text_match, found, pages and facets; also during and after the spreading
-// of an index over the shards and background merges, and after kill -9. SKEIN_PROPERTY_RUNS and
+// They must agree on documents, order, text_match, found, pages and facets, even during and after background
+// merges and the spreading of an index over the shards, and after kill -9. SKEIN_PROPERTY_RUNS and
 // SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
@@ -11,7 +11,7 @@ import { type Story, story } from "./generators.js";
 import { SEED } from "./seed.js";
 
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 800));
-/** A run with an explicit number of stories has no time limit. */
+/** The long run, and a run with an explicit number of stories, have no time limit. */
 const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined && effort(true, false);
 const STORIES_MS_MAX = LIMITED ? 150_000 : Number.POSITIVE_INFINITY;
 const timeout = LIMITED ? 300_000 : 86_400_000;
@@ -32,8 +32,8 @@ function parameters(numRuns: number): fc.Parameters<[Story]> {
 }
 
 /**
- * Skips stories that would begin too late, and lets running ones finish. fast-check's own time limit would
- * leave one running during the next test.
+ * Skips stories that would begin too late, and lets running stories finish. fast-check's own time limit would
+ * leave a story running during the next test.
  */
 function inTime(tell: (story: Story) => Promise<void>): (story: Story) => Promise<void> {
   const end = performance.now() + STORIES_MS_MAX;

@@ -1,5 +1,5 @@
-// Compares a server with the writes that it acknowledged: the whole state by export, and queries against a
-// scan of every document.
+// Compares a server with the writes it acknowledged: the whole state, read by export, and query results,
+// checked by scanning every document.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../bench/random.js";
@@ -10,7 +10,7 @@ import type { Name, Operation, State } from "./operation.js";
 const NAMES = ["live", "next"] as const;
 const PAGE = 250;
 
-/** Describes observed and expected state for a human reader. */
+/** Carries the observed and the expected state for a human reader. */
 export class LossError extends Error {
   constructor(
     message: string,
@@ -64,8 +64,8 @@ function isBetween(found: Table, before: Table, after: Table): boolean {
 }
 
 /**
- * The recovered state of the server. It must be the state before or after `pending`; each document may match
- * either of them. Throws LossError.
+ * The server's recovered state. It must be the state before or after `pending`; unless that is a swap, each
+ * document may match either state. Throws LossError.
  */
 export async function recoveredState(
   server: TestServer,

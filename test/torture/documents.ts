@@ -1,5 +1,5 @@
-// The torture's documents, writes and settings. The few ids collide all the time, and each write depends only
-// on the seed and the model.
+// The documents, writes and settings of the torture test. There are few ids, so they collide all the time,
+// and each write depends only on the seed and the model.
 import type { Random } from "../../bench/random.js";
 
 export interface Document {
@@ -39,7 +39,7 @@ export function anyIds(random: Random, count: number): string[] {
   return [...new Set(Array.from({ length: count }, () => anyId(random)))];
 }
 
-/** Some members of a document. */
+/** A random selection of a document's members; each is included with probability `share`. */
 export function anyMembers(random: Random, share: number): Omit<Document, "id"> {
   const members: Omit<Document, "id"> = {
     title: words(random, 5).join(" "),

@@ -1,5 +1,5 @@
-// The operations of the torture: the request, and the resulting state. Until an operation is answered, every
-// document may be in its old or new state; everything else is old or new as a whole.
+// The operations of the torture test, each with its request and the resulting state. Until an operation is
+// answered, every document may be in its old or new state; everything else is old or new as a whole.
 import type { Random } from "../../bench/random.js";
 import { anyFilter, anyId, anyIds, anyMembers, type Document, type Table } from "./documents.js";
 
@@ -8,7 +8,7 @@ export type Name = "live" | "next";
 /** Everything a lane has on the server. */
 export interface State {
   readonly tables: Readonly<Record<Name, Table>>;
-  /** Settings of the index with that name; they move with a swap. */
+  /** Settings of the index with that name; a swap moves them too. */
   readonly settings: Readonly<Record<Name, Settings>>;
   readonly rules: Readonly<Record<Name, ReadonlyMap<string, boolean>>>;
 }
@@ -29,7 +29,7 @@ export interface Request {
 export interface Operation {
   readonly kind: string;
   readonly request: Request;
-  /** The response's status, and the refused documents that it reports. */
+  /** The expected status, and the number of documents that the response reports as refused. */
   readonly status: number;
   readonly failed?: number;
   readonly after: State;

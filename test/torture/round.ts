@@ -23,7 +23,7 @@ export interface RoundResult {
   readonly unanswered: number;
   readonly queries: number;
   readonly ms: number;
-  /** What was lost, and the directory with the evidence; null if nothing was. */
+  /** Describes the loss and names the directory with the evidence; null if nothing was lost. */
   readonly loss: { readonly message: string; readonly directory: string } | null;
 }
 
@@ -134,7 +134,7 @@ export async function tortureRound(round: number, seed: number, kills = KILLS): 
   };
 }
 
-/** Kills the server after `ms` milliseconds, or later on a slow machine, once there is something to lose. */
+/** Kills the server after `ms` milliseconds, but on a slow machine not before there is something to lose. */
 async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: number): Promise<void> {
   let over = false;
   const writes = (): number => lanes.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
@@ -143,7 +143,7 @@ async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: numbe
     try {
       await lane.work(server, () => over);
     } finally {
-      over = true; // after a loss the others can stop
+      over = true; // after a loss, the other lanes can stop
     }
   });
   const working = Promise.allSettled(work);

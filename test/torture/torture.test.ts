@@ -1,4 +1,4 @@
-// A short torture (`npm run torture` is the long one), and a check that a loss would be detected.
+// A short torture run (`npm run torture` is the long version), and a check that a loss would be detected.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
 import { TestServer } from "../e2e/world/harness.js";

@@ -1,5 +1,5 @@
 // The expected contents of a segment, computed directly from the documents: a naive model of the build
-// kernel. Requires valid documents; byte order and packing are handled by the reader.
+// kernel. Requires valid documents. The reader handles byte order and packing.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "../words/analyse.js";
 import { markerTerms } from "../words/markers.js";
@@ -134,7 +134,7 @@ function makeList(slot: number, cells: Cell[], term: string): ReadList {
   return { slot, postings, blocks };
 }
 
-/** The segment of `documents` with sequence numbers `seqs`. */
+/** Builds the segment of `documents`, whose sequence numbers are `seqs`. */
 export function makeSegment(
   fields: TwinField[],
   documents: TwinDocument[],

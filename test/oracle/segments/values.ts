@@ -1,5 +1,5 @@
-// Documents in the oracle: parsed JSON with int64 values as bigint, a schema, and conversion from and to
-// text. Deliberately simple: every fast path of the product is compared with results computed here.
+// The oracle's documents: parsed JSON with int64 values as bigint, a schema, and conversion from and to text.
+// Deliberately simple: every fast path of the product is compared with results computed here.
 
 export type FieldType = "string" | "int32" | "int64" | "float" | "bool" | "string[]" | "int32[]" | "float[]";
 
@@ -23,7 +23,7 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [name:
 
 export type Document = { id: string } & { [name: string]: Json };
 
-/** Characters that an index treats as letters or as separators, in exception to the general rules. */
+/** Characters that an index treats as letters or as separators, contrary to the general rules. */
 export interface Analysis {
   symbols: string;
   separators: string;
@@ -74,7 +74,7 @@ export function parseJson(text: string): Json {
   ) as Json;
 }
 
-/** The type check on writes: no coercion, and null means missing. */
+/** The type check for writes: no coercion, and null means missing. */
 export function fits(document: Document, field: Field): boolean {
   const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
   if (raw === undefined || raw === null) return field.optional !== false;

@@ -34,16 +34,16 @@ interface Space extends Omit<Near, "nearest" | "cosineMin"> {
 const NUMBERS = 512;
 const FEEDBACK_DOCUMENTS = 3;
 /**
- * Exact comparisons per wanted document. Compares the documents with the largest cosines estimated from their
- * codes.
+ * Number of exact comparisons per wanted document. The compared documents are those with the largest cosines
+ * estimated from their codes.
  */
 const COMPARED_FACTOR = 2;
-/** A text match stores a relevance as a number of steps of 1 / STEPS, below STEPS_END. */
+/** A text match stores relevance as a whole number of steps of size 1 / STEPS, less than STEPS_END. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
 
 export class SemanticOracle extends Oracle {
-  /** The integers of each stored vector, keyed by the text of the member `embedding`. */
+  /** Each stored vector's integers, keyed by the text of the member `embedding`. */
   private readonly stored = new Map<string, number[]>();
   private readonly turned = new Map<string, Float32Array>();
 
@@ -87,8 +87,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * Documents that contain some of the words, then the nearest ones; `nearest` receives the documents found
-   * already.
+   * Documents that contain some of the words, then the nearest documents; `nearest` receives the documents
+   * found so far.
    */
   private related(
     search: Search,
@@ -109,8 +109,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * The documents nearest to the vector and to the first documents of `found` or, if that is null, to the
-   * best word matches.
+   * The documents nearest to the vector after it has been drawn towards the first documents of `found` or, if
+   * `found` is null, towards the best word matches.
    */
   private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search, found: Row[] | null): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
@@ -156,8 +156,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * Draws the query towards the mean of the rows' vectors: half of the resulting direction comes from the
-   * rows that have vectors.
+   * Draws the query towards the mean of the rows' vectors: the rows that have vectors contribute half of the
+   * resulting direction.
    */
   private drawn(query: Float32Array, rows: Row[]): Float32Array {
     const vectors = rows.flatMap((row) => {

@@ -47,8 +47,8 @@ export interface PlainNearest {
 }
 
 /**
- * Rows with a vector, ordered by the number of signs that differ from the query's, fewest first, then newest
- * first.
+ * Rows with a vector: those whose signs differ least from the signs of the query come first; on a tie, the
+ * newer row.
  */
 export function plainNearest(
   rows: readonly { seq: number; vector: PlainVector }[],

@@ -1,5 +1,5 @@
 // Latent semantic analysis of a small segment in plain arithmetic: an exact decomposition by Jacobi rotations
-// instead of a randomised one, without blocks, 8-bit numbers or a rotation of the result.
+// instead of a randomised one, with no blocks, no 8-bit numbers and no rotation of the result.
 import { DOCUMENT_TERMS_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { ReadSegment } from "../segments/segment-reader.js";
 import { dot, normalised, type PlainSlot, rowFeatures } from "./model.js";
@@ -20,7 +20,10 @@ interface VocabularyTerm {
 const compareTerms = (a: { term: string }, b: { term: string }): number =>
   Buffer.compare(Buffer.from(a.term), Buffer.from(b.term));
 
-/** The terms that occur in at least two documents, at most `most` of them, in ascending order. */
+/**
+ * The terms that occur in at least two documents, in ascending order; at most `most` of them, chosen by
+ * document count.
+ */
 export function vocabulary(rows: Map<string, number>[], most: number): VocabularyTerm[] {
   const frequencies = new Map<string, number[]>();
   for (const row of rows)
@@ -71,7 +74,7 @@ export function jacobi(matrix: readonly number[][]): { values: number[]; vectors
   return { values: a.map((row, i) => row[i]!), vectors };
 }
 
-/** The heaviest terms of each document, as a vector scaled to length 1. */
+/** Each document's heaviest terms, as a vector scaled to length 1. */
 function documentTerms(rows: Map<string, number>[], terms: VocabularyTerm[]): number[][] {
   return rows.map((row) => {
     const weights = terms.map(({ term, weight }) => Math.log(1 + (row.get(term) ?? 0)) * weight);
@@ -115,7 +118,7 @@ function commonDirection(rows: number[][]): number[] {
   return direction ?? rows[0]!.map(() => 0);
 }
 
-/** The term vectors of a model before they are rotated and quantised to 8 bits. */
+/** A model's term vectors before they are rotated and quantised to 8 bits. */
 export function plainTermVectors(segment: ReadSegment, slots: PlainSlot[], most: number): PlainTermVector[] {
   const rows = rowFeatures(segment, slots);
   const terms = vocabulary(rows, most);

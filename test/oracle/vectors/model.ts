@@ -143,7 +143,7 @@ export function plainVector(model: PlainModel, weights: ReadonlyMap<string, numb
   );
 }
 
-/** The vector of each row of a segment. */
+/** The vector of each of the segment's rows; null for a row without one. */
 export function plainRows(model: PlainModel, segment: ReadSegment): (number[] | null)[] {
   return rowFeatures(segment, model.slots).map((features) =>
     plainVector(model, new Map([...features].map(([term, tf]) => [term, Math.log(1 + tf)]))),

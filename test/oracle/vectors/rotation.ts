@@ -1,5 +1,5 @@
-// The rotation of vectors in plain arithmetic: signs from SplitMix64, then a Walsh-Hadamard transform by its
-// definition.
+// The rotation of vectors in plain arithmetic: signs from SplitMix64, then a Walsh-Hadamard transform
+// computed from its definition.
 
 const MASK = (1n << 64n) - 1n;
 

@@ -1,6 +1,6 @@
-// Cosines and estimates that equal the product's to the last bit: single-precision floats, added in the same
-// order. Documents that are equally near except for rounding therefore come out in the same order as in the
-// product. The definitions are in codes.ts.
+// Cosines and estimates equal to the product's to the last bit: single-precision floats, added in the same
+// order. Documents that are equally near except for rounding therefore come out in the product's order. The
+// definitions are in codes.ts.
 
 const SIZE = 512;
 const CODE_BYTES = 64;
@@ -22,9 +22,7 @@ export function singleCosine(query: Float32Array, numbers: readonly number[]): n
   return single(scaleOf(numbers) * single(single(a! + b!) + single(c! + d!)));
 }
 
-/**
- * Estimates the cosine from only the signs of a vector: one partial sum per byte of its code, then their sum.
- */
+/** Estimates the cosine from only a vector's signs: one partial sum per byte of its code, then their sum. */
 export function singleEstimate(query: Float32Array, numbers: readonly number[]): number {
   const scale = Math.sqrt(Math.PI / (2 * SIZE));
   let sum = 0;

@@ -88,7 +88,7 @@ function simplify(text: string): string {
   return out === text ? out : simplify(out);
 }
 
-/** The characters that `character` contributes to a word; empty if it does not belong to words. */
+/** The characters that `character` contributes to a word; empty if it cannot be part of a word. */
 function wordFolding(character: string): string {
   return [...simplify(character)]
     .filter((part) => !["separator", "apostrophe"].includes(kindOf(part)))
@@ -122,13 +122,13 @@ function cut(term: string): string {
   return kept;
 }
 
-/** True if the first piece at or after `i` that does not fold to nothing is part of a word. */
+/** True if the first piece at or after `i` that is neither ignored nor a voicing mark is part of a word. */
 function wordFollows(pieces: Piece[], i: number): boolean {
   while (pieces[i]?.kind === "ignored" || pieces[i]?.kind === "voicing") i++;
   return pieces[i]?.kind === "word";
 }
 
-/** Tokens of a well-formed text: its words, with each joined token after its last word. */
+/** Tokens of a well-formed text: its words, with each joined token right after the last of its words. */
 export function analyse(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
   const words = findWords(text, analysis);
   const bytes = Buffer.from(text);
@@ -164,7 +164,7 @@ function isJoined(run: Word[], joiners: string): boolean {
   return !terms.every((term) => /^\p{N}+$/u.test(term)) || [...joiners].every((one) => DASHES.includes(one));
 }
 
-/** The words of a text without joined tokens. */
+/** A text's words, without joined tokens. */
 export function words(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
   return analyse(text, analysis).filter((token) => token.parts === 1);
 }

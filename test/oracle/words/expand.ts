@@ -1,12 +1,12 @@
 // Dictionary statistics of a word, counted document by document: documents that contain it, its prefix range,
-// its typos. Distances use the full matrix of optimal string alignment.
+// its typos. Distances use the full optimal string alignment matrix.
 
 import { compareBytes, type Row } from "../segments/rows.js";
 import { isMarker } from "./markers.js";
 
 /** Maximum number of prefix terms listed; any further ones are only counted. */
 const PREFIX_TERMS_LISTED = 64;
-/** Maximum number of terms searched that contain a word. */
+/** Maximum number of longer terms containing a word that are searched. */
 const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {
@@ -14,7 +14,7 @@ export interface Typo {
   distance: number;
   /** True if only a prefix of the term is within the distance. */
   isPrefix: boolean;
-  /** Number of documents for each field. */
+  /** Number of documents with the term, for each field. */
   frequencies: number[];
 }
 
@@ -26,7 +26,7 @@ export interface Expansion {
   prefixFrequencies: number[];
 }
 
-/** For each term, the number of documents for each field. */
+/** For each term, the number of documents that contain it, by field. */
 export type Dictionary = Map<string, number[]>;
 
 export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
@@ -43,7 +43,7 @@ export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
   return dictionary;
 }
 
-/** Average length of each field over the documents that have it; 0 if there are none. */
+/** Average length of each field over the documents that have it; 0 if no document does. */
 export function averageLengths(rows: Row[], fields: string[]): number[] {
   return fields.map((name) => {
     const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
@@ -72,7 +72,7 @@ export function expandWord(dictionary: Dictionary, word: string, fieldCount: num
 }
 
 /**
- * Terms at a distance of 1 to `distanceMax` from the word; with `prefixes`, also terms with a prefix at such
+ * Terms at a distance of 1 to `distanceMax` from the word. With `prefixes`, also terms with a prefix at such
  * a distance.
  */
 export function typosOf(
@@ -97,11 +97,11 @@ export function typosOf(
 /** A term that contains a word. */
 export interface Infix {
   term: string;
-  /** Number of documents for each field. */
+  /** Number of documents with the term, for each field. */
   frequencies: number[];
 }
 
-/** The shortest longer terms that contain the word; with `atStart`, including those that start with it. */
+/** The shortest longer terms that contain the word. With `atStart`, they may start with the word. */
 export function infixesOf(
   dictionary: Dictionary,
   word: string,
@@ -118,8 +118,8 @@ export function infixesOf(
 }
 
 /**
- * Optimal string alignment distance of `word` to every prefix of `term`, in code points; the last entry is
- * for the whole term.
+ * Optimal string alignment distance, in code points, between `word` and every prefix of `term`; the last
+ * entry is for the whole term.
  */
 function prefixDistances(word: string, term: string): number[] {
   const a = [...word];

@@ -1,4 +1,4 @@
-// Marker terms of a value, which do not correspond to a token: stems of its words, the whole value as a part
+// A value's marker terms, which do not correspond to tokens: stems of its words, the whole value as a part
 // number, the whole value as a brand. They begin with a control character, unlike any word.
 import { stem } from "../../../engine-wasm/host/stemmer.js";
 import type { OracleToken } from "./analyse.js";
@@ -19,7 +19,7 @@ export function isMarker(term: string): boolean {
   return term.charCodeAt(0) < 0x20;
 }
 
-/** The stem shared by all forms of a word, one per language; none for a word with a digit. */
+/** A word's stems, one per language; all forms of a word share a stem. None for a word with a digit. */
 export function stemTerms(term: string, languages: number[]): string[] {
   if (/\p{N}/u.test(term)) return [];
   return languages.map((language) => String.fromCharCode(1, 0x20 + language) + stem(language, term));

@@ -1,5 +1,5 @@
-// Chooses the near terms that were probably meant, as specified in docs/ranking.md: the cost of each depends
-// on how often it occurs together with the query's other words.
+// Chooses the near terms that were probably meant, as specified in docs/ranking.md: a term's cost depends on
+// how often it occurs together with the query's other words.
 import type { Typo } from "./expand.js";
 
 export interface RankedTypo extends Typo {
@@ -13,19 +13,19 @@ export interface LikelyTypo extends RankedTypo {
   confidence: number;
 }
 
-/** A word of the query with its documents. */
+/** A query word with its documents. */
 export interface QueryWordDocuments {
   i: number;
   documents: Set<number>;
 }
 
 export interface Judged extends QueryWordDocuments {
-  /** Upper bound on the number of documents with a known form of it. */
+  /** Upper bound on the number of documents with a known form of the word. */
   frequency: number;
   typos: RankedTypo[];
-  /** True if `documents` lists every document that contains a known form of it. */
+  /** True if `documents` lists every document that contains a known form of the word. */
   complete: boolean;
-  /** Maximum cost of a near term above the cost of the word itself. */
+  /** Maximum amount by which a near term's cost may exceed that of the word itself. */
   doubt: number;
 }
 

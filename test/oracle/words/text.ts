@@ -133,7 +133,7 @@ function partsOf(q: string, analysis: Analysis): Part[] {
   });
 }
 
-/** Runs of tokens without separators are split into words by a dictionary; every other token is a word. */
+/** A dictionary splits runs of tokens without separators into words; every other token is a word. */
 function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   const bytes = Buffer.from(source);
   const groups: OracleToken[][] = [];

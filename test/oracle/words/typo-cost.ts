@@ -7,7 +7,7 @@ const KEYS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 const SILENT_AFTER = ["h cgkprstwx", "u gq", "t s", "c s", "b m", "n m", "l a"];
 const SILENT_BEFORE = ["k n", "g n", "w r", "p st", "t c", "c kq", "b t", "d gj", "l fkm", "h o"];
 
-/** The cost of typing `word` for `term` or, with `prefix`, for a prefix of it. */
+/** The cost of typing `word` instead of `term` or, with `prefix`, instead of one of its prefixes. */
 export function typoCost(word: string, term: string, prefix: boolean): number {
   const a = [...word];
   const b = [...term];
@@ -78,7 +78,7 @@ function replaced(x: string, term: string[], j: number): number {
   return areNeighbours(x, y) || areNeighbours(y, x) ? 95 : 105;
 }
 
-/** True if `y` is to the right of `x` on the keyboard or in the row below. */
+/** True if `y` is the next key to the right of `x`, or touches it in the row below. */
 function areNeighbours(x: string, y: string): boolean {
   const row = KEYS.findIndex((keys) => keys.includes(x));
   const at = KEYS[row]!.indexOf(x);

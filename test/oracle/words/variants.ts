@@ -1,4 +1,4 @@
-// Ways to match words other than the word itself, its prefix and its typos, as listed in docs/ranking.md.
+// Ways to match words besides the word itself, its prefix and its typos, as listed in docs/ranking.md.
 // Independent of the dictionary.
 import { isDeepStrictEqual } from "node:util";
 import type { SynonymGroup } from "../curation.js";
@@ -117,7 +117,10 @@ function partNumbers(text: QueryText): Variant[] {
   return withBegun(whole, begun);
 }
 
-/** A run of query words that equals an entry of a synonym group also matches the group's other entries. */
+/**
+ * A run of query words that equals an entry of a synonym group (the root of a one-way group) also matches the
+ * other entries of the group.
+ */
 function synonyms(
   text: QueryText,
   groups: SynonymGroup[],
@@ -160,15 +163,15 @@ function split(covers: number[], terms: string[]): Variant {
   return { kind: "split", covers, terms, sequence: true, prefix: false, exact, factor: 0.9 };
 }
 
-/** Cuts a text at these positions, in ascending order. */
+/** Cuts a text at these positions, which are in ascending order. */
 function cutAt(letters: string[], places: number[]): string[] {
   const edges = [0, ...places, letters.length];
   return edges.slice(1).map((end, i) => letters.slice(edges[i], end).join(""));
 }
 
 /**
- * Splits words of letters in two. Splits words with digits at every change between letters and digits, and
- * also with one of the numbers split in two.
+ * Splits a word of letters in two. Splits a word with digits at one of the changes between letters and
+ * digits, at all of them, and at all of them with one number also split in two.
  */
 function splits(term: string): string[][] {
   const letters = [...term];

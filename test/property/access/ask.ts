@@ -12,7 +12,7 @@ interface Asked {
   readonly status: number;
 }
 
-/** Sends a request with the credential and with the name of its tenant. */
+/** Sends a request with the credential and with the tenant's name in a header. */
 export async function askAs(
   server: TestServer,
   by: Credential,
@@ -25,7 +25,7 @@ export async function askAs(
   throw new Error(`expected ${status}, got ${reply.status} ${reply.text.slice(0, 300)}: ${what}`);
 }
 
-/** Sends a request with the bootstrap key, for a tenant if one is given. */
+/** Sends a request with the bootstrap key, on behalf of a tenant if one is given. */
 export async function askAsBootstrap(
   server: TestServer,
   method: string,

@@ -21,8 +21,8 @@ const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
 /**
- * Picks a credential: in rare cases none, and half of the time one of the latest, so that keys create further
- * keys.
+ * Picks a credential. In rare cases it is none, and half of the time one of the latest, so that keys create
+ * further keys.
  */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);

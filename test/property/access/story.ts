@@ -44,7 +44,7 @@ export class Story {
   readonly #names: string;
   readonly tenants: TenantModel[] = [];
   readonly keys: KeyModel[] = [];
-  /** All credentials that were ever valid, and the tokens that never were. */
+  /** All credentials that were ever valid, and tokens that never were. */
   readonly credentials: Credential[] = [];
   #now: number;
 
@@ -61,7 +61,9 @@ export class Story {
     return new Date(this.#now).toISOString().slice(0, 7);
   }
 
-  /** Checks which documents every credential sees in every index now. */
+  /**
+   * Checks which documents every credential sees in every index now, and which indexes and keys it can list.
+   */
   async askAll(): Promise<void> {
     for (const credential of [...NOBODY, ...this.credentials]) {
       for (const index of INDEXES) await this.search(credential, index, GROUPS);
@@ -191,7 +193,7 @@ export class Story {
     this.credentials.push({ kind: "token", key, value, token: { text, ...members } });
   }
 
-  /** Restarts the server. If killed, it may lose the counts of the last moment, but nothing else. */
+  /** Restarts the server. A killed server may lose its most recent counts, but nothing else. */
   async restart(killed: boolean): Promise<void> {
     await this.#server.stop(killed ? "SIGKILL" : "SIGTERM");
     await this.#server.launch();
@@ -239,7 +241,7 @@ export class Story {
         usedUp++;
       }
     }
-    // The requests run concurrently, so either may be too late.
+    // The searches run concurrently, so any of them may be the one that exceeds the plan.
     expect(left).toBeGreaterThanOrEqual(0);
     if (usedUp > 0) expect(left).toBe(0);
   }
@@ -331,7 +333,9 @@ export class Story {
     });
   }
 
-  /** `there`: whether the requested item is among the given documents; if not, the expected status is 404. */
+  /**
+   * `there` says whether the requested item is among the given documents; if not, the expected status is 404.
+   */
   #onIndex(by: Credential, scope: string, index: string, there?: (ids: string[]) => boolean): number {
     return this.#allowed(by, (may) => {
       const use = useOfIndex(may, scope, index);
