@@ -1,7 +1,7 @@
-// A guarded engine instance: kernels see their inputs between guard regions filled with one byte, and all
-// other memory that does not belong to them contains that byte too. After any call the regions must be
-// unchanged. Two instances that differ only in the guard byte must answer alike; otherwise a kernel has read
-// memory that does not belong to it.
+// A guarded engine instance. A kernel's inputs lie between guard regions filled with one byte, and all other
+// memory that does not belong to the kernel contains that byte too. After any call the regions must be
+// unchanged. Two instances that differ only in the guard byte must give the same answers; otherwise a kernel
+// has read memory that does not belong to it.
 import { Buffer } from "node:buffer";
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
@@ -15,7 +15,7 @@ const GUARDS = [0x00, 0xa5] as const;
 const DOCUMENTED = [STATUS_BAD_PROGRAM, STATUS_DAMAGED];
 const LOWEST_STATUS = -256;
 const ARENA_HEADER_BYTES = 16;
-/** Larger instances are replaced, because filling their memory takes too long. */
+/** Larger instances are replaced, because filling their memory with the guard byte takes too long. */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
 
 /** A kernel's answer: its negative status, or the bytes of its result. */
@@ -58,7 +58,7 @@ export class Guarded<T> {
     this.#kept = Buffer.from(this.instance.view().subarray(this.#start, this.#end));
   }
 
-  /** Overwrites a placed region, and fills the unused rest of its room. */
+  /** Overwrites a placed region and fills the rest of its room with guard bytes. */
   overwrite(address: number, bytes: Uint8Array, room: number): void {
     this.instance
       .view()
@@ -67,7 +67,7 @@ export class Guarded<T> {
     this.keep();
   }
 
-  /** Puts a kernel's input into scratch, followed only by guard bytes. */
+  /** Puts a kernel's input into scratch memory, with only guard bytes after it. */
   input(bytes: Uint8Array): number {
     const p = this.instance.input(bytes);
     this.instance.view().fill(this.guard, p + bytes.length);
@@ -116,7 +116,10 @@ export class Canary<T> {
     return this.#pair;
   }
 
-  /** Runs `work` in both and returns the answer, which must be the same. A trap is a finding. */
+  /**
+   * Runs `work` on both instances, which must give the same answer, and returns that answer. A trap is a
+   * finding.
+   */
   both(what: string, work: (guarded: Guarded<T>) => Answer): Answer {
     try {
       const [one, other] = this.pair().map(work) as [Answer, Answer];

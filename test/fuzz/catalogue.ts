@@ -1,4 +1,4 @@
-// Segments for the kernel targets: every field type, two segments, some rows deleted. Always identical.
+// Segments for the kernel targets: every field type, two segments, some rows deleted. The same in every run.
 import { Random } from "../../bench/random.js";
 import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../engine-wasm/host/instance/build.js";
@@ -17,7 +17,7 @@ export const SCHEMA = { fields: BUILD_FIELDS, analysis: PLAIN_ANALYSIS };
 const FIRST_SEQ = 1000;
 const SEQ_STEP = 7;
 
-/** A segment of `count` documents whose numbers start after the first `before` documents. */
+/** A segment of `count` documents, numbered from the document that follows the first `before` documents. */
 export function catalogueSegment(bench: Workbench, count: number, before: number, seed: number): Uint8Array {
   const random = new Random(seed);
   const documents = Array.from({ length: count }, (_, i) =>
@@ -29,12 +29,12 @@ export function catalogueSegment(bench: Workbench, count: number, before: number
   return segment;
 }
 
-/** Sequence numbers of rows of a catalogue of `count` documents, and some that do not exist. */
+/** A few sequence numbers from the range of a catalogue of `count` documents; some do not exist. */
 export function someSeqs(random: Random, count: number): number[] {
   return Array.from({ length: random.from(0, 6) }, () => FIRST_SEQ + random.below(count * SEQ_STEP + 9));
 }
 
-/** Live bits with every `step`-th row deleted. */
+/** Bitset of live rows, with every `step`-th row deleted. */
 export function liveBits(rows: number, step: number): Uint8Array {
   const bits = new Uint8Array(Math.ceil(rows / 64) * 8);
   for (let row = 0; row < rows; row++) if (row % step !== step - 1) bits[row >> 3]! |= 1 << (row & 7);

@@ -17,7 +17,7 @@ import { SERVERS } from "../unit/server/record.js";
 import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 
 const HEAD_BYTES = 8;
-/** Text is read in blocks of this size. */
+/** Text is read in blocks of this many bytes. */
 const BLOCK_BYTES = 64 * 1024;
 const FEED_BYTES_MAX = 1024 * 1024;
 const SUGGESTED_FOR = 20;
@@ -36,7 +36,7 @@ const CONTENT_TYPES = [
 ];
 const CONTENT_ENCODINGS = [null, null, "gzip", "deflate", "gzip, gzip", "br", "identity"];
 
-/** A field of each type, and paths into items. */
+/** For each type, a check that a value has it. */
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   int32: (value) => Number.isInteger(value) && Math.abs(value as number) <= 2 ** 31,
@@ -218,7 +218,7 @@ function compressed(random: Random, bytes: Uint8Array): Uint8Array {
   return kind === 3 ? gzipSync(gzipSync(bytes)) : bytes;
 }
 
-/** Settings chosen by the first bytes of an input. */
+/** The settings that an input's first bytes choose. */
 function settingsOf(head: Uint8Array) {
   const at = <T>(place: number, list: readonly T[]): T => list[head[place]! % list.length]!;
   const options: FeedOptions = {
@@ -312,9 +312,9 @@ function checkSuggestion(items: readonly FeedItem[]): void {
 }
 
 /**
- * If a feed is refused, the number of items before the refusal may vary. The reason reported first may vary
- * too: whether an item is too long is checked at the end of a piece, and zlib does not always report the same
- * of damaged data and data that ends early.
+ * If a feed is refused, the number of items before the refusal may vary. So may the reason reported first: an
+ * item's length is checked only at the end of a piece, and zlib may report damaged or truncated data in
+ * different ways.
  */
 function checkSame(one: Outcome, other: Outcome, how: string): void {
   const isRefused = one.refusal !== null;
@@ -339,7 +339,7 @@ function shifted(input: Uint8Array, at: number): Uint8Array {
 }
 
 /**
- * Whether white space before the feed has no effect: the feed is uncompressed, its encoding is given, it is
+ * True if white space before the feed has no effect: the feed is uncompressed, its encoding is given, it is
  * not a table, and no item is too long for format detection.
  */
 function isShiftable(input: Uint8Array): boolean {

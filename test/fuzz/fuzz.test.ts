@@ -13,7 +13,7 @@ import { TARGETS } from "./targets.js";
 const FOLDER = new URL("./regressions/", import.meta.url);
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 const CASES = effort(50, 100);
-const MS_MAX = 60_000; // for busy machines; on an idle one all cases take a second or two
+const MS_MAX = 60_000; // for busy machines; on an idle machine all cases take a second or two
 
 interface Regression {
   target: string;
@@ -67,7 +67,7 @@ describe("the canary notices", () => {
 
   test("a read behind the input", async () => {
     const canary = new Canary(await loadEngine("checked"), () => undefined);
-    // A hash over one byte too many.
+    // Hashes one byte beyond the input.
     const read = (): unknown =>
       canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
     expect(read).toThrow("depends on bytes outside");

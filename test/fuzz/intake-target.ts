@@ -1,5 +1,5 @@
 // Batch bodies and NDJSON streams as clients may send them: they are parsed as JSON.parse would parse them,
-// or refused, and accepted documents become a segment that passes its check.
+// or refused, and the accepted documents become a segment that passes its check.
 import { isUtf8 } from "node:buffer";
 import type { Random } from "../../bench/random.js";
 import { DOC_ID_ONLY } from "../../engine-wasm/assembly/layout.js";
@@ -81,7 +81,7 @@ function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: Prepare
   if (status !== 0) finding("a segment that was built does not pass its check");
 }
 
-/** Whether `work` was refused. Rethrows every error that is not a refusal a client may receive. */
+/** True if `work` was refused with an error that a client may receive. Rethrows every other error. */
 function refused(work: () => void): boolean {
   try {
     work();
@@ -92,7 +92,7 @@ function refused(work: () => void): boolean {
   }
 }
 
-/** JSON.parse of bytes; undefined if they are not JSON. */
+/** Parses the bytes with JSON.parse; undefined if they are not JSON. */
 function parsed(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) return undefined;
   try {
@@ -135,7 +135,7 @@ export function batchTarget(module: EngineModule): Target {
   };
 }
 
-/** Input: a u16 that chooses where the stream is split, then the stream. */
+/** Input: a u16 that determines where to split the stream, then the stream. */
 export function importTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const canary = new Canary<void>(module, () => undefined);

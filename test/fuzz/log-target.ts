@@ -173,7 +173,7 @@ const ROLLUP = ((): Rollup => {
   return rollup;
 })();
 
-/** Stored bytes and their decoder, selected by the first byte of an input. */
+/** Stored bytes and their decoders. An input's first byte selects one of these. */
 const KINDS: readonly { readonly bytes: Uint8Array; read(bytes: Uint8Array): unknown }[] = [
   { bytes: inflateRawSync(SEARCHES), read: (bytes) => decodeSearchBlock(deflateRawSync(bytes)) },
   { bytes: inflateRawSync(EVENTS), read: (bytes) => decodeEventBlock(deflateRawSync(bytes)) },

@@ -1,6 +1,6 @@
-// `npm run fuzz -- TARGET --seed S --minutes M`: runs one target in its own thread, so that an endless kernel
-// is detected too. Each finding becomes a file in regressions/, which `npm test` replays. `--cases N` stops
-// after N cases; `--replay FILE` runs one such file.
+// `npm run fuzz -- TARGET --seed S --minutes M`: runs one target in its own thread, so that a kernel that
+// never returns is detected too. Each finding becomes a file in regressions/, which `npm test` replays.
+// `--cases N` stops after N cases; `--replay FILE` runs one such file.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { Random } from "../../bench/random.js";
 import { type Failure, fuzz, problemOf } from "./run.js";
 import { TARGETS } from "./targets.js";
 
-/** A check that takes longer counts as hanging. */
+/** A check that takes longer than this many milliseconds counts as hanging. */
 const CASE_MS_MAX = 60_000;
 const WATCH_MS = 1_000;
 const FAILURES_MAX = 5;
@@ -20,7 +20,7 @@ interface Job {
   readonly seed: number;
   readonly minutes: number;
   readonly casesMax: number;
-  /** The input of the finding to replay; null: inputs are generated. */
+  /** The input to replay; null if inputs are generated. */
   readonly replayed: Uint8Array | null;
   /** The seed of the current case, the number of cases so far, and the number of checks so far. */
   readonly progress: SharedArrayBuffer;

@@ -1,4 +1,4 @@
-// Almost valid query programs: search, expand, explain and company programs with changed bytes, run on two
+// Nearly valid query programs: search, expand, explain and company programs with changed bytes, run on two
 // segments.
 
 import type { Random } from "../../bench/random.js";

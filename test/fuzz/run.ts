@@ -1,11 +1,11 @@
-// Runs a target: one case after the other from a seed until the time is up. Each failure is reduced before it
+// Runs a target: one case after another from a seed until the time is up. Each failure is reduced before it
 // is reported.
 import { Random } from "../../bench/random.js";
 import type { Target } from "./target.js";
 
 export interface Failure {
   readonly caseSeed: number;
-  /** Number within its run, from 1. */
+  /** Number of the case within its run, from 1. */
   readonly caseNumber: number;
   readonly why: string;
   readonly input: Uint8Array;
@@ -55,7 +55,7 @@ export async function fuzz(target: Target, budget: Budget): Promise<Outcome> {
   return { cases, failures };
 }
 
-/** The problem found by a case; null if there is none. */
+/** The problem found with an input; null if there is none. */
 export async function problemOf(target: Target, input: Uint8Array): Promise<string | null> {
   try {
     await target.check(input);
@@ -65,12 +65,12 @@ export async function problemOf(target: Target, input: Uint8Array): Promise<stri
   }
 }
 
-/** Failures whose messages begin alike are of one kind. */
+/** Failures whose messages start alike count as the same kind. */
 function kindOf(why: string): string {
   return why.split("\n")[0]!.replace(/\d+/g, "0").slice(0, 60);
 }
 
-/** Removes pieces as long as the input still fails in the same way. */
+/** Removes pieces of the input for as long as it still fails in the same way. */
 async function shrink(
   target: Target,
   input: Uint8Array,

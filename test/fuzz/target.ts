@@ -1,20 +1,21 @@
-// The interface of fuzzing targets, and the mutations that they share. Independent of any particular target.
+// The interface of fuzzing targets, and the mutations that targets share. Independent of any particular
+// target.
 import type { Random } from "../../bench/random.js";
 
 export interface Target {
   readonly name: string;
-  /** The same random numbers give the same input. */
+  /** Must return the same input for the same random numbers. */
   generate(random: Random): Uint8Array;
   /** Throws if the product does something wrong with this input. */
   check(input: Uint8Array): void | Promise<void>;
   /** Number of cases in `npm test`, if it differs from the default. */
   readonly casesInTests?: number;
-  /** The report at the end of a long run. Throws if something is wrong by then. */
+  /** Returns the report at the end of a long run. Throws if something has gone wrong by that time. */
   report?(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Throws: a fault of the kind that fuzzing looks for. */
+/** Throws an error for a fault of the kind that fuzzing looks for. */
 export function finding(what: string): never {
   throw new Error(what);
 }

@@ -1,10 +1,13 @@
 // Plausible values by member or parameter name, so that requests pass the first checks. The OpenAPI document
-// gives the types; this file gives the words. Names that are not listed here get any text.
+// gives the types; this file gives the words. Names not listed here get arbitrary text.
 import { FIELD_NAMES } from "./tenants.js";
 
 /** The tenant or index that a request is generated for. */
 export interface Voice {
-  /** The word that its texts may contain: the tenant's, or that of the index that the request is about. */
+  /**
+   * The word that the request's texts may contain: the tenant's word, or the word of the index that the
+   * request is about.
+   */
   readonly word: string;
   /** The tenant's own indexes. */
   readonly indexes: readonly string[];
@@ -91,7 +94,7 @@ const TIMES = [
   "20",
 ];
 
-/** Number of words at the start of each list that are valid for the indexes of the world. */
+/** Number of words at the start of each list that are valid for the world's indexes. */
 export const GOOD_WORDS = 3;
 
 type Words = (voice: Voice) => readonly unknown[];
@@ -131,7 +134,7 @@ export function wordsFor(name: string, voice: Voice): readonly unknown[] | null 
   return WORDS.find(([pattern]) => pattern.test(name))?.[1](voice) ?? null;
 }
 
-/** Documents that fit the indexes of the world, or nearly. */
+/** Documents that fit the world's indexes, or nearly fit them. */
 export function documentWords(voice: Voice): readonly Record<string, unknown>[] {
   const { word } = voice;
   return [

@@ -1,4 +1,4 @@
-// One exchange with the server: sends the request as written, with its path unchanged.
+// One exchange with the server. Sends the request exactly as written, with its path unchanged.
 import {
   type Agent,
   request as httpRequest,
@@ -9,14 +9,14 @@ import type { Reply, ReplyBody } from "../../e2e/world/reply.js";
 import { finding } from "../target.js";
 import { type FuzzRequest, isForTheLibrary, sentBody } from "./request.js";
 
-/** Maximum time for a response, even on a busy machine. */
+/** Maximum response time in milliseconds, even on a busy machine. */
 const ANSWER_MS_MAX = 50_000;
 
 export interface Way {
   readonly port: number;
   readonly agent: Agent;
   readonly feedsPort: number;
-  /** Null: no key. */
+  /** Null if no key is sent. */
   readonly key: string | null;
 }
 
@@ -61,7 +61,7 @@ export async function exchange(request: FuzzRequest, way: Way): Promise<Reply | 
     outgoing.end(body ?? undefined);
   });
   const answer = await answered.catch((error: Error) => {
-    // The library's own reply to a HEAD has a body.
+    // The HTTP library's own reply to a HEAD request has a body.
     if (isForTheLibrary(request)) return null;
     return finding(`no reply: ${error.message}`);
   });

@@ -1,5 +1,5 @@
-// Generates whole requests: an operation of the OpenAPI document, a caller, a body that fits the schema, and
-// then faults in each of them.
+// Generates whole requests: an operation from the OpenAPI document, a caller, a body that fits the schema,
+// and then faults in each of them.
 import type { Random } from "../../../bench/random.js";
 import type { Voice } from "./dictionary.js";
 import { mutateJson, mutatePath, mutateValue, oddSegment } from "./mutations.js";
@@ -26,13 +26,13 @@ const MEDIA = [
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
 /**
- * For every `MEMBERS_PER_SHARE` members in its body, an operation gets one more share in the random choice.
+ * An operation gets one more share in the random choice for every `MEMBERS_PER_SHARE` members in its body.
  */
 const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
 
 export class Generator {
-  /** Operations with more ways to fail occur more often. */
+  /** Operations with more body members occur more often. */
   readonly #operations: readonly Operation[];
 
   constructor(
@@ -75,7 +75,7 @@ export class Generator {
     };
   }
 
-  /** Usually returns a key with full permission, or with full permission for all but one index. */
+  /** Usually returns a caller with full permission, or one with nearly full permission for a single index. */
   #asker(random: Random): string {
     const kind = random.below(10);
     if (kind < 3) return `${random.pick(TENANTS)}-admin`;
@@ -84,7 +84,10 @@ export class Generator {
     return random.pick(this.world.principals).name;
   }
 
-  /** `isLast`: the request deletes the index, which would leave later requests little to work on. */
+  /**
+   * With `isLast`, the request deletes the index, which would leave later requests little to work on, so the
+   * index is usually a missing one.
+   */
   #index(random: Random, tenant: string, isLast: boolean): string {
     const kind = isLast && !chance(random, 4) ? 11 : random.below(12);
     if (kind < 9) return indexName(tenant, random.pick(INDEXES));
@@ -185,7 +188,7 @@ function lines(random: Random, one: () => Uint8Array): Uint8Array {
   );
 }
 
-/** Returns only headers that an HTTP client can send. */
+/** Returns only headers that an HTTP client is able to send. */
 function oddHeader(random: Random, tenant: string): Header {
   const text = Buffer.from(oddText(random).slice(0, 2_000))
     .toString("latin1")

@@ -1,6 +1,6 @@
 // The HTTP interface of a real server with real storage, used by several tenants. For any request, the reply
-// matches /openapi.json, reveals nothing about other tenants, and the server does nothing that the key does
-// not allow.
+// matches /openapi.json and reveals nothing about other tenants, and the server does nothing that the key
+// does not allow.
 import type { Reply } from "../../e2e/world/reply.js";
 import { finding, type Target } from "../target.js";
 import { exchange } from "./exchange.js";
@@ -10,7 +10,9 @@ import { type Operation, operationsOf } from "./operations.js";
 import { decodeRequest, encodeRequest, type FuzzRequest, shownRequest } from "./request.js";
 import { World } from "./world.js";
 
-/** Requests per chapter. After each chapter the server is emptied and filled again, without a restart. */
+/**
+ * Requests per chapter. After each chapter, the fuzzer empties and refills the server without restarting it.
+ */
 const CHAPTER_REQUESTS = 300;
 const SAMPLED_REQUESTS = 20_000;
 
@@ -34,7 +36,7 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
         await world.begin();
         judge.forget();
       }
-      // An Authorization header of the request replaces the key.
+      // An Authorization header in the request replaces the key.
       const principal = request.headers.some(([name]) => name === "authorization")
         ? world.principal("none")!
         : named;
@@ -81,7 +83,7 @@ function operationOf(operations: readonly Operation[], { method, path }: FuzzReq
   return fitting.sort((a, b) => a.parameters.length - b.parameters.length)[0];
 }
 
-/** Records what later requests can refer to, and the current rights of keys. */
+/** Records what later requests can refer to, and the current rights of all keys. */
 async function learn(world: World, { request, operation }: Case, { status, json }: Reply): Promise<void> {
   if (operation === undefined || request.method === "GET" || request.method === "HEAD" || status >= 300)
     return;
@@ -96,7 +98,7 @@ async function learn(world: World, { request, operation }: Case, { status, json 
 /** Counts of requests and replies, and the server's memory. */
 class Tally {
   readonly #statuses = new Map<string, Map<number, number>>();
-  /** Resident memory at regular intervals and now. */
+  /** Resident memory in MiB, sampled at regular intervals and at the end. */
   readonly #mib: number[] = [];
   #requests = 0;
 

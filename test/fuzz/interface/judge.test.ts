@@ -1,5 +1,5 @@
-// The judge of the interface fuzzer must detect the faults that it is meant to find: replies as a faulty
-// server would send them.
+// The interface fuzzer's judge must detect the faults that it is meant to find: replies as a faulty server
+// would send them.
 import { expect, test } from "vitest";
 import { OPENAPI } from "../../../server/http/openapi/document.js";
 import { OpenApiContract } from "../../e2e/world/openapi-contract.js";

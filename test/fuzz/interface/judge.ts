@@ -9,7 +9,7 @@ import { type FuzzRequest, isForTheLibrary, saidBy } from "./request.js";
 import { ALL_INDEXES, contentWord, TENANTS } from "./tenants.js";
 import type { Principal, Rights, World } from "./world.js";
 
-/** By tag of an operation: the families of error codes that it may return in addition to SK-SYS. */
+/** For each operation tag, the families of error codes that operations may return in addition to SK-SYS. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   indexes: ["IX"],
   documents: ["IX", "DOC"],
@@ -28,7 +28,7 @@ const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
- * A request, its caller, the caller's rights at the time, and the operation that its path selects, if any.
+ * A request, its caller, the caller's rights at that time, and the operation that the path selects, if any.
  */
 export interface Case {
   readonly request: FuzzRequest;
@@ -71,8 +71,8 @@ export class Judge {
   }
 
   /**
-   * JSON that the server accepts must match the OpenAPI document, because clients learn from it what they may
-   * send.
+   * JSON that the server accepts must match the OpenAPI document, because the document tells clients what
+   * they may send.
    */
   #checkRequest({ request, operation }: Case, reply: Reply): void {
     const { body, path, method } = request;
@@ -132,8 +132,8 @@ export class Judge {
   }
 
   /**
-   * The word of the tenant that the request acts for. Empty for a caller without a valid key, who must learn
-   * nothing about any tenant.
+   * The word of the tenant on whose behalf the request acts. Empty for a caller without a valid key, who must
+   * learn nothing about any tenant.
    */
   #tenantOf({ name, tenant }: Principal, rights: Rights | null, { headers }: FuzzRequest): string {
     if (name !== "bootstrap") return rights === null ? "" : (tenant ?? "");
@@ -149,14 +149,14 @@ export class Judge {
   }
 }
 
-/** Whether the request uses the bootstrap key without a tenant header. */
+/** True if the request uses the bootstrap key without a tenant header. */
 function isForAll({ name }: Principal, { headers }: FuzzRequest): boolean {
   return name === "bootstrap" && !headers.some(([header]) => header === "x-skein-tenant");
 }
 
 /**
- * Returns, in full, the words that contain a tenant's word. Full words matter because a caller who may see an
- * index's name may not see its contents.
+ * Returns every name that starts with a tenant's word, in full. Full names matter because a caller who may
+ * see an index's name may not be allowed to see its contents.
  */
 function namesIn(text: string): string[] {
   return text.match(TENANT_NAME) ?? [];
@@ -211,7 +211,7 @@ function covers({ indexes }: Rights, name: string): boolean {
   return indexes.some((pattern) => new RegExp(`^${pattern.replace(/\*+/g, ".*")}$`).test(name));
 }
 
-/** Returns the part of the path where the template has {name}. */
+/** Returns the path segment at the position of {name} in the template. */
 function pathIndex({ path }: FuzzRequest, template: string): string {
   const at = template.split("/").indexOf("{name}");
   return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);

@@ -59,8 +59,8 @@ const RAW_NUMBERS = [
 const NESTED = [60, 63, 64, 65, 70, 5_000];
 
 /**
- * The fuzzed server has lower limits. Larger bodies take seconds to generate, and meanwhile the server closes
- * the idle connection.
+ * The fuzzed server's limits are lower. Larger bodies take seconds to generate, and during that time the
+ * server closes the idle connection.
  */
 const COPIED_BYTES_MAX = 500_000;
 
@@ -202,7 +202,7 @@ export function oddSegment(random: Random): string {
   return random.pick(ODD_SEGMENTS);
 }
 
-/** Removes, adds or doubles a part of the path. */
+/** Removes, adds or doubles a piece of the path. */
 export function mutatePath(random: Random, path: string): string {
   const segments = path.split("/");
   const at = random.from(1, segments.length - 1);

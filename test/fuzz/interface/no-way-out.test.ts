@@ -1,4 +1,4 @@
-// The network guard of the fuzzed servers: nothing leaves loopback, and loopback connections work.
+// The fuzzed servers' network guard: nothing leaves loopback, and loopback connections work.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const GUARD = join(import.meta.dirname, "no-way-out.mjs");
 
-/** The results that the code prints about its connection attempts. */
+/** Runs the code under the guard and returns the lines that it prints about its connection attempts. */
 async function attempts(code: string): Promise<string[]> {
   const args = [`--import=${GUARD}`, "--input-type=module", "--eval", code];
   const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -1,6 +1,6 @@
 // The server's operations, read from its own /openapi.json.
 
-/** A JSON schema of the document. */
+/** A JSON schema in the OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface Parameter {

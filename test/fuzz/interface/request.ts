@@ -10,7 +10,7 @@
 import { gzipSync } from "node:zlib";
 
 export interface FuzzRequest {
-  /** The name of one of the world's principals. */
+  /** Name of one of the world's principals. */
   readonly as: string;
   readonly method: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface FuzzRequest {
   readonly body: Uint8Array | null;
 }
 
-/** gzip: compressed; cut: its last bytes are not sent, and Content-Length matches the bytes sent. */
+/** gzip compresses the body; cut omits its last bytes, and Content-Length matches the bytes sent. */
 const TRANSFERS = ["gzip", "cut"] as const;
 type Transfer = (typeof TRANSFERS)[number];
 
@@ -29,7 +29,7 @@ const HEADER = /^([\w-]+): ?(.*)$/;
 const CUT_BYTES = 9;
 /** Heads up to this size are never too long for the HTTP library. */
 const HEAD_BYTES_SAFE = 15_000;
-/** Number of repeated characters that are shown. */
+/** Number of characters shown of a long run of one character. */
 const REPEATED_SHOWN = 20;
 
 export function encodeRequest({ as, method, path, headers, transfer, body }: FuzzRequest): Uint8Array {
@@ -62,7 +62,7 @@ export function decodeRequest(input: Uint8Array): FuzzRequest | null {
   };
 }
 
-/** The body as it is sent. */
+/** The body as sent, after compression and cutting. */
 export function sentBody({ body, transfer }: FuzzRequest): Uint8Array | null {
   if (body === null) return null;
   const bytes = transfer.includes("gzip") ? gzipSync(body) : body;
@@ -92,7 +92,7 @@ export function shownRequest(request: FuzzRequest): string {
 }
 
 /**
- * Whether the HTTP library may refuse the request itself, without the server's reply format: a long head, or
+ * True if the HTTP library itself may refuse the request, without the server's reply format: a long head, or
  * a path with non-ASCII bytes.
  */
 export function isForTheLibrary({ path, headers }: FuzzRequest): boolean {

@@ -1,6 +1,6 @@
-// The tenants on the server of the interface fuzzer, as data. Everything that belongs to a tenant contains
-// the tenant's word, and the content of an index also contains the index's word, so a reply reveals whose
-// data it contains. Other tenants' requests never contain these words.
+// The tenants on the interface fuzzer's server, as data. Everything that belongs to a tenant contains the
+// tenant's word, and an index's content also contains the index's word, so a reply reveals whose data it
+// contains. Other tenants' requests never contain these words.
 import { SCOPES } from "../../../server/catalog/records/key.js";
 
 export const TENANTS = ["qzacme", "qzbolt", "qzcrux"] as const;
@@ -10,7 +10,7 @@ export function indexName(tenant: string, index: string): string {
   return `${tenant}-${index}`;
 }
 
-/** The word that all content of the index contains. */
+/** The word that appears in all content of the index. */
 export function contentWord(name: string): string {
   return name.replaceAll("-", "");
 }
@@ -26,7 +26,7 @@ export interface Role {
   readonly fate?: "expired" | "deleted";
 }
 
-/** The keys of each tenant. */
+/** Each tenant's keys. */
 export const ROLES: readonly Role[] = [
   { name: "admin", scopes: ["admin"], indexes: ["*"] },
   {
@@ -104,7 +104,7 @@ export function beginningOf(name: string): (readonly [path: string, body: object
     ],
     // A feed that requires a password becomes an incident.
     [`/${name}/data-sources`, { url: `http://127.0.0.1:{feeds}/locked/${word}`, format: "json" }],
-    // Searches without results give the coach something to report about this index.
+    // Searches that find nothing give the coach something to report about this index.
     ...PEOPLE.map(
       (person) => [`/${name}/query`, { q: `umbrella${word}`, user_id: `${word} ${person}` }] as const,
     ),

@@ -1,4 +1,5 @@
-// Values that fit a schema of the OpenAPI document, or nearly. The server may still refuse their contents.
+// Values that fit, or nearly fit, a schema in the OpenAPI document. The server may still refuse their
+// contents.
 import fc, { type Arbitrary } from "fast-check";
 import type { Random } from "../../../bench/random.js";
 import { documentWords, GOOD_WORDS, type Voice, wordsFor } from "./dictionary.js";
@@ -101,7 +102,7 @@ export function anyValue(random: Random): unknown {
   return sampled(random, anyJson);
 }
 
-/** Generates the values of one request. In careful mode, numbers are in range and texts are ordinary. */
+/** Generates one request's values. In careful mode, numbers are in range and texts are ordinary. */
 export class Values {
   constructor(
     private readonly random: Random,
@@ -110,7 +111,7 @@ export class Values {
     private readonly careful: boolean,
   ) {}
 
-  /** Returns a value of the schema's type. `name` is the name of the member that gets it. */
+  /** Returns a value of the schema's type. `name` is the member that receives it. */
   of(given: Schema, name: string, depth = 0): unknown {
     const { random } = this;
     const schema = resolved(given, this.document);
@@ -202,7 +203,7 @@ export class Values {
   }
 
   /**
-   * For members whose type is not in the OpenAPI document: documents of a batch, searches of a multi-search.
+   * For members whose type is not in the OpenAPI document: a batch's documents, a multi-search's searches.
    */
   #untyped(name: string): unknown {
     const { random } = this;

@@ -1,5 +1,5 @@
-// The server of the interface fuzzer and its contents. Every chapter starts over with the same tenants, keys
-// and indexes, because requests delete and change them. The server keeps running.
+// The interface fuzzer's server and its contents. Requests delete and change the tenants, keys and indexes,
+// so every chapter starts over with the same ones. The server keeps running.
 
 import { Agent, type Server } from "node:http";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export interface Principal {
   readonly name: string;
   /** Null: no key is sent. */
   readonly key: string | null;
-  /** The word of the tenant; null for an unknown key and for the bootstrap key. */
+  /** The tenant's word; null for an unknown key and for the bootstrap key. */
   readonly tenant: string | null;
   readonly keyId: number | null;
   /** A search token created from the key. */
@@ -50,7 +50,7 @@ const NOBODY: readonly Principal[] = [
   { name: "garbage", key: "sk_no-such-key", tenant: null, keyId: null },
 ];
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
-/** Lifetime of the expiring key. Until then it is an ordinary key. */
+/** Milliseconds until the expiring key expires. Until then it is an ordinary key. */
 const EXPIRY_MS = 150;
 /** Maximum number of ids remembered per kind of record. */
 const IDS_MAX = 40;
@@ -61,7 +61,9 @@ function tokenOf(key: string): string {
   return makeToken(key, shownPrefix(key), { user_id: "holder" });
 }
 
-/** Limits that even small requests can reach, and feeds that no request waits for. */
+/**
+ * Limits low enough for small requests to reach, and feed timeouts short enough that no request waits long.
+ */
 const CONFIG = {
   cors: "*",
   plans: [{ name: "small", searches_per_month: 20, documents: 15, coach_per_month: 1 }],
@@ -78,7 +80,7 @@ const CONFIG = {
 };
 
 export class World {
-  /** Ids of created records, by the path of their kind. */
+  /** Ids of created records, keyed by the path of their kind. */
   readonly made = new Map<string, (number | string)[]>();
   readonly document: OpenApi;
   readonly contract: OpenApiContract;
@@ -206,8 +208,8 @@ export class World {
   }
 
   /**
-   * On a busy machine the expiry time may have passed when the request arrives, so this retries with later
-   * times.
+   * On a busy machine, the expiry time may have passed by the time the request arrives, so this retries with
+   * later times.
    */
   #letExpire(tenant: string, id: number): Promise<void> {
     let ms = EXPIRY_MS;
@@ -241,7 +243,7 @@ export class World {
       await this.#removeAll("/v1/keys", as(name));
       if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
     }
-    // Data that is in use is dropped in the background a little later.
+    // The server drops data in use a little later, in the background.
     await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
   }
 
@@ -253,7 +255,7 @@ export class World {
     return (await this.#expect("GET", path, options)).json.data as unknown as { id: number; name: string }[];
   }
 
-  /** Retries until the record is gone, because a change of it may be in progress. */
+  /** Retries until the record is gone, because another change to it may be in progress. */
   #remove(path: string, options?: CallOptions): Promise<void> {
     return eventually(async () => {
       const { status } = await this.server.raw("DELETE", path, options);

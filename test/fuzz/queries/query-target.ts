@@ -85,7 +85,7 @@ async function mustSend(url: string, path: string, body: unknown): Promise<void>
   if (status >= 300) throw new Error(`${path} was answered with ${status}: ${text.slice(0, 500)}`);
 }
 
-/** A server with the catalogue of the kernel targets, its settings, rules and synonyms. */
+/** Starts a server with the kernel targets' catalogue, settings, rules and synonyms. */
 async function startCatalogue(dataDir: string): ReturnType<typeof startServer> {
   const flags = {
     data_dir: dataDir,
@@ -94,7 +94,7 @@ async function startCatalogue(dataDir: string): ReturnType<typeof startServer> {
     admin_key: KEY,
     log_level: "silent",
     durability: "os",
-    // The other transport cannot be stopped together with a thread.
+    // The other transports cannot be stopped together with their thread.
     http: "node",
   };
   const server = await startServer(loadConfig(flags, {}));

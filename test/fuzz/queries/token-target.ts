@@ -39,7 +39,7 @@ function anyCharacter(random: Random): string {
   return point >= 0xd800 && point < 0xe000 ? " " : String.fromCodePoint(point);
 }
 
-/** Input: a case in JSON, or a byte 0xff and bytes that need not be UTF-8. */
+/** Input: a case in JSON, or the byte 0xff followed by bytes that need not be UTF-8. */
 export function tokenTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const { foldTable } = module.parts;
@@ -81,7 +81,7 @@ export function tokenTarget(module: EngineModule): Target {
   function checkBytes(bytes: Uint8Array): void {
     canary.ask("fold", (kernels, p, length) => kernels.fold(p, length), bytes);
     canary.ask("hash", (kernels, p, length) => (Number(kernels.hash(p, length) & 1n) === 0 ? -1 : -2), bytes);
-    // The tokens contain meaningless padding bytes, so only the tokens of the plain bench are compared.
+    // The tokens contain meaningless padding bytes, so the answers of the two instances are not compared.
     for (const guarded of canary.pair())
       guarded.ask((kernels, p, length) => kernels.analyse(p, length), bytes);
     bench.analyse(bytes);

@@ -25,7 +25,7 @@ interface Held {
   segment: number;
 }
 
-/** Input: a byte, 0 for a model and 1 for parts of a segment, then those bytes. */
+/** Input: a byte (0 for a model, 1 for parts of a segment), then the bytes of that model or those parts. */
 export function modelTarget(module: EngineModule): Target {
   const random = new Random(7);
   const pick: Pick = (list) => random.pick(list);
@@ -88,7 +88,7 @@ function queryTerm(term: string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** The records of all rows, or the status that ended the embedding. */
+/** The records of all rows, or the status with which the embedding ended. */
 function embed({ instance, held }: Guarded<Held>, bytes: number, skipped: number): Answer {
   const state = instance.run((kernels) => kernels.embedBegin(held.model, held.segment, bytes, skipped));
   if (state < 0 && state >= LOWEST_STATUS) return state;

@@ -1,5 +1,5 @@
 // Damaged stored bytes of vectors, codes and models: decoders refuse them or read what was written, and an
-// engine accepts or refuses codes that pass their checksum, without harm.
+// engine accepts or refuses codes with a valid checksum, without harm.
 import type { Random } from "../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";

@@ -1,4 +1,4 @@
-// Vectors: almost valid inputs for nearest rows, cosines and external vectors, and damaged codes regions.
+// Vectors: nearly valid inputs for nearest rows, cosines and external vectors, and damaged codes regions.
 
 import type { Random } from "../../../bench/random.js";
 import {
@@ -49,7 +49,7 @@ export function vectorTarget(module: EngineModule): Target {
         plainCodes(Array.from({ length: rows }, (_, row) => (row % 9 === 0 ? null : numbersOf(row % 5)))),
       ),
     );
-    // Each bit of the number says whether a segment has codes.
+    // Each bit of `which` says whether the corresponding segment has codes.
     const snapshots = [0, 1, 2, 3].map((which) =>
       place(
         snapshotBytes([
@@ -82,7 +82,7 @@ export function vectorTarget(module: EngineModule): Target {
     generate(random) {
       const kernel = random.pick([0, 0, 0, 0, 1, 2, 3]);
       const input = whole(random, KERNELS[kernel]!);
-      // Mutates only the program after the query.
+      // Half of the time, mutates only the program after the query.
       const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0;
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);
       return Buffer.concat([Uint8Array.of(kernel, random.pick([3, 3, 3, 1, 2, 0])), changed]);
@@ -105,7 +105,7 @@ export function vectorTarget(module: EngineModule): Target {
   };
 }
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function numbersOf(seed: number): number[] {
   return Array.from({ length: VECTOR_SIZE }, (_, i) => ((i * (seed + 3)) % 11) - 5);
 }
@@ -185,7 +185,10 @@ interface Copying {
   readonly copy: number;
 }
 
-/** The codes after copying them to the same rows, which have none before and afterwards. */
+/**
+ * Copies the codes to the same rows of a region without codes, returns the result, and then restores that
+ * region.
+ */
 function copied(guarded: Guarded<Copying>): Uint8Array {
   const { instance, held } = guarded;
   const { segment, codes, copy } = held;
