@@ -12,7 +12,7 @@ type Reply = Uint8Array;
 /** The read channel to one requesting thread. */
 interface Channel {
   readonly port: MessagePort;
-  /** Replies not sent yet. */
+  /** Replies waiting to be sent. */
   readonly replies: Frames;
 }
 
@@ -27,18 +27,18 @@ interface Running {
   readonly flow: number;
   readonly index: number;
   readonly begunMs: number;
-  /** Time since `begunMs` that was spent on other reads. */
+  /** Time since `begunMs` spent on other reads. */
   othersMs: number;
 }
 
 /** Maximum delay for batching replies. */
 const HELD_BACK_MS = 1;
-/** Maximum time spent on reads before the event loop gets control. */
+/** Maximum time spent on reads before the event loop regains control. */
 const STRETCH_MS = 8;
 /** Maximum nesting of reads. Each level needs its own stack frames and engine memory. */
 const DEPTH_MAX = 4;
 /**
- * Maximum number of reads per tenant that wait for the disk. Equals the number of disk threads in the
+ * Maximum number of a tenant's reads that wait for the disk. Equals the number of disk threads in the
  * process.
  */
 const LATE_MAX = 4;
@@ -49,14 +49,14 @@ export class ReadScheduler {
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<Read>();
   readonly #running: Running[] = [];
-  /** Number of reads that are answered asynchronously, by flow. */
+  /** Number of reads being answered asynchronously, by flow. */
   readonly #late = new Map<number, number>();
   #sentMs = 0;
   #scheduled = false;
 
   /**
-   * `answer` must neither throw nor reject. A request names its index in the four bytes after the first.
-   * `nowMs` must be monotonic.
+   * `answer` must neither throw nor reject. Bytes 1 to 4 of a request contain its index's uid. `nowMs` must
+   * be monotonic.
    */
   constructor(
     answer: (request: Uint8Array) => Reply | Promise<Reply>,
@@ -66,7 +66,7 @@ export class ReadScheduler {
     this.#nowMs = nowMs;
   }
 
-  /** Serves one more thread until it closes the port. */
+  /** Serves another thread until it closes the port. */
   connect(port: MessagePort): void {
     const channel = { port, replies: new Frames() };
     this.#channels.add(channel);
@@ -79,8 +79,8 @@ export class ReadScheduler {
 
   /**
    * Called at intervals in the middle of a read. Sends the replies that are ready, then runs waiting reads of
-   * other tenants that have used less time, except on an index whose engine is already running further down
-   * the stack.
+   * other tenants that have used less time. Skips indexes whose engine is already running further down the
+   * stack.
    */
   meanwhile(): void {
     const below = this.#running.at(-1);
@@ -129,7 +129,7 @@ export class ReadScheduler {
     return (this.#late.get(flow) ?? 0) < LATE_MAX;
   }
 
-  /** Runs waiting reads, but yields to the thread's other work after a while. */
+  /** Runs waiting reads, but gives way to the thread's other work after a while. */
   readonly #serve = (): void => {
     this.#scheduled = false;
     const begunMs = this.#nowMs();
@@ -149,7 +149,7 @@ export class ReadScheduler {
     if (this.#queue.size === 0) this.#queue.reset();
   };
 
-  /** Runs a read. Returns the time at which it ended. */
+  /** Runs a read. Returns the time when it ended. */
   #run(flow: number, { channel, id, request }: Read): number {
     const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
@@ -193,7 +193,8 @@ export class ReadScheduler {
 }
 
 /**
- * Returns the uid of the index that a read refers to, or 0, which no index has, if the request is too short.
+ * Returns the uid of the index that a read refers to. If the request is too short, returns 0, which is never
+ * an index's uid.
  */
 function indexOf(request: Uint8Array): number {
   if (request.length < 5) return 0;

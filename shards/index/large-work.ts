@@ -26,7 +26,7 @@ export class LargeWork {
   /** Returns true if the work may start; the caller must then call `end` afterwards. */
   begin(): boolean {
     if (performance.now() < this.#notBeforeMs) return false;
-    if (Atomics.exchange(this.#working, this.#shard, 1) === 1) return false; // held by another index in this shard
+    if (Atomics.exchange(this.#working, this.#shard, 1) === 1) return false; // taken by another index
     const count = this.#working.reduce((sum, _, shard) => sum + Atomics.load(this.#working, shard), 0);
     if (count <= Math.ceil(this.#working.length / SHARDS_A_WORKER)) return true;
     Atomics.store(this.#working, this.#shard, 0);

@@ -29,7 +29,7 @@ export function encodeBackupDrop(id: string): Uint8Array<ArrayBuffer> {
   return encode(Op.BACKUP_DROP, { id });
 }
 
-/** `path`: the file to create; it must not exist. */
+/** `path`: the file to create, which must not exist. */
 export function encodeBackupWrite(id: string, path: string): Uint8Array<ArrayBuffer> {
   return encode(Op.BACKUP_WRITE, { id, path });
 }

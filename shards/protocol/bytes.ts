@@ -1,11 +1,12 @@
 // Sequential little-endian reading and writing of message bytes. Every read is checked against the end of the
-// message: a message of the wrong length throws a ShardError and never yields a wrong value. Independent of
-// any particular message.
+// message: a message of the wrong length throws a ShardError and never yields a wrong value. Knows nothing
+// about particular messages.
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 /**
- * Checks that a number is whole. Sequence numbers, generations and counts that may exceed 2^32 travel as f64.
+ * Throws unless the number is whole. Sequence numbers, generations and counts that may exceed 2^32 are sent
+ * as f64.
  */
 function checkWhole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) {
@@ -15,13 +16,14 @@ function checkWhole(value: number): number {
 }
 
 /**
- * Appends values and grows as needed. `finish` returns bytes with their own ArrayBuffer, ready to transfer.
+ * Appends values to a buffer that grows as needed. `finish` returns bytes with their own ArrayBuffer, ready
+ * to transfer.
  */
 export class MessageWriter {
   #bytes: Buffer;
   #at = 0;
 
-  /** `capacity`: expected length in bytes. If it is exact, `finish` copies nothing. */
+  /** `capacity`: expected length in bytes. If it is exact, `finish` does not copy. */
   constructor(capacity = 256) {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, 16));
   }
@@ -103,7 +105,7 @@ export class MessageWriter {
   }
 }
 
-/** Reads values in the order in which they were written. Byte results are views into the message. */
+/** Reads values in the order in which they were written. Byte arrays are views into the message. */
 export class MessageReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -179,7 +181,7 @@ export class MessageReader {
     return this.bytes(this.#bytes.length - this.#at);
   }
 
-  /** Throws unless the message ends here. */
+  /** Throws unless the whole message has been read. */
   end(): void {
     if (this.#at !== this.#bytes.length) {
       throw new ShardError(SHARD_BAD_MESSAGE, `${this.#bytes.length - this.#at} bytes too many`);

@@ -19,12 +19,12 @@ export interface ShardField {
   type: number;
   /** FLAG_* of engine-wasm/assembly/layout.ts. */
   flags: number;
-  /** Number of the language of the field's text (engine-wasm/host/stemmer.ts), 0 for none. */
+  /** Language number of the field's text (engine-wasm/host/stemmer.ts); 0 for none. */
   language: number;
 }
 
 export interface ShardSchema {
-  /** Incremented with every change. Segments of lower versions are re-indexed in the background. */
+  /** Incremented with every change. Segments with a lower version are re-indexed in the background. */
   version: number;
   fields: ShardField[];
   analysis: { symbolsToIndex: string; tokenSeparators: string };
@@ -37,7 +37,7 @@ export interface VectorPolicy {
   source: VectorSource;
   /**
    * Meaningful for pushed vectors and for vectors from an endpoint: vectors with different origins cannot be
-   * compared. A model's vectors have the model's number as their origin.
+   * compared. For a model's vectors, the origin is the model's number.
    */
   origin: number;
 }
@@ -49,60 +49,60 @@ export interface SchemaRequest {
 
 export interface OpenRequest extends SchemaRequest {
   /**
-   * True if every shard has had the index, so a shard without it has lost it. If false, opening creates a
+   * True if every shard once had the index, so a shard without it has lost it. If false, opening creates a
    * missing index.
    */
   made: boolean;
-  /** Source of its vectors. */
+  /** Source of the index's vectors. */
   vectors: VectorPolicy;
 }
 
 export interface StandingRequest {
   uid: number;
-  /** Version of the schema that the index should have. */
+  /** The schema version that the index should have. */
   schemaVersion: number;
-  /** As in OpenRequest. */
+  /** See OpenRequest. */
   made: boolean;
 }
 
 export interface OpenReply {
   liveDocs: number;
-  /** Largest sequence number ever committed here, 0 if none. The next one must be larger. */
+  /** Largest sequence number ever committed here; 0 if none. Later sequence numbers must be larger. */
   maxSeq: number;
-  /** Generation of the last committed write, 0 if none. */
+  /** Generation of the last committed write; 0 if none. */
   generation: number;
-  /** Segments of an older schema version waiting to be re-indexed. */
+  /** Number of segments with an older schema version, which are waiting to be re-indexed. */
   staleSegments: number;
 }
 
 export interface IndexStats {
   liveDocs: number;
-  /** Rows of deleted or replaced documents not yet removed by a merge. */
+  /** Rows of deleted or replaced documents that no merge has removed yet. */
   deletedRows: number;
   segments: number;
   segmentBytes: number;
   /** Size of the WASM memory in bytes. */
   memoryBytes: number;
-  /** Number of terms, summed over the segments (a term in two segments counts twice). */
+  /** Number of terms, summed over all segments. A term in two segments counts twice. */
   terms: number;
-  /** Segments of an older schema version waiting to be re-indexed. */
+  /** Number of segments with an older schema version, which are waiting to be re-indexed. */
   staleSegments: number;
   /** True while a merge or re-index is running. */
   merging: boolean;
   /** True if there may be work to do once the index is quiet. */
   maintenanceDue: boolean;
-  /** Bytes of documents in requests that wait for their commit. */
+  /** Document bytes in requests waiting for their commit. */
   queuedBytes: number;
-  /** Rows with a vector. */
+  /** Number of rows with a vector. */
   vectors: number;
-  /** Documents whose vectors have not been made yet. */
+  /** Number of documents whose vectors are still missing. */
   pending: number;
-  /** Memory of the codes used to find vectors. */
+  /** Memory used by the codes that vector search compares. */
   codesBytes: number;
-  /** The embedded model, 0 for none. */
+  /** Number of the embedded model; 0 for none. */
   modelNumber: number;
   modelBytes: number;
-  /** Number of documents in the index when the model was trained, and the fields it was trained on. */
+  /** Number of documents in the index when the model was trained, and the fields that it was trained on. */
   modelDocuments: number;
   modelFields: number;
   /** Unix seconds. */
@@ -111,14 +111,14 @@ export interface IndexStats {
   modelTookMs: number;
 }
 
-/** Resources that an index uses. */
+/** Disk space and memory that an index uses. */
 export interface IndexSize {
   /**
-   * Approximate: includes deleted and replaced values until LevelDB has compacted them, and excludes values
-   * that are only in its log.
+   * Approximate: includes deleted and replaced values until LevelDB compacts them, and excludes values that
+   * are only in its log.
    */
   diskBytes: number;
-  /** Size of the WASM memory, 0 if the index is not open. */
+  /** Size of the WASM memory; 0 if the index is not open. */
   memoryBytes: number;
 }
 
@@ -129,7 +129,7 @@ function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + packed.length).u8(op).bytes(packed).finish();
 }
 
-/** The rest of a message as a msgpack object. */
+/** Reads the rest of a message as a msgpack object. */
 export function readObject(reader: MessageReader): Fields {
   let body: unknown;
   try {
@@ -174,7 +174,7 @@ export function checkSchema(value: unknown): ShardSchema {
       name: text(field, "name"),
       type: whole(field, "type"),
       flags: whole(field, "flags"),
-      language: field.language === undefined ? 0 : whole(field, "language"), // version 0.1 stored none
+      language: field.language === undefined ? 0 : whole(field, "language"), // version 0.1 did not store it
     })),
     analysis: {
       symbolsToIndex: text(analysis as Fields, "symbolsToIndex"),
@@ -256,8 +256,8 @@ export function decodeUid(reader: MessageReader): number {
 }
 
 /**
- * Reports that no read will ask for a generation below `oldestGeneration`. Reads and writes carry the same
- * information; this message is for when there are none.
+ * Reports that no read will request a generation below `oldestGeneration`. Reads and writes carry the same
+ * information; this message is for times without reads and writes.
  */
 export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<ArrayBuffer> {
   return encode(Op.IN_USE, { uid, oldestGeneration });

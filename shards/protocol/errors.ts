@@ -1,16 +1,17 @@
 // Errors between a shard and the server: a code to match on, and a message for the log.
 
 /**
- * A fault closed the index and it is being reopened, or the shard is shutting down. The caller should retry.
+ * The index was closed by a fault and is being reopened, or the shard is shutting down. The caller should
+ * retry.
  */
 export const SHARD_UNAVAILABLE = "SK-SE-503";
-/** The index is not open in this shard: send OPEN first. */
+/** The index is not open in this shard; send OPEN first. */
 export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
-/** The message or query program is malformed: a bug in the sender. */
+/** The message or query program is malformed, which is a bug in the sender. */
 export const SHARD_BAD_MESSAGE = "SHARD-BAD-MESSAGE";
-/** Stored bytes failed their checks: the index cannot be opened without a repair. */
+/** Stored bytes failed their checks; the index cannot be opened without a repair. */
 export const SHARD_DAMAGED = "SHARD-DAMAGED";
-/** The stored bytes were written by another version of Skein and this version cannot read them. */
+/** The stored bytes were written by another version of Skein, and this version cannot read them. */
 export const SHARD_VERSION = "SHARD-VERSION";
 /** The database refused a write; nothing has changed. */
 export const SHARD_STORAGE = "SHARD-STORAGE";
@@ -20,9 +21,9 @@ export const SHARD_NO_MEMORY = "SHARD-NO-MEMORY";
 export const SHARD_LATE = "SHARD-LATE";
 /** This request made the engine trap; the index is being reopened. */
 export const SHARD_TRAPPED = "SHARD-TRAPPED";
-/** The requested documents exceed the size limit of the answer. */
+/** The requested documents exceed the answer's size limit. */
 export const SHARD_TOO_LARGE = "SHARD-TOO-LARGE";
-/** Anything unforeseen. */
+/** Any unforeseen error. */
 export const SHARD_INTERNAL = "SHARD-INTERNAL";
 
 export type ShardErrorCode =
@@ -71,7 +72,8 @@ export function shardErrorCode(code: unknown): ShardErrorCode {
 }
 
 /**
- * True if stored data is unreadable: the index stays closed, or answers only what does not need that data.
+ * True if stored data is unreadable. The index then stays closed, or answers only requests that do not need
+ * that data.
  */
 export function isUnreadable(error: unknown): error is ShardError {
   return error instanceof ShardError && (error.code === SHARD_DAMAGED || error.code === SHARD_VERSION);

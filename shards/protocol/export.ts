@@ -1,5 +1,5 @@
-// ALL_SEQS: the sequence numbers of a generation, page by page; EXPORT: documents as NDJSON. A caller that
-// pages must keep reporting the generation as in use (oldestGeneration).
+// ALL_SEQS: a generation's sequence numbers, page by page; EXPORT: documents as NDJSON. While a caller pages,
+// it must keep reporting the generation as in use (oldestGeneration).
 //
 //   ALL_SEQS request  u8 op, u32 uid, f64 generation, f64 afterSeq, u32 limit
 //            reply    u8 0, u32 count, count x f64 seq
@@ -12,7 +12,7 @@ import { openReply } from "./reply.js";
 export interface AllSeqsRequest {
   uid: number;
   generation: number;
-  /** Only larger seqs; 0 to begin. */
+  /** Returns only larger seqs; 0 for the first page. */
   afterSeq: number;
   limit: number;
 }
@@ -22,7 +22,7 @@ export interface ExportRequest {
   seqs: number[];
 }
 
-/** NDJSON of the existing documents among the first `count` requested seqs (at least one), in that order. */
+/** NDJSON of those of the first `count` (at least one) requested documents that exist, in that order. */
 export interface ExportLines {
   count: number;
   lines: Uint8Array;
@@ -56,7 +56,7 @@ export function encodeAllSeqsReply(seqs: readonly number[]): Uint8Array<ArrayBuf
   return writer.finish();
 }
 
-/** Ascending. Fewer than the limit means that there are no more. */
+/** Ascending. Fewer seqs than the limit mean that there are no more. */
 export function decodeAllSeqsReply(reply: Uint8Array): number[] {
   const reader = openReply(reply);
   const seqs: number[] = [];

@@ -1,10 +1,10 @@
 // Decides which flow (tenant) is served next. Each flow has its own queue, and the flow that has used the
-// least time goes first: start-time fair queueing (Goyal, Vin and Cheng 1996), with the time actually used in
-// place of an estimate. A returning flow starts level with the others, so no flow can save up time by
-// waiting. Independent of what the queued items are.
+// least time goes first. This is start-time fair queueing (Goyal, Vin and Cheng 1996), with the time actually
+// used instead of an estimate. A returning flow starts level with the others, so no flow can save up time by
+// waiting. Knows nothing about the queued items.
 
 interface Flow<T> {
-  /** Time used, on a scale shared by all flows. */
+  /** Time used, on a scale that all flows share. */
   used: number;
   readonly items: T[];
 }
@@ -13,7 +13,7 @@ export class FairQueue<T> {
   /** Flows with waiting items, and flows that have used more than `#now`. */
   readonly #flows = new Map<number, Flow<T>>();
   #size = 0;
-  /** Virtual time: the amount that the last served flow had used when it was served. Never decreases. */
+  /** Virtual time: how much time the last served flow had used when it was served. Never decreases. */
   #now = 0;
 
   get size(): number {
@@ -32,9 +32,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the first item of the flow that has used the least time; if several flows are equal, of the one
-   * that has waited longest. `fits` rejects a flow if its first item cannot be served now or if the flow has
-   * used too much. Returns undefined if no flow fits.
+   * Removes and returns the first item of the flow that has used the least time. Among equal flows, the one
+   * that has waited longest goes first. `fits` rejects a flow if its first item cannot be served now or if
+   * the flow has used too much. Returns undefined if no flow fits.
    */
   take(fits: (item: T, flow: number, used: number) => boolean = all): { flow: number; item: T } | undefined {
     let least: Flow<T> | undefined;
@@ -51,17 +51,17 @@ export class FairQueue<T> {
     return { flow: name, item: least.items.shift() as T };
   }
 
-  /** Returns the time that a flow has used; 0 if the flow is no longer known. */
+  /** Returns the time that a flow has used; 0 if the queue no longer knows the flow. */
   usedBy(flow: number): number {
     return this.#flows.get(flow)?.used ?? 0;
   }
 
-  /** Adds the cost of a taken item to the time that its flow has used. */
+  /** Adds the cost of a taken item to its flow's used time. */
   spent(flow: number, cost: number): void {
     const known = this.#flows.get(flow);
     if (known === undefined) return;
     known.used += cost;
-    // Moved to the end, so that among equals the flow waiting longest comes first.
+    // Moves the flow to the end, so that among equal flows the one that has waited longest comes first.
     this.#flows.delete(flow);
     if (known.items.length > 0 || known.used > this.#now) this.#flows.set(flow, known);
   }

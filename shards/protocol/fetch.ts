@@ -16,7 +16,7 @@ import { openReply } from "./reply.js";
 export interface HighlightField {
   /** Name of a string or string[] field. */
   name: string;
-  /** Number of the language used to stem its text, 0 for none. */
+  /** Number of the language used to stem its text; 0 for none. */
   language: number;
   /** True if the field contains part numbers. A whole value then also counts as one word. */
   sku: boolean;
@@ -25,19 +25,19 @@ export interface HighlightField {
 }
 
 /**
- * What a query word stands for in a text, as dictionary terms: a folded term, or a marker term for all forms
- * of a word (TERM_STEM) or for a whole part number (TERM_SKU).
+ * The dictionary terms that a query word stands for in a text. Each is a folded term, or a marker term for
+ * all forms of a word (TERM_STEM) or for a whole part number (TERM_SKU).
  */
 export interface HighlightWord {
-  /** Mark the text that they stand for: a token, a joined token or a whole value. */
+  /** Each marks the text that it stands for: a token, a joined token or a whole value. */
   terms: string[];
-  /** Mark the beginning of every term that starts with one of them. */
+  /** Each marks the beginning of every term that starts with it. */
   prefixes: string[];
-  /** Other spellings, marked like `terms`, but only where no prefix of the word fits. */
+  /** Other spellings, marked like `terms`, but only where none of the word's prefixes fits. */
   typos: string[];
   /** Longer terms that contain the word, marked like `terms`, but only in fields with `infix`. */
   infixes: string[];
-  /** Terms that are marked only if all of them are adjacent. */
+  /** Sequences of terms that are marked only where all of them are adjacent. */
   sequences: string[][];
 }
 
@@ -45,11 +45,11 @@ export interface HighlightRequest {
   fields: HighlightField[];
   /** In query order. */
   words: HighlightWord[];
-  /** Number of tokens to show of a longer field; 0 shows all. */
+  /** Number of tokens to show from a longer field; 0 shows all. */
   snippetTokens: number;
   startTag: string;
   endTag: string;
-  /** Escapes &, <, > and quotes in the text (never in the tags). */
+  /** Escapes &, <, > and quotes in the text, but never in the tags. */
   escapeHtml: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface FetchOptions {
   fields?: string[];
   excludeFields?: string[];
   highlight?: HighlightRequest;
-  /** Maximum bytes of the documents and highlights in the answer. */
+  /** Maximum total size of the documents and highlights in the answer. */
   bytesMax?: number;
 }
 
@@ -76,13 +76,13 @@ export interface FetchedDocument {
   highlight: Uint8Array;
 }
 
-/** Bytes of encoded options without member names. If there are names, the message buffer grows. */
+/** Size of the encoded options without member names. With names, the message buffer grows. */
 export const FETCH_OPTIONS_BYTES = 1 + 8;
 
 export interface GetRequest {
   uid: number;
   id: string;
-  /** hash64 of the UTF-8 id. */
+  /** hash64 of the id's UTF-8. */
   hash: bigint;
 }
 
@@ -202,7 +202,7 @@ export function encodeFetchReply(documents: readonly FetchedDocument[]): Uint8Ar
   return putDocuments(writer, documents).finish();
 }
 
-/** In the order of the requested seqs; byte arrays are views into the reply. */
+/** Returns the documents in the order of the requested seqs. Byte arrays are views into the reply. */
 export function decodeFetchReply(reply: Uint8Array): FetchedDocument[] {
   return readDocuments(openReply(reply));
 }
@@ -249,7 +249,7 @@ export function decodeGet(reader: MessageReader): GetRequest {
   return { uid, hash, id };
 }
 
-/** The document's JSON bytes without internal members, or null. */
+/** Returns the document's JSON bytes without internal members, or null if there is no such document. */
 export function decodeGetReply(reply: Uint8Array): Uint8Array | null {
   const document = openReply(reply).rest();
   return document.length === 0 ? null : document;

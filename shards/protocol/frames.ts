@@ -1,15 +1,15 @@
 // The read channel: a MessagePort between the server and one run of a shard's thread. A message is a sequence
-// of frames with everything from one turn of the event loop, because a thread hop costs more than a small
-// read. Each read has its own reply, and replies may arrive in any order.
+// of frames with everything from one event-loop turn, because a thread hop costs more than a small read. Each
+// read has its own reply, and replies may arrive in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
-// The id is chosen by the requester and returned with the reply. The flow is the tenant whose share of the
-// thread the read uses (fair-queue.ts); it is 0 in replies.
+// The requester chooses the id, and the reply returns it. The flow is the tenant whose share of the thread
+// the read uses (fair-queue.ts); it is 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;
 const LITTLE_ENDIAN = true;
 
-/** Frames to be sent in one message. */
+/** Frames that will be sent in one message. */
 export class Frames {
   readonly #ids: number[] = [];
   readonly #flows: number[] = [];
@@ -20,7 +20,7 @@ export class Frames {
     return this.#parts.length === 0;
   }
 
-  /** The bytes must not change until `take`, which copies them. */
+  /** `part` must not change until `take`, which copies it. */
   add(id: number, part: Uint8Array, flow = 0): void {
     this.#ids.push(id);
     this.#flows.push(flow);

@@ -1,5 +1,5 @@
 // The ports passed to a shard's thread, and the messages with which another thread borrows an index's memory
-// for reading. They are objects, because a memory cannot be sent as bytes.
+// for reading. The messages are objects, because a memory cannot be sent as bytes.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
@@ -10,19 +10,19 @@ export interface ShardPorts {
   readonly memories: MessagePort;
 }
 
-/** To the shard. */
+/** Messages to the shard. */
 export type MemoryRequest =
   | { readonly kind: "borrow"; readonly uid: number }
-  /** Also requests the current model for vectors, readable for the duration of the loan. */
+  /** Also requests the current vector model, which stays readable for the duration of the loan. */
   | { readonly kind: "model"; readonly uid: number; readonly loan: number }
-  /** The borrower no longer reads the memory of this loan. */
+  /** The borrower has stopped reading the loan's memory. */
   | { readonly kind: "return"; readonly loan: number };
 
-/** From the shard. */
+/** Messages from the shard. */
 export type MemoryNotice =
   | { readonly kind: "lent"; readonly uid: number; readonly loan: number; readonly lent: LentMemory }
   | { readonly kind: "refused"; readonly uid: number }
-  /** The model, with its number on the board. Not sent if there is no model. */
+  /** The model and its number on the board. Not sent if there is no model. */
   | {
       readonly kind: "model";
       readonly uid: number;

@@ -5,9 +5,9 @@
 //                   count x {f64 seq, u16 + id, u32 + raw JSON, u32 + vector}
 //   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
 //          reply    u8 0
-//   STORED_MODEL request u8 op, u32 uid; reply as that of MODEL_OF
+//   STORED_MODEL request u8 op, u32 uid; reply as for MODEL_OF
 //
-// A vector is u32 origin and a vector record (docs/FORMATS.md); no bytes: no vector.
+// A vector is a u32 origin and a vector record (docs/FORMATS.md). Zero bytes mean that there is no vector.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -19,12 +19,12 @@ export interface MovedDocument {
   seq: number;
   id: string;
   raw: Uint8Array;
-  /** The stored vector, null if none. */
+  /** The stored vector; null if there is none. */
   vector: MovedVector | null;
 }
 
 export interface MovedVector {
-  /** Origin of the vector; useless unless it is the current one. */
+  /** The vector's origin. The vector is useless unless this is the current origin. */
   origin: number;
   /** VECTOR_BYTES bytes. */
   vector: Uint8Array;
@@ -32,9 +32,9 @@ export interface MovedVector {
 
 export interface StoredRequest {
   uid: number;
-  /** Only documents with a larger seq; 0 to begin. */
+  /** Returns only documents with a larger seq; 0 for the first page. */
   afterSeq: number;
-  /** The page ends with the document that makes it reach this size. */
+  /** The page ends with the document that brings it to this size. */
   bytesMax: number;
 }
 
@@ -52,9 +52,9 @@ export interface StoredPage {
 export interface AdoptRequest {
   uid: number;
   generation: number;
-  /** At least the largest seq of the documents. The seqs of the next write are larger. */
+  /** At least the documents' largest seq. The next write's seqs are larger. */
   maxSeq: number;
-  /** Ascending by seq. All seqs are larger than those adopted before. */
+  /** Ascending by seq. All seqs are larger than those adopted earlier. */
   documents: MovedDocument[];
 }
 
@@ -114,7 +114,7 @@ function bytesOf(documents: readonly MovedDocument[]): number {
   );
 }
 
-/** Bytes of a document in a message, without its id. */
+/** Size of a document in a message, excluding its id. */
 export function movedBytes({ raw, vector }: MovedDocument): number {
   return raw.length + (vector === null ? 0 : MOVED_VECTOR_BYTES);
 }

@@ -1,5 +1,5 @@
-// Job and report of the process that reads one shard's database, for the commands that work on the data
-// directory of a stopped server. Node sends them between processes by structured clone.
+// The job given to, and the report returned by, the process that reads one shard's database. Used by commands
+// that work on a stopped server's data directory. Node sends both between processes by structured clone.
 import type { ShardSchema } from "./control.js";
 
 export interface OfflineIndex {
@@ -19,20 +19,21 @@ export interface OfflineJob {
   shard: number;
   /** All indexes in the catalog that are stored in this shard. */
   indexes: OfflineIndex[];
-  /** The indexes to work on; null for all. */
+  /** The indexes to work on; null means all. */
   only: number[] | null;
   /**
-   * Indexes that are being dropped, were never created, or were being spread to this shard. They are ignored.
+   * Indexes to ignore, because they are being dropped, were never created, or were still being spread to this
+   * shard.
    */
   dropping: number[];
-  /** Repair: only report what would be done. */
+  /** Only for repairs: reports what would be done, without doing it. */
   dryRun: boolean;
 }
 
-/** A document that repair cannot keep, identified by its key. */
+/** A document that a repair cannot keep, identified by its key. */
 export interface LostDocument {
   seq: number;
-  /** The id in the damaged record, so it may be wrong; "" if there is no record. */
+  /** The id in the damaged record, which may be wrong; "" if there is no record. */
   id: string;
 }
 
@@ -40,7 +41,7 @@ export interface IndexRepair {
   documents: number;
   segments: number;
   lost: LostDocument[];
-  /** Possible differences between the repaired index and the acknowledged writes. */
+  /** Ways in which the repaired index may differ from the acknowledged writes. */
   warnings: string[];
 }
 
@@ -49,7 +50,7 @@ export interface IndexReport {
   problems: string[];
   documents: number;
   segments: number;
-  /** Documents written by early builds, without checksums. */
+  /** Number of documents without checksums, which early builds wrote. */
   unchecked: number;
   /** Sequence numbers of the live documents. */
   seqs: Float64Array;
@@ -59,7 +60,7 @@ export interface IndexReport {
 export interface ShardReport {
   shard: number;
   location: string;
-  /** Problems of the database as a whole, which make its indexes unreadable. */
+  /** Problems that affect the whole database and make its indexes unreadable. */
   problems: string[];
   /** True if the database's files had to be repaired first. */
   filesRepaired: boolean;

@@ -1,5 +1,5 @@
-// Numbers of the protocol between threads: request codes, write actions, failure codes. Both sides run the
-// same build, so these may change with a release. docs/FORMATS.md draws the bytes.
+// Codes in the protocol between threads: requests, write actions, failures. Both sides run the same build, so
+// these numbers may change with a release. docs/FORMATS.md draws the bytes.
 
 /** First byte of a request. */
 export const Op = {
@@ -52,17 +52,17 @@ export const REPLY_ERROR = 1;
 
 /**
  * What a write does with its documents. SYNC is an upsert that leaves the stored document alone if it is the
- * same JSON value. A SYNC document without bytes is a mark: whatever is stored under the id stays, because
- * its new version is unknown.
+ * same JSON value. A SYNC document without bytes is a mark: it keeps whatever is stored under its id, because
+ * the new version is unknown.
  */
 export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4, SYNC: 5 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
-/** Failure codes of a document in addition to the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
-export const DOC_EXISTS = 100; // create: the id is taken
+/** Failure codes for a document, in addition to the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
+export const DOC_EXISTS = 100; // create: the id already exists
 export const DOC_MISSING = 101; // update, delete: no document with that id
 export const DOC_TOO_LARGE = 102; // the document, or the result of an update
 export const DOC_BATCH_TOO_LARGE = 103; // the request's updates would rewrite too many bytes
 
-/** `slot` of a failure that does not concern one field. */
+/** The `slot` of a failure that does not concern a single field. */
 export const NO_SLOT = 0xffff;

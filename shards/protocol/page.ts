@@ -1,8 +1,8 @@
-// SEARCH_PAGE: a search and the stored documents of one page of its rows. Only for an index that is stored in
-// one shard, so that no other shard can have a better row.
+// SEARCH_PAGE: a search, and the stored documents for one page of its rows. Only for an index that is stored
+// in a single shard, so that no other shard can have a better row.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
-//            u32 + program, options as of FETCH
+//            u32 + program, options as in FETCH
 //   reply    u8 0, u32 + result, u32 documents, documents x {u16 + id, u32 + document, u32 + highlight}
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import {
@@ -20,7 +20,7 @@ import { type ProgramRequest, programHead } from "./program.js";
 import { openReply } from "./reply.js";
 
 export interface PageRequest extends ProgramRequest {
-  /** The rows whose documents are requested: [offset, offset + count). */
+  /** The documents of rows [offset, offset + count) are requested. */
   offset: number;
   count: number;
   options: FetchOptions;
@@ -29,7 +29,9 @@ export interface PageRequest extends ProgramRequest {
 export interface PageReply {
   /** The engine's result bytes. */
   result: Uint8Array;
-  /** In row order. Fewer than requested if the result ends earlier or no more fit into `bytesMax`. */
+  /**
+   * In row order. Fewer than requested if the result has fewer rows or no more documents fit into `bytesMax`.
+   */
   documents: FetchedDocument[];
 }
 

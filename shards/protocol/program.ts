@@ -1,6 +1,6 @@
 // EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST, DELETE_WHERE: an engine program for one index and generation.
-// The programs, and all results except that of DELETE_WHERE, are the engine's bytes, passed through
-// unchanged.
+// Programs and results are the engine's bytes, passed through unchanged. Only DELETE_WHERE has a reply of its
+// own.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
@@ -11,16 +11,16 @@ import { openReply } from "./reply.js";
 export interface ProgramRequest {
   uid: number;
   /**
-   * For reads: the newest snapshot with a generation <= this one answers. For DELETE_WHERE: the write's own
-   * generation.
+   * For reads: the newest snapshot whose generation is not above this one answers. For DELETE_WHERE: the
+   * write's own generation.
    */
   generation: number;
-  /** Lowest generation that a read may still ask for. */
+  /** Lowest generation that a read may still request. */
   oldestGeneration: number;
   /** Date.now() after which the reply is useless; 0 or absent means no deadline. Reads only. */
   deadline?: number;
   /**
-   * An EXPAND, COMPANY or SEARCH program, or an EXPLAIN or NEAREST question. DELETE_WHERE takes a SEARCH
+   * An EXPAND, COMPANY or SEARCH program, or an EXPLAIN or NEAREST request. DELETE_WHERE contains a SEARCH
    * program and deletes the rows that it returns.
    */
   program: Uint8Array;
@@ -33,7 +33,7 @@ export interface DeleteWhereReply {
 
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** Starts a request with a program, and reserves `bytesAfter` bytes for what follows. */
+/** Starts a request with a program, and reserves `bytesAfter` bytes for the parts that follow. */
 export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): MessageWriter {
   return new MessageWriter(HEAD_BYTES + bytesAfter)
     .u8(op)
@@ -82,7 +82,10 @@ export function decodeProgram(reader: MessageReader): ProgramRequest {
   };
 }
 
-/** The engine's result bytes of EXPAND, COMPANY, SEARCH, EXPLAIN or NEAREST, a view into the reply. */
+/**
+ * Returns the engine's result bytes for EXPAND, COMPANY, SEARCH, EXPLAIN or NEAREST, as a view into the
+ * reply.
+ */
 export function decodeResult(reply: Uint8Array): Uint8Array {
   return openReply(reply).rest();
 }

@@ -4,12 +4,12 @@ import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";
 import { REPLY_ERROR, REPLY_OK } from "./ops.js";
 
-/** A successful reply with these bytes as its whole payload. */
+/** Encodes a successful reply with these bytes as its whole payload. */
 export function encodeOk(payload: Uint8Array): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + payload.length).u8(REPLY_OK).bytes(payload).finish();
 }
 
-/** Converts anything thrown into an error reply. */
+/** Converts any thrown value to an error reply. */
 export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   const code = error instanceof ShardError ? error.code : SHARD_INTERNAL;
   const message = error instanceof Error ? error.message : String(error);
@@ -23,7 +23,7 @@ export function isRefusal(reply: Uint8Array): boolean {
   return reply[0] !== REPLY_OK;
 }
 
-/** Returns a reader positioned after the status byte. Throws the ShardError carried by an error reply. */
+/** Returns a reader positioned after the status byte. Throws the ShardError that an error reply contains. */
 export function openReply(reply: Uint8Array): MessageReader {
   const reader = new MessageReader(reply);
   const status = reader.u8();
@@ -37,7 +37,10 @@ export function openReply(reply: Uint8Array): MessageReader {
   throw new ShardError(shardErrorCode(body.code), String(body.message), { uid });
 }
 
-/** Checks a reply without content (CLOSE, DROP, SCHEMA, PING, SHUTDOWN). Throws the error it carries. */
+/**
+ * Checks a reply without content (CLOSE, DROP, SCHEMA, PING, SHUTDOWN). Throws the error that an error reply
+ * contains.
+ */
 export function decodeEmptyReply(reply: Uint8Array): void {
   openReply(reply).end();
 }

@@ -1,5 +1,5 @@
-// TOGETHER: several requests in one message, answered in one. Saves thread hops for requests that arrive in
-// the same event-loop turn. Meant for reads; the reply waits for the slowest part.
+// TOGETHER: several requests in one message, answered by one message. Saves thread hops for requests that
+// arrive in the same event-loop turn. Meant for reads; the reply waits for the slowest part.
 //
 //   request  u8 op, u32 count, count x {u32 + request}
 //   reply    u8 0, u32 count, count x {u32 + reply}   (each with its own status byte)
@@ -26,7 +26,7 @@ export function encodeTogether(requests: readonly Uint8Array[]): Uint8Array<Arra
   return encode(Op.TOGETHER, requests);
 }
 
-/** Payload after the op byte; views into the message. */
+/** Payload after the op byte. The requests are views into the message. */
 export function decodeTogether(reader: MessageReader): Uint8Array[] {
   return decode(reader);
 }
@@ -35,7 +35,7 @@ export function encodeTogetherReply(replies: readonly Uint8Array[]): Uint8Array<
   return encode(REPLY_OK, replies);
 }
 
-/** Replies in the order of the requests. Each is decoded by its own function and may be an error reply. */
+/** Returns the replies in request order. Each may be an error reply and is decoded by its own function. */
 export function decodeTogetherReply(reply: Uint8Array): Uint8Array[] {
   return decode(openReply(reply));
 }

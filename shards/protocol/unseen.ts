@@ -1,10 +1,10 @@
-// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that were missing from a completely read feed. These
-// are the live documents with a seq below beforeSeq that is not in the set. Documents with larger seqs were
-// written after the run began.
+// COUNT_UNSEEN, DELETE_UNSEEN: the index's documents that were missing from a completely read feed. These are
+// the live documents whose seq is below beforeSeq and not in the set. Documents with larger seqs were written
+// after the run began.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
-//   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the 512 seqs of the page
-//   reply    COUNT_UNSEEN: u8 0, f64 count          DELETE_UNSEEN: as DELETE_WHERE
+//   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the page's 512 seqs
+//   reply    COUNT_UNSEEN: u8 0, f64 count          DELETE_UNSEEN: as for DELETE_WHERE
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
@@ -14,11 +14,11 @@ const PAGE_SEQS = 512;
 const PAGE_BYTES = PAGE_SEQS / 8;
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-/** A set of sequence numbers. Two million consecutive ones take about 400 KiB. */
+/** A set of sequence numbers. Two million consecutive numbers take about 400 KiB. */
 export class SeqSet {
-  /** Start of the bits of each page, by page number. */
+  /** Where each page's bits start, by page number. */
   readonly #pages = new Map<number, number>();
-  /** The pages in order of arrival, then spare capacity. */
+  /** The pages in insertion order, then spare capacity. */
   #bits = new Uint8Array(PAGE_BYTES);
 
   static read(reader: MessageReader): SeqSet {
@@ -30,7 +30,7 @@ export class SeqSet {
     return set;
   }
 
-  /** Length of the encoded set. */
+  /** Length of the encoded set in bytes. */
   get bytes(): number {
     return 4 + this.#pages.size * (8 + PAGE_BYTES);
   }
@@ -68,9 +68,9 @@ export class SeqSet {
 
 export interface UnseenRequest {
   uid: number;
-  /** The delete's own generation. Ignored by COUNT_UNSEEN, which counts in the newest state. */
+  /** The delete's own generation. COUNT_UNSEEN ignores it and counts in the newest state. */
   generation: number;
-  /** Lowest generation that a read may still ask for. */
+  /** Lowest generation that a read may still request. */
   oldestGeneration: number;
   beforeSeq: number;
   kept: SeqSet;

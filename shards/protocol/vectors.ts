@@ -1,5 +1,5 @@
-// Vectors of an index: models, vectors from outside, and questions about them. Queries are 512 floats of
-// length 1, vectors the records of docs/FORMATS.md.
+// An index's vectors: models, vectors from outside, and requests about them. A query is 512 floats with
+// length 1. A vector is a record as drawn in docs/FORMATS.md.
 //
 //   MODEL        u8 op, u32 uid, a model                             -> u8 0
 //   MODEL_OF     u8 op, u32 uid                                      -> u8 0, a model; number 0: none
@@ -18,7 +18,7 @@ import { openReply } from "./reply.js";
 
 export interface NumberedModel {
   number: number;
-  /** Number of the oldest model whose vectors can be compared with this model's. */
+  /** Number of the oldest model whose vectors are comparable with this model's. */
   since: number;
   /** Number of documents in the index when the model was trained. */
   documents: number;
@@ -39,14 +39,14 @@ export interface WeightedTerm {
 export interface EmbedRequest {
   uid: number;
   terms: readonly WeightedTerm[];
-  /** Documents whose vectors are also wanted. */
+  /** Documents whose vectors are also requested. */
   seqs: readonly number[];
 }
 
 export interface EmbedReply {
   /** Null if the model knows none of the terms. */
   query: Float32Array | null;
-  /** In the order of the seqs, VECTOR_BYTES each. */
+  /** Vector records of VECTOR_BYTES each, in the order of the seqs. */
   vectors: Uint8Array;
 }
 
@@ -70,7 +70,7 @@ export interface SampledDocument {
 export interface PendingRequest {
   uid: number;
   limit: number;
-  /** The answer ends with the document that makes it reach this size. */
+  /** The answer ends with the document that brings it to this size. */
   bytesMax: number;
 }
 
@@ -281,7 +281,7 @@ export function encodePutVectorsReply(pending: number): Uint8Array<ArrayBuffer> 
   return new MessageWriter(5).u8(REPLY_OK).u32(pending).finish();
 }
 
-/** Number of documents still waiting. */
+/** Returns the number of documents still waiting. */
 export function decodePutVectorsReply(reply: Uint8Array): number {
   const reader = openReply(reply);
   const pending = reader.u32();

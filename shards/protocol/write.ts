@@ -5,7 +5,7 @@
 //   reply    u8 0, f64 liveDocs, u32 unchanged, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at},
 //            u32 kept, kept x f64 seq
 //
-// ADDITIONS: the documents that a WRITE would add if applied now; writes nothing.
+// ADDITIONS: the documents that a WRITE would add if it ran now. Writes nothing.
 //
 //   request  as WRITE      reply    u8 0, u32 count, count x u32 index
 import { MessageReader, MessageWriter } from "./bytes.js";
@@ -14,48 +14,48 @@ import { Action, Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
 export interface WriteDocument {
-  /** Position in the client's request; failures refer to it. */
+  /** Position in the client's request. Failures refer to it. */
   index: number;
-  /** Ascending within a request, and larger than all seqs sent before. */
+  /** Ascending within a request, and larger than any seq sent before. */
   seq: number;
   id: string;
   /** hash64 of the id's UTF-8. */
   hash: bigint;
-  /** The document's JSON bytes; empty for deletes and for the marks of a SYNC. */
+  /** The document's JSON bytes; empty for deletes and for a SYNC's marks. */
   raw: Uint8Array;
 }
 
 export interface WriteRequest {
   uid: number;
-  /** Increases from write to write. The write is visible to reads of this or a later generation. */
+  /** Increases with every write. The write is visible to reads of this generation or later. */
   generation: number;
-  /** Lowest generation that a read may still ask for. */
+  /** Lowest generation that a read may still request. */
   oldestGeneration: number;
   action: Action;
-  /** Applied in order: of several documents with the same id, the last one wins. */
+  /** Applied in order, so the last of several documents with the same id wins. */
   documents: WriteDocument[];
 }
 
 export interface WriteFailure {
   index: number;
-  /** DOC_* of the engine, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE or DOC_BATCH_TOO_LARGE. */
+  /** One of the engine's DOC_* codes, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE or DOC_BATCH_TOO_LARGE. */
   code: number;
-  /** Slot of the field concerned, NO_SLOT if none. */
+  /** Slot of the field concerned; NO_SLOT if there is none. */
   slot: number;
-  /** Byte offset in the raw document, 0 if unknown. */
+  /** Byte offset in the raw document; 0 if unknown. */
   at: number;
 }
 
 export interface WriteReply {
   failures: WriteFailure[];
-  /** Number of documents in a SYNC that are already stored with the same value. */
+  /** Number of a SYNC's documents that are already stored with the same value. */
   unchanged: number;
   /**
-   * Seqs of the stored versions that a SYNC left in place, because the document was unchanged, a mark or a
-   * failure.
+   * Seqs of the stored versions that a SYNC left in place, because the document was unchanged, a mark, or
+   * failed.
    */
   kept: number[];
-  /** Live documents of this shard after the write. */
+  /** Number of live documents in this shard after the write. */
   liveDocs: number;
 }
 
@@ -82,12 +82,12 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-/** Header fields of a message encoded in advance, filled in just before it is sent. */
+/** Header fields of a message that was encoded in advance. They are filled in just before it is sent. */
 export interface WriteStamp {
   uid: number;
   generation: number;
   oldestGeneration: number;
-  /** Added to every seq of the message. */
+  /** Added to every seq in the message. */
   firstSeq: number;
 }
 
@@ -109,7 +109,7 @@ export function stampWrite(
   }
 }
 
-/** Turns an encoded WRITE into an ADDITIONS request for this index; `askWrite` turns it back. */
+/** Turns an encoded WRITE into an ADDITIONS request for this index; `askWrite` reverts this. */
 export function askAdditions(message: Uint8Array, uid: number): void {
   message[0] = Op.ADDITIONS;
   Buffer.from(message.buffer, message.byteOffset, message.byteLength).writeUInt32LE(uid, 1);
@@ -119,10 +119,7 @@ export function askWrite(message: Uint8Array): void {
   message[0] = Op.WRITE;
 }
 
-/**
- * Returns an encoded WRITE without the documents at these positions of the request; null if no document is
- * left.
- */
+/** Returns an encoded WRITE without the documents at these positions in the request; null if none is left. */
 export function withoutDocuments(
   message: Uint8Array,
   positions: ReadonlySet<number>,
@@ -132,12 +129,12 @@ export function withoutDocuments(
   return documents.length === 0 ? null : encodeWrite({ ...request, documents });
 }
 
-/** The documents of an encoded WRITE. Their raw bytes are views into it. */
+/** Returns an encoded WRITE's documents. Their raw bytes are views into it. */
 export function writtenDocuments(message: Uint8Array): readonly WriteDocument[] {
   return decodeWrite(new MessageReader(message.subarray(1))).documents;
 }
 
-/** Turns the documents of an encoded SYNC into marks: whatever is stored under their ids stays. */
+/** Turns an encoded SYNC's documents into marks, which keep whatever is stored under their ids. */
 export function asMarks(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const request = decodeWrite(new MessageReader(message.subarray(1)));
   const documents = request.documents.map((document) => ({ ...document, raw: new Uint8Array(0) }));
@@ -178,13 +175,13 @@ export function decodeWrite(reader: MessageReader): WriteRequest {
   return { uid, generation, oldestGeneration, action, documents };
 }
 
-/** A queued WRITE. Until it is read, its documents are one buffer instead of thousands of objects. */
+/** A queued WRITE. Until it is read, its documents are one buffer rather than thousands of objects. */
 export class UnreadWrite {
   readonly uid: number;
   readonly oldestGeneration: number;
   readonly #payload: Uint8Array;
 
-  /** Takes the payload after the op byte. */
+  /** `reader` contains the payload after the op byte. */
   constructor(reader: MessageReader) {
     this.#payload = reader.rest();
     const head = new MessageReader(this.#payload);
@@ -197,7 +194,7 @@ export class UnreadWrite {
     return this.#payload.length;
   }
 
-  /** Throws SHARD_BAD_MESSAGE. */
+  /** Throws SHARD_BAD_MESSAGE if the message is malformed. */
   read(): WriteRequest {
     return decodeWrite(new MessageReader(this.#payload));
   }

@@ -1,14 +1,14 @@
-// Recently shown documents of all indexes of a shard. Reading one from the database costs more than all other
-// work needed to show it. A cached document is never stale, because the value stored under a uid and a
-// sequence number never changes.
+// Caches recently shown documents from all of a shard's indexes. Reading a document from the database costs
+// more than all other work needed to show it. A cached document is never stale, because the value stored
+// under a uid and a sequence number never changes.
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { DocumentRecord } from "../segments/document-record.js";
 
-/** The cached form of a document. */
+/** A document as it is cached. */
 export type ShownRecord = DocumentRecord;
 
 const BYTES_MAX = 8 * 1024 * 1024;
-/** Memory of a record in addition to its JSON, for its objects and map entry. */
+/** Memory that a record's objects and map entry take in addition to its JSON. */
 const RECORD_BYTES = 400;
 /** Longer documents are not cached, because they would displace too many others. */
 const DOCUMENT_BYTES_MAX = 64 * 1024;
@@ -44,8 +44,8 @@ export class DocumentCache<R extends ShownRecord = ShownRecord> {
 }
 
 /**
- * One number, because a string per lookup would cost more than the lookup. It differs for the first 2^33
- * documents of 2^20 indexes; documents that share a number displace each other.
+ * A number, because building a string for each lookup would cost more than the lookup. It is unique for the
+ * first 2^33 documents of 2^20 indexes; beyond that, documents with the same number displace each other.
  */
 function keyOf(uid: number, seq: number): number {
   return (uid % 2 ** 20) * 2 ** 33 + seq;

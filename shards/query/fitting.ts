@@ -1,4 +1,5 @@
-// Collects documents for an answer of limited size, in order, up to the first one that does not fit.
+// Collects documents in order for an answer of limited size, and stops at the first document that does not
+// fit.
 import type { FetchedDocument } from "../protocol/fetch.js";
 
 export class FittingDocuments {
@@ -9,12 +10,12 @@ export class FittingDocuments {
     this.#bytesLeft = bytesMax;
   }
 
-  /** Bytes left for more documents. */
+  /** Number of bytes left for further documents. */
   get bytesLeft(): number {
     return this.#bytesLeft;
   }
 
-  /** Returns false if the document does not fit. No more may be added after that. */
+  /** Returns false if the document does not fit. The caller must not add any more documents after that. */
   add(document: FetchedDocument): boolean {
     this.#bytesLeft -= document.document.length + document.highlight.length;
     if (this.#bytesLeft < 0) return false;

@@ -1,6 +1,6 @@
-// Highlights of a document: for each requested field a snippet with marks, and the matched spellings. The
-// text runs through the same analyser as documents and queries. marked-words.ts finds the words of the query
-// in it.
+// Highlights a document: each requested field gets a snippet with marks, and a list of matched spellings. The
+// text goes through the same analyser as documents and queries. marked-words.ts finds the query's words in
+// it.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { HighlightField, HighlightRequest } from "../protocol/fetch.js";
 import { HIGHLIGHT_TEXT_BYTES } from "./limits.js";
@@ -42,7 +42,10 @@ export class Highlighter {
     this.#words = new MarkedWords(request.words);
   }
 
-  /** JSON bytes of a document's highlights: an object keyed by the requested fields that have a match. */
+  /**
+   * Returns the document's highlights as JSON bytes: an object keyed by the requested fields that have a
+   * match.
+   */
   highlight(raw: Uint8Array): Uint8Array {
     const found: [name: string, FieldHighlight][] = [];
     const members = new Map(this.#workbench.topLevel(raw).map((member) => [member.name, member]));
@@ -58,8 +61,8 @@ export class Highlighter {
   }
 
   /**
-   * Returns the highlight of a field. If the value is an array, the element with the most distinct words is
-   * shown. Null if nothing matches within the first HIGHLIGHT_TEXT_BYTES.
+   * Returns a field's highlight. From an array, shows the element with the most distinct words. Null if
+   * nothing matches within the first HIGHLIGHT_TEXT_BYTES.
    */
   #field(value: unknown, field: HighlightField): FieldHighlight | null {
     let best: MarkedText | null = null;

@@ -1,4 +1,5 @@
-// Members that no answer shows: `embedding` and everything that starts with an underscore.
+// Internal members, which no answer shows: `embedding`, and every member whose name starts with an
+// underscore.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const EMBEDDING = "embedding";
@@ -10,7 +11,10 @@ export function isInternal(name: string): boolean {
   return name === EMBEDDING || name.startsWith("_");
 }
 
-/** True if a document has such top-level members. Scans the JSON only if the bytes contain a hint of one. */
+/**
+ * True if a document has internal members at the top level. Scans the JSON only if the bytes contain a hint
+ * of one.
+ */
 export function hasInternalMembers(raw: Uint8Array, workbench: Workbench): boolean {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const hinted =

@@ -1,20 +1,23 @@
-// Limits for reading stored documents. Each name ends with its unit.
+// Limits on reading stored documents. Each name ends with its unit.
 
 /** Maximum number of documents that FETCH reads one by one, without a thread hop. */
 export const FETCH_DIRECT_MAX = 64;
-/** Highlighting looks at no more than this many bytes of a value. */
+/** Maximum number of bytes of a value that highlighting looks at. */
 export const HIGHLIGHT_TEXT_BYTES = 128 * 1024;
 /**
- * FETCH reads FETCH_FIRST_GROUP documents together while it does not know their size. Later groups have about
- * FETCH_GROUP_BYTES bytes.
+ * FETCH first reads a group of FETCH_FIRST_GROUP documents, because it does not know their size yet. Later
+ * groups are sized to contain about FETCH_GROUP_BYTES bytes.
  */
 export const FETCH_FIRST_GROUP = 8;
 export const FETCH_GROUP_BYTES = 8 * 1024 * 1024;
-/** Number of documents shown before the thread checks for other work: a few milliseconds with highlights. */
+/**
+ * Number of documents shown before the thread checks for other work. With highlights, they take a few
+ * milliseconds.
+ */
 export const FETCH_GROUP_MAX = 8;
 /**
- * EXPORT reads EXPORT_FIRST_GROUP documents together while it does not know their size. A reply ends after
- * about EXPORT_BYTES bytes.
+ * EXPORT first reads a group of EXPORT_FIRST_GROUP documents, because it does not know their size yet. A
+ * reply ends after about EXPORT_BYTES bytes.
  */
 export const EXPORT_FIRST_GROUP = 4;
 export const EXPORT_BYTES = 1024 * 1024;

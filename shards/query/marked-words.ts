@@ -1,25 +1,26 @@
-// Finds the tokens of a text that the query's words stand for. Terms, prefixes and sequences mean the same as
-// in the engine, so marks agree with matches. Works on tokens; the text itself is handled elsewhere.
+// Finds the tokens in a text that the query's words stand for. Terms, prefixes and sequences mean the same as
+// in the engine, so marks agree with matches. This file works on tokens; highlight.ts handles the text.
 import { TERM_LANGUAGE, TERM_SKU, TERM_STEM } from "../../engine-wasm/assembly/layout.js";
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import { stem } from "../../engine-wasm/host/stemmer.js";
 import type { HighlightField, HighlightWord } from "../protocol/fetch.js";
 
-/** Plain tokens `first` to `last` of a text, marked together. */
+/** Plain tokens `first` to `last` of a text, which get a common mark. */
 export interface Mark {
   readonly first: number;
   readonly last: number;
   /**
-   * The typed beginning of the last token's term, which is what is marked; null if the whole token is marked.
+   * The typed beginning of the last token's term, to which the mark is limited; null if the whole token is
+   * marked.
    */
   readonly typed: string | null;
-  /** Last token of the match. It comes after `last` if only the beginning was typed. */
+  /** The match's last token. It comes after `last` if only the beginning was typed. */
   readonly matchedLast: number;
   /** Numbers of the query words that the mark stands for. */
   readonly words: readonly number[];
 }
 
-/** The plain tokens of a text, and its marks in ascending order. No two marks share a token. */
+/** A text's plain tokens, and its marks in ascending order. No two marks share a token. */
 export interface MarkedTokens {
   readonly tokens: readonly Token[];
   readonly marks: readonly Mark[];
@@ -35,16 +36,16 @@ interface Sequence {
   readonly words: readonly number[];
 }
 
-/** The words that a term stands for, by number. */
+/** The query words that a term stands for, by number. */
 interface Stands {
-  /** Words that equal the term or that the term is a form of. */
+  /** Words that the term equals or is a form of. */
   readonly words: number[];
-  /** Words that the term is another spelling of. */
+  /** Words that the term may be another spelling of. */
   readonly typos: number[];
 }
 
 const SKU = String.fromCharCode(TERM_SKU);
-/** Separates terms joined into one key. No term contains it. */
+/** Separates terms joined into a key. Terms never contain it. */
 const BETWEEN_TERMS = " ";
 
 export class MarkedWords {
@@ -78,7 +79,7 @@ export class MarkedWords {
     }
   }
 
-  /** `tokens` as returned by the analyser for one value of the field. */
+  /** `tokens`: the analyser's output for one value of the field. */
   mark(tokens: readonly Token[], { language, sku, infix }: HighlightField): MarkedTokens {
     const text = new TextTokens(tokens);
     const { plain } = text;
@@ -114,8 +115,8 @@ export class MarkedWords {
   }
 
   /**
-   * Adds a mark for tokens first..last if `term`, which they form together, stands for a word. Also considers
-   * the term's stem and the infixes that it contains.
+   * Adds a mark for tokens first..last if `term`, which they form together, stands for a word. `form`: the
+   * words that share the term's stem. `infix`: the words that the term contains.
    */
   #markTerm(
     found: Mark[],
@@ -166,10 +167,10 @@ function listed<T>(lists: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-/** The tokens of a text by position. */
+/** A text's tokens by position. */
 class TextTokens {
   readonly plain: Token[] = [];
-  /** Joined tokens, by position of their first part. */
+  /** Joined tokens, by their first part's position. */
   readonly joined = new Map<number, Token>();
 
   constructor(tokens: readonly Token[]) {
@@ -179,7 +180,7 @@ class TextTokens {
     }
   }
 
-  /** Returns the last plain token of the term at a position, or -1 if the term does not occur there. */
+  /** If `term` occurs at `position`, returns the last plain token that it covers; otherwise -1. */
   lastOf(term: string, position: number): number {
     if (this.plain[position]?.term === term) return position;
     const joined = this.joined.get(position);
@@ -187,7 +188,7 @@ class TextTokens {
   }
 }
 
-/** Marks the typed part of tokens first..last, which may end before the last. */
+/** Marks the typed part of tokens first..last. It may end before `last`. */
 function typedMark(
   plain: readonly Token[],
   first: number,
@@ -203,12 +204,12 @@ function typedMark(
     rest = rest.slice(length);
   }
   const complete = rest.length >= (plain[at] as Token).term.length;
-  // A word inside a joined token is a match of that word, not the beginning of a longer one.
+  // A word inside a joined token is a match for that word, not the beginning of a longer word.
   const matchedLast = at === first ? first : last;
   return { first, last: at, typed: complete ? null : rest, matchedLast, words };
 }
 
-/** Adds the marks of a sequence at a position: one per term. Terms that touch share one mark. */
+/** Adds a sequence's marks at a position: one mark per term, but adjoining terms share a mark. */
 function markSequence(found: Mark[], text: TextTokens, position: number, { terms, words }: Sequence): void {
   const ranges: { first: number; last: number }[] = [];
   for (const [i, term] of terms.entries()) {
@@ -233,7 +234,7 @@ function merged(found: Mark[]): Mark[] {
   return marks;
 }
 
-/** Merges two marks that share a token into one. `a` begins no later than `b`. */
+/** Merges two marks that share a token. `a` must not begin after `b`. */
 function union(a: Mark, b: Mark): Mark {
   const longer = a.last === b.last ? longerTyped(a.typed, b.typed) : a.last > b.last ? a.typed : b.typed;
   return {

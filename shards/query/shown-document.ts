@@ -1,4 +1,4 @@
-// A stored document in the form in which an answer shows it: projected members and highlights.
+// A stored document as an answer shows it: projected members and highlights.
 import type { AnalysisSettings, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../protocol/fetch.js";
 import type { DocumentRecord } from "../segments/document-record.js";
@@ -7,7 +7,7 @@ import { project, projectionOf } from "./project.js";
 
 const NOTHING = new Uint8Array(0);
 
-/** Shows one document at a time. A document that is not stored (null) is shown empty. */
+/** Shows one document at a time. A document that is not stored (null) is shown as an empty document. */
 export type Show = (record: DocumentRecord | null) => FetchedDocument;
 
 export function shower(

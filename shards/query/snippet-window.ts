@@ -1,8 +1,8 @@
-// Chooses the part of a long text to show in a snippet: the stretch of tokens with the most distinct matched
-// words, from the start of its sentence if that fits. Pure.
+// Chooses the part of a long text that a snippet shows: the stretch of tokens with the most distinct matched
+// words, preceded by the start of its sentence if that fits. Pure.
 import type { TextBreak } from "./text-breaks.js";
 
-/** Tokens `first` to `last`, marked together. */
+/** Tokens `first` to `last`, which have a common mark. */
 interface MarkedRange {
   readonly first: number;
   readonly last: number;
@@ -10,16 +10,16 @@ interface MarkedRange {
   readonly words: readonly number[];
 }
 
-/** Tokens first..end - 1. */
+/** Tokens `first` to `end` - 1. */
 export interface SnippetWindow {
   first: number;
   end: number;
 }
 
 /**
- * `marks` are ascending and share no tokens. Returns everything if `size` is 0 or the text has at most `size`
- * tokens. A mark is never cut: the window shrinks to leave out a mark at its edge, and exceeds `size` only if
- * a single mark is longer.
+ * `marks` are in ascending order and share no tokens. Returns the whole text if `size` is 0 or the text has
+ * at most `size` tokens. A mark is never cut: the window shrinks to leave out a mark at its edge, and it
+ * exceeds `size` only if a single mark is longer than that.
  */
 export function chooseWindow(
   tokens: number,
@@ -42,8 +42,8 @@ export function chooseWindow(
 }
 
 /**
- * Returns the best marks from..to within `size` tokens: those with the most distinct words, then the most
- * marks, then the closest together, then the earliest.
+ * Returns the best run of marks (from..to) that fits within `size` tokens: the run with the most distinct
+ * words, then the most marks, then the fewest tokens. Among equal runs, the earliest wins.
  */
 function bestStretch(marks: readonly MarkedRange[], size: number): { from: number; to: number } {
   const counts = new Map<number, number>();
@@ -75,9 +75,9 @@ function leave(counts: Map<number, number>, { words }: MarkedRange): void {
 }
 
 /**
- * Chooses a start between low and high: the last position where a sentence begins; otherwise, of the
- * positions where a clause begins, the one nearest to the start that centres the stretch; otherwise that
- * start.
+ * Chooses a start from `low` to `high`: the last position where a sentence begins; failing that, the clause
+ * start nearest to `centred`; failing that, `centred` itself, clamped to the range. (`centred` is the start
+ * that centres the stretch.)
  */
 function chooseStart(
   low: number,

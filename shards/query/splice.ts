@@ -1,4 +1,4 @@
-// Partial updates: splices members of one JSON object into another by copying bytes, so that untouched parts
+// Partial updates: splices one JSON object's members into another by copying bytes, so that untouched parts
 // stay exactly as written (numbers beyond 2^53, spacing inside values, member order).
 
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -8,7 +8,10 @@ const OPEN = Buffer.from("{");
 const CLOSE = Buffer.from("}");
 const COMMA = Buffer.from(",");
 
-/** Builds an object from these members. Each is given as the bytes from its name to the end of its value. */
+/**
+ * Builds an object from these members. Each element contains the bytes from a member's name to the end of its
+ * value.
+ */
 export function joinMembers(members: readonly Uint8Array[]): Uint8Array {
   const parts: Uint8Array[] = [OPEN];
   for (const [i, member] of members.entries()) {
@@ -24,8 +27,8 @@ function bytesOf(raw: Uint8Array, member: Member): Uint8Array {
 }
 
 /**
- * Returns `base` with its top-level members replaced by the members of `patch` with the same name. New
- * members are appended. The `id` of `base` is kept. If a name repeats, its last value counts.
+ * Returns `base` with its top-level members replaced by `patch`'s members of the same name. New members are
+ * appended. The `id` in `base` is kept. If a name repeats, its last value counts.
  */
 export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Workbench): Uint8Array {
   const changes = new Map<string, Uint8Array>();

@@ -1,5 +1,6 @@
-// Finds the starts of sentences and clauses by the characters between two tokens: good enough to begin a
-// snippet, without grammar. An abbreviation before a capital letter is mistaken for the end of a sentence.
+// Finds where sentences and clauses start, based on the characters between two tokens. This is good enough to
+// begin a snippet, but does not know grammar: an abbreviation before a capital letter is mistaken for the end
+// of a sentence.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 
 export type TextBreak = "sentence" | "clause" | null;
@@ -7,11 +8,11 @@ export type TextBreak = "sentence" | "clause" | null;
 /** Ends a sentence, unless the next word is in lower case, as after "approx. ". */
 const FULL_STOP = /[.!?…][\p{Pe}\p{Pf}"']*\s/u;
 const CERTAIN_END = /[。！？\n\r]/u;
-/** Punctuation between words. Without the space it would be inside a word, as in 12:30. */
+/** Punctuation between words. Without the space, it may be inside a word, as in 12:30. */
 const CLAUSE = /[,;:)\]]\s|\s[-([]|[–—、，；：（）]/u;
 const LOWER_CASE = /^\p{Ll}/u;
 
-/** The kind of break, if any, before token `i` of the text. */
+/** Returns the kind of break before token `i`, if there is one. */
 export function breakBefore(text: Buffer, tokens: readonly Token[], i: number): TextBreak {
   const token = tokens[i] as Token;
   const before = tokens[i - 1];

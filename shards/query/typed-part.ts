@@ -1,13 +1,13 @@
-// Finds where the typed beginning of a term ends in a token's text. Folding may change the number of letters
-// (ß becomes ss, ½ becomes 12, an accent may be a character of its own), so anything but plain letters is
-// measured with the analyser.
+// Finds where a term's typed beginning ends in a token's text. Folding may change the number of letters (ß
+// becomes ss, ½ becomes 12, an accent may be a character of its own), so text with anything but plain letters
+// is measured with the analyser.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
- * Returns a byte offset in the text, or the token's end if the typed beginning would end inside a grapheme
- * cluster.
+ * Returns a byte offset in the text. If the typed beginning would end inside a grapheme cluster, returns the
+ * token's end.
  */
 export function typedEnd(
   text: Buffer,
@@ -17,7 +17,7 @@ export function typedEnd(
   workbench: Workbench,
 ): number {
   const original = text.toString("utf8", start, end);
-  // The original and the term both have one byte per letter.
+  // Both the original and the term have one byte per letter.
   if (end - start === original.length && original.length === term.length) return start + typed.length;
   const cuts = Array.from(letters.segment(original), ({ index, segment }) => index + segment.length);
   const foldedTo = (cut: number): string =>
