@@ -13,7 +13,7 @@ interface ListedEntry {
   used: boolean;
 }
 
-/** The same cache as a list. Its first entry is the next one to consider for eviction. */
+/** The same cache as a list. The first entry is the next eviction candidate. */
 class ListedCache {
   list: ListedEntry[] = [];
   readonly #weightMax: number;
@@ -106,7 +106,7 @@ test("nothing deleted, replaced or cleared stays in memory", () => {
   const collect = runInNewContext("gc") as () => void;
   const cache = new ClockCache<number, Uint8Array>(1_000);
   const fill = (): void => {
-    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last one evicts
+    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last entry evicts another
   };
   const heldBytes = (work: () => void): number => {
     collect();

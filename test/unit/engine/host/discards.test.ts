@@ -1,5 +1,5 @@
-// Garbage collections that threads request from V8, from many threads at once and from an idle one. Uses the
-// built module, because a worker thread loads JavaScript.
+// Garbage collections that threads request from V8: from many threads at once, and from an idle thread. Uses
+// the built module, because a worker thread loads JavaScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";
@@ -9,8 +9,8 @@ const THREADS = 16;
 const ROUNDS = effort(2, 8);
 
 /**
- * Releases 1 GiB, then lives until it has been collected. Resolves with the error that ended the thread, if
- * any.
+ * Starts a thread that reports 1 GiB as discarded and lives long enough for the collection. Resolves with the
+ * error that ended the thread, or null.
  */
 function discardInThread(): Promise<string | null> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ discardMemory }) => {
@@ -31,7 +31,10 @@ test("threads that collect for the first time at the same moment do not end each
   }
 });
 
-/** Whether a thread that releases `bytes` bytes after its start has collected them once it is idle. */
+/**
+ * Starts a thread that drops an array of `bytes` bytes. Resolves with true if the thread has collected it
+ * once idle.
+ */
 function collectsAtRest(bytes: number): Promise<boolean> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ collectWhenIdle }) => {
     const { parentPort } = require("node:worker_threads");

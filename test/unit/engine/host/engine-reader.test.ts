@@ -48,7 +48,7 @@ test("a reader answers as the engine does, before and after the owner's own work
       const { reader } = lent(made);
       const expected = made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
-      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // the owner reserves memory, which grows it
+      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // the owner reserves memory, so the memory grows
       made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
     }),
@@ -130,7 +130,7 @@ test("what a reader may see is freed when it leaves, the rest at once", () => {
   engine.releaseSnapshot(older);
   expect(engine.usedBytes()).toBe(used);
   const unseen = engine.liveAll(64_000);
-  engine.liveRelease(unseen); // as far as the engine knows, the reader may have seen its address
+  engine.liveRelease(unseen); // the engine must assume that the reader has seen its address
   expect(engine.usedBytes()).toBeGreaterThanOrEqual(used + liveBytes(64_000));
   board.leave(memory.reader);
   expect(engine.usedBytes()).toBeLessThan(used);
@@ -162,7 +162,7 @@ test("readers hear of the end, and read no more: by a renewal, or when the engin
     end(made.engine);
     expect([reader.ended, ends]).toEqual([true, 1]);
     expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toBeNull();
-    made.engine.takeBack(memory); // too late, so without effect
+    made.engine.takeBack(memory); // too late to have an effect
     made.engine.end();
     expect(ends).toBe(1);
   }
@@ -236,7 +236,7 @@ test("a board whose epoch runs over stays one", () => {
   const words = new Int32Array(new SharedArrayBuffer(BOARD_BYTES));
   const board = new Board(words.buffer, 0);
   board.clear();
-  words[0] = -4; // the epoch
+  words[0] = -4; // sets the epoch
   expect(board.enter(0)).toBe(-4);
   const before = board.epoch;
   for (let i = 0; i < 3; i++) board.write([{ generation: i, address: 16 }]);

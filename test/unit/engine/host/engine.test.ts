@@ -1,4 +1,5 @@
-// The engine's interface: look-ups by id and by sequence number, live bitsets, snapshots, returned memory.
+// The engine's interface: look-ups by id and by sequence number, live bitsets, snapshots, and memory being
+// returned.
 import { expect, test } from "vitest";
 import { type Engine, liveBytes } from "../../../../engine-wasm/host/instance/engine.js";
 import { loadEngine } from "../load-engine.js";
@@ -48,7 +49,8 @@ test("locates sequence numbers, deleted rows too", () => {
 });
 
 /**
- * Start of a region larger than everything a test allocates, so that no hole inside the memory can hold it.
+ * Returns the start of a region larger than anything that a test allocates, too large for any hole inside the
+ * memory.
  */
 function wholeRegion(engine: Engine): number {
   const address = engine.reserveSegment(1_000_000);

@@ -1,10 +1,10 @@
-// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the number of
-// arguments and the kind of result that asc wrote into dist/engine/engine.d.ts, and the host lists every
-// exported kernel.
+// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the argument
+// count and the result type that asc wrote into dist/engine/engine.d.ts, and the host lists every exported
+// kernel.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
-/** name -> "argument count, result" */
+/** Maps each name to "argument count, result type". */
 async function signatures(file: string, line: RegExp): Promise<Map<string, string>> {
   const text = await readFile(new URL(`../../../../${file}`, import.meta.url), "utf8");
   const found = new Map<string, string>();

@@ -49,7 +49,7 @@ describe("stems", () => {
           expect(stem(language, term)).toBe(first);
         }
       }),
-      { numRuns: 500, examples: [["юдїьмър"]] }, // the Bulgarian stemmer throws on this one
+      { numRuns: 500, examples: [["юдїьмър"]] }, // the Bulgarian stemmer throws on this word
     );
   });
 });

@@ -1,4 +1,4 @@
-// The arena never hands out overlapping memory, loses none, and merges freed neighbours.
+// The arena never returns overlapping memory, loses none, and merges freed neighbours.
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { compileParts, type Parts } from "./compile-parts.js";

@@ -62,7 +62,7 @@ beforeAll(async () => {
   parts = await compileParts(SOURCE);
 });
 
-/** Writes a text to the beginning of scratch. */
+/** Writes a text to the start of scratch. */
 function put(text: string | Uint8Array): { p: number; end: number } {
   const bytes = Buffer.from(text);
   const p = parts.exports.scratchReset!(bytes.length);
@@ -227,7 +227,7 @@ describe("strings", () => {
           .join("");
         if (SURROGATE.test(body) || scan(`"${body}"`) !== DOC_OK) return;
         const { p, end } = put(`"${body}"`);
-        const length = parts.exports.unescape!(p, end, p + 1); // in place
+        const length = parts.exports.unescape!(p, end, p + 1); // unescapes in place
         expect(textAt(p + 1, p + 1 + length)).toBe(JSON.parse(`"${body}"`));
       }),
       { numRuns: 300 },

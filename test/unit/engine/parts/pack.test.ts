@@ -18,7 +18,7 @@ beforeAll(async () => {
   memory = new DataView(parts.memory.buffer);
 });
 
-/** 128 numbers below 2^bits, including the largest. */
+/** Returns 128 numbers below 2^bits, including the largest. */
 function numbers(bits: number): number[] {
   let state = bits + 1;
   return Array.from({ length: 128 }, (_, i) => {

@@ -1,5 +1,5 @@
-// Unpacking and walking posting lists: every bit width against plain arithmetic, and seeks and positions
-// against the lists of the naive segment reader.
+// Unpacking and walking posting lists: every bit width against plain arithmetic, seeks and positions against
+// the naive segment reader's lists.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { BLOCK_ROWS } from "../../../../engine-wasm/assembly/layout.js";

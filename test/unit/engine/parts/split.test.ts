@@ -1,5 +1,5 @@
-// Splitting a request into documents agrees with JSON.parse on the same bytes: ranges, ids, hashes, and the
-// faulty document.
+// Splitting a request into documents agrees with JSON.parse on the same bytes: ranges, ids, hashes, and which
+// document is faulty.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 const split = (body: string) => workbench.split(Buffer.from(body));
 const outline = (documents: SplitDocument[]) => documents.map(({ status, id }) => [status, id]);
 
-/** An element of "documents" with its expected status and id. */
+/** An element for "documents", with its expected status and id. */
 const element = fc.oneof(
   fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 3 })).chain((rest) =>
     fc.string({ unit: "grapheme", maxLength: 8 }).map((id) => {

@@ -1,5 +1,5 @@
-// The analyser in WASM equals the naive one: tokens, offsets, foldings, for every single code point and for
-// random texts of awkward ones.
+// The WASM analyser equals the naive one: tokens, offsets and foldings, for every code point alone and for
+// random texts of awkward code points.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { FOLD_UNICODE_AT } from "../../../../engine-wasm/assembly/layout.js";
@@ -26,7 +26,7 @@ const text = fc
   )
   .map((parts) => Buffer.from(parts.join("")).toString());
 
-/** Words and joiners in alternation. */
+/** Random runs of words and joiners. */
 const runs = fc
   .array(fc.constantFrom(..."a Zb 42 7 ß x日 ก é٣ - - . / + # : _ & \u2010 ,".split(" "), " "), {
     maxLength: 30,
@@ -50,13 +50,13 @@ beforeAll(async () => {
   workbench = engine.workbench();
 });
 
-/** Only the words. */
+/** Returns only the words. */
 const terms = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
   workbench
     .analyse(input, { symbolsToIndex, tokenSeparators })
     .filter((token) => token.parts === 1)
     .map((token) => token.term);
-/** Only the joined tokens. */
+/** Returns only the joined tokens. */
 const joined = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
   workbench
     .analyse(input, { symbolsToIndex, tokenSeparators })

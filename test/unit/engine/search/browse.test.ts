@@ -1,5 +1,6 @@
-// Sorting and facet counting on segments with many 64-row words, which compare and count 64 rows at a time:
-// equal to the naive model for every kind of column, both directions, ties, missing values and deleted rows.
+// Sorting and facet counting on segments with many 64-row words, where the kernels compare and count 64 rows
+// at a time: equal to the naive model for every kind of column, both directions, ties, missing values and
+// deleted rows.
 import { expect, test } from "vitest";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
@@ -45,7 +46,7 @@ function check(catalogue: Catalogue, program: SearchProgram): void {
   );
 }
 
-/** `values`: number of distinct values per column; `sparse`: one document in every `sparse` has a value. */
+/** `values`: number of distinct values per column. `sparse`: one in `sparse` documents has a value. */
 function manyDocuments(count: number, values: number, sparse: number, pick: Pick): Document[] {
   const choices = [...Array(values).keys()];
   const chances = [...Array(sparse).keys()];
@@ -70,7 +71,7 @@ function fieldKey(slot: number, descending: boolean): SortKey {
   return { by: "field", slot, type: FIELDS[slot]!.code, descending };
 }
 
-/** Filters that pass half of all rows, most, few or none, on a column without ties and on one with many. */
+/** Filters that pass half of all rows, most, few or none, on columns with and without many ties. */
 const FILTERS: FilterOp[][] = [
   [],
   [{ op: "intRange", slot: STOCK, low: 2n, high: 1000n }],

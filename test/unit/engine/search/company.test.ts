@@ -196,7 +196,7 @@ test("the deadline ends the count of many terms, and the next one works", () => 
   const late = (deadline: number) => () =>
     catalogue.engine.company(catalogue.snapshot, encodeCompany(program), deadline);
   expect(late(50)).toThrow(expect.objectContaining({ code: "late" }));
-  expect(clock).toBe(52); // one more than the 51 clock reads within the time limit
+  expect(clock).toBe(52); // 51 clock reads within the time limit, plus one
   clock = 0;
   expect(late(1000)).not.toThrow();
   expect(run(catalogue, program).words).toEqual([300]);

@@ -1,5 +1,5 @@
-// The expand kernel agrees with the naive model: frequencies, prefix ranges, typos (against the full matrix
-// of optimal string alignment) and field statistics, over several segments with deleted rows.
+// The expand kernel agrees with the naive model: frequencies, prefix ranges, typos (against the full optimal
+// string alignment matrix) and field statistics, over several segments with deleted rows.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -83,7 +83,10 @@ function twin(rows: Row[], program: ExpandProgram): ExpandResult {
   };
 }
 
-/** A word over few letters, so that many words are similar. One of the letters is outside the BMP. */
+/**
+ * Returns a word made from few letters, so that many words are similar. One of the letters is outside the
+ * BMP.
+ */
 function nearWord(pick: Pick, lengths: number[]): string {
   return Array.from({ length: pick(lengths) }, () => pick(["a", "b", "c", "d", "𐌰", "é", "я"])).join("");
 }

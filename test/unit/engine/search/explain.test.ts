@@ -39,7 +39,7 @@ function explain(
   return decodeExplainResult(engine.explain(snapshot, encodeExplain(program, seqs)), program, seqs);
 }
 
-/** The text match computed from the parts. */
+/** Computes the text match from its parts. */
 function textMatchOf(row: ExplainedRow, program: SearchProgram): number {
   if (row.neighbour && program.neighbours?.place === "first") return 2 ** 52 + stepsOf(row.points);
   const present = row.words.filter((word) => word.alternative >= 0);

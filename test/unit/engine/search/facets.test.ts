@@ -1,4 +1,4 @@
-// Facet counts in small worked examples: merged over segments by raw value, each document once per value,
+// Facet counts in small worked examples: merged across segments by raw value, each document once per value,
 // both orders.
 import { expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ function facet(
   return share(groups, name, limit, dead, false).counts;
 }
 
-/** `shared`: whether to request a shard's share of the limit. */
+/** `shared`: true to request a shard's share of the limit. */
 function share(
   groups: Document[][],
   name: string,

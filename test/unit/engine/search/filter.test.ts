@@ -1,5 +1,5 @@
-// Each filter operation on columns whose lengths are close to the 64 rows of a scan step, at both ends of its
-// range.
+// Each filter operation at both ends of its range, on columns whose lengths are close to the 64 rows of a
+// scan step.
 import { expect, test } from "vitest";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {

@@ -23,7 +23,7 @@ const FIELDS = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX |
 
 let unlimited: EngineModule;
 let module: EngineModule;
-/** The segment of the first rows, and the segments of the rows after them. */
+/** The segment of the first `ROWS` rows (`segment`) and the segment of the rows after them (`later`). */
 let segment: Uint8Array;
 let later: Uint8Array;
 
@@ -44,7 +44,7 @@ function built(titles: readonly string[], before = 0): Uint8Array {
   return unlimited.workbench().build({ fields: FIELDS, analysis: PLAIN_ANALYSIS }, documents).segment!;
 }
 
-/** Returns an engine with the rows attached, and a search on it. */
+/** Returns an engine with the first segment attached, and a function that searches it. */
 function opened(): {
   engine: Engine;
   snapshot: number;
@@ -68,7 +68,7 @@ describe("the end of the memory", () => {
       for (let i = 0; i < 100; i++) attached.push(engine.attach(segment));
     }).toThrow(expect.objectContaining({ code: "memory" }));
     expect(engine.usable).toBe(true);
-    engine.detach(attached.pop()!); // the memory left by whole segments may be too small for a search
+    engine.detach(attached.pop()!); // the rest of the memory may be too small for a search
     expect(ask(BROWSE)).toEqual(before);
     expect(engine.memoryBytes()).toBeLessThanOrEqual(8 * MIB);
   });
@@ -117,7 +117,7 @@ describe("the end of the time", () => {
     let clock = 0;
     vi.spyOn(Date, "now").mockImplementation(() => clock++);
     expect(() => ask({ ...BROWSE, filter }, 50)).toThrow(expect.objectContaining({ code: "late" }));
-    expect(clock).toBe(52); // one more than the 51 clock reads within the time limit
+    expect(clock).toBe(52); // 51 clock reads within the time limit, plus one
     clock = 0;
     expect(ask({ ...BROWSE, filter }, 500)).toEqual(before);
     expect(clock).toBeGreaterThan(100);
@@ -138,7 +138,7 @@ describe("the end of the time", () => {
       const looks = vi.spyOn(Date, "now").mockImplementation(() => (clock += waitedMs));
       looks.mockClear();
       expect(() => read({ leftMs: 50 })).toThrow(expect.objectContaining({ code: "late" }));
-      expect(looks).toHaveBeenCalledTimes(52); // one at the beginning, 50 within the limit, and one beyond it
+      expect(looks).toHaveBeenCalledTimes(52); // one at the start, 50 within the limit, one beyond it
       clock = 0;
       const work = { leftMs: 150 };
       expect(read(work)).toEqual(whole);
@@ -176,7 +176,7 @@ describe("the end of the time", () => {
     const many = Array.from({ length: 10 }, () => both).flat();
     expect(looks(many)).toBeGreaterThanOrEqual(78); // 20 lists are checked for each of 4,000 rows
     const alternatives = [word("red", 100), word("shoe", 100)];
-    // 200 times, 4,000 more rows are rated.
+    // Each of the 200 additional alternatives steps through all 4,000 rows.
     expect(looks(alternatives) - looks(both)).toBeGreaterThanOrEqual(40);
   });
 });

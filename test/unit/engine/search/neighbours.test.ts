@@ -68,7 +68,10 @@ const PROGRAM: SearchProgram = {
   sort: [{ by: "class", descending: true }, RELEVANCE],
 };
 
-/** A list of neighbours: points by document number, negative for documents that match only by their words. */
+/**
+ * Returns a neighbour list from points by document number. Negative points mark documents that match only by
+ * their words.
+ */
 function near(place: "added" | "first", points: Record<number, number>): Neighbours {
   return {
     place,
@@ -95,7 +98,7 @@ function matchType({ matched, neighbour, hasWord }: SearchRow): string {
   return hasWord ? "hybrid" : "semantic";
 }
 
-/** The numbers of the documents found, best first, each with its match type. */
+/** Returns each found document's number and match type, best first. */
 function found(changes: Partial<SearchProgram>): string[] {
   const { rows } = check(SHOP, { ...PROGRAM, ...changes });
   return rows.map((row) => `${(row.seq - 1000) / 7} ${matchType(row)}`);

@@ -1,7 +1,7 @@
-// Queries of one and two words on many rows agree with the naive model, which scores every row. The kernel
-// skips most rows, because the upper bounds or lengths in their posting lists show that they cannot score
-// enough. Covers lists with and without blocks, terms of a prefix, rows in one list and in several, texts
-// from one token to many, small and large bonuses, ties and deleted rows.
+// One- and two-word queries on many rows agree with the naive model, which scores every row. The kernel skips
+// most rows, because the upper bounds or lengths in their posting lists show that they cannot score enough.
+// Covers lists with and without blocks, terms of a prefix, rows in one list and in several, texts from one
+// token to many, small and large bonuses, ties and deleted rows.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import {
@@ -24,7 +24,7 @@ const OTHERS = ["oak", "red", "of", "desk", "chair", "blue", "soft"];
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** A text that contains the word up to `most` times, and sometimes rare terms that begin with it. */
+/** Returns a text that contains "lamp" up to `most` times, and sometimes a rare term that begins with it. */
 function text(words: number, most: number, pick: Pick): string {
   const all = Array.from({ length: words }, () => pick(OTHERS));
   for (let i = pick([0, 0, 1, most]); i > 0; i--) all[pick([0, pick([...all.keys()])])] = "lamp";
@@ -131,7 +131,7 @@ for (const uneven of [false, true]) {
 test("a list of many postings comes first, but one of few decides", () => {
   const pick = picker(3);
   const title = (i: number): string => {
-    if (i === 2500) return "lamp lamp lamp oak"; // one such row is enough for the bound to allow it for all
+    if (i === 2500) return "lamp lamp lamp oak"; // one such row raises the bound for all rows
     if (i > ROWS - 20) return "lamp oak"; // the newest rows set the threshold
     return i < 4000 && i % 97 === 5 ? "lamp lamp7 oak" : i % 3 === 0 ? "lamp oak red" : "oak";
   };
@@ -140,7 +140,7 @@ test("a list of many postings comes first, but one of few decides", () => {
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [ROWS - 100]), () => false);
   const exact = alternative(L.ALT_EXACT, 0, 1, "lamp");
   const prefix = alternative(L.ALT_PREFIX, 0, 2, "lamp", true);
-  const weaker = alternative(L.ALT_PREFIX, 0, 0.9, "lamp", true); // its own term counts as the exact word
+  const weaker = alternative(L.ALT_PREFIX, 0, 0.9, "lamp", true); // its term counts as the exact word
   for (const words of [[prefix], [exact, prefix], [exact, weaker]]) {
     const asked: SearchProgram = {
       ...program(pick),

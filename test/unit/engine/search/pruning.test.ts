@@ -107,7 +107,7 @@ function program(pick: Pick): SearchProgram {
 }
 
 /**
- * Makes `some` of the rows neighbours. Their points decide between rows with the same words, or between all
+ * Makes up to `some` rows neighbours. Their points decide between rows with the same words, or between all
  * rows; sometimes they are so large that bonuses no longer make a difference.
  */
 function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {

@@ -85,7 +85,7 @@ export function searchTwin(
   };
 }
 
-/** A query without words has the text match 0, which is not a full match. */
+/** True for a match of all words. A query without words has text match 0, which is not full. */
 function isFull(score: number): boolean {
   return score >= 2 ** 51;
 }
@@ -115,7 +115,7 @@ interface Sum {
   bonus: number;
 }
 
-/** docs/FORMATS.md shows the layout of this number. */
+/** Returns the key by which rows rank; docs/FORMATS.md shows its layout. */
 function finalKey(row: Sum, boosts: number, program: SearchProgram): bigint {
   if (program.neighbours?.place !== "first") return keyOf(row, boosts, program);
   if (row.textMatch >= FIRST)
@@ -211,7 +211,7 @@ function sortValue(row: Row, key: SortKey & { by: "field" }): SortValue {
   return plainNumber(value, key.slot);
 }
 
-/** int64 as bigint, everything else as number; -0 as 0. */
+/** Returns int64 as bigint and everything else as number; -0 becomes 0. */
 function plainNumber(value: Value, slot: number): number | bigint {
   return FIELDS[slot]!.type === "int64" ? (value as bigint) : Number(value) + 0;
 }

@@ -62,7 +62,10 @@ test("random programs on random catalogues", () => {
   );
 });
 
-/** For thousands of rows: packed blocks, several windows, more lists than fit into windows. */
+/**
+ * Returns a document for catalogues of thousands of rows, which have packed blocks, several windows, and more
+ * lists than fit into windows.
+ */
 function largeDocument(id: number, pick: Pick): ReturnType<typeof randomDocument> {
   const rare = Array.from({ length: pick([0, 0, 3]) }, () => `w${pick([...Array(700).keys()])}`);
   return { ...randomDocument(id, pick), title: [`${pick(WORDS)} ${pick(WORDS)}`, ...rare].join(" ") };

@@ -1,5 +1,5 @@
-// The order of rows, in small worked examples: missing values last in both directions, int64 exact, strings
-// by folded bytes across segments, ties newest first.
+// The row order, in small worked examples: missing values last in both directions, int64 exact, strings by
+// folded bytes across segments, ties newest first.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import {
@@ -16,7 +16,7 @@ import { makeCatalogue } from "../segments/catalogue.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** Sorts documents `{name: value}` in two segments; returns the rows, numbered from 1 in input order. */
+/** Sorts documents `{name: value}` in two segments. Returns the rows, numbered from 1 in input order. */
 function sorted(
   name: string,
   values: Document[string][],

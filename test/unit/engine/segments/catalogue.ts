@@ -1,5 +1,5 @@
-// A random catalogue for the tests of the query kernels: documents with every field type in several segments,
-// some deleted, together with the plain rows for a naive model.
+// A random catalogue for the query kernels' tests: documents with every field type in several segments, some
+// of them deleted, together with the plain rows for a naive model.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../../engine-wasm/host/instance/build.js";
 import type { Engine, SnapshotEntry } from "../../../../engine-wasm/host/instance/engine.js";
@@ -12,7 +12,10 @@ import { toRaw } from "./documents.js";
 const ALL_FLAGS = L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET;
 const TYPES: FieldType[] = ["string", "int32", "int64", "float", "bool", "string[]", "int32[]", "float[]"];
 
-/** A field's slot is its position here. `code` has only hashes; the other strings have dictionaries. */
+/**
+ * A field's slot is its position here. `title` and `labels` have only hashes; the other strings have
+ * dictionaries.
+ */
 export const FIELDS: (Field & { code: number; flags: number })[] = [
   { name: "title", type: "string", flags: L.FLAG_INDEX },
   { name: "tags", type: "string[]", flags: L.FLAG_INDEX | L.FLAG_FACET },
@@ -45,7 +48,7 @@ export const LARGE = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 900719925474099
 
 export type Pick = <T>(from: readonly T[]) => T;
 
-/** Returns a function that picks from lists, always the same for one seed (mulberry32). */
+/** Returns a function that picks from lists; the same seed gives the same picks (mulberry32). */
 export function picker(seed: number): Pick {
   let state = seed;
   return (from) => {
@@ -91,8 +94,8 @@ export interface Catalogue {
 }
 
 /**
- * Builds one segment per group of documents, with consecutive sequence numbers. `isDead` returns whether a
- * document, numbered over all groups, is deleted.
+ * Builds one segment per group. Documents are numbered over all groups; document n has sequence number 1000 +
+ * 7 * n and is deleted if `isDead(n)`.
  */
 export function makeCatalogue(
   module: EngineModule,
@@ -120,7 +123,7 @@ export function makeCatalogue(
   return { engine, snapshot: engine.setSnapshot(entries), entries, rows };
 }
 
-/** Cuts documents into groups of the given sizes, none of them empty. */
+/** Cuts documents into groups of the given sizes; a last group gets the rest. Omits empty groups. */
 export function groupsOf(documents: Document[], sizes: number[]): Document[][] {
   const groups: Document[][] = [];
   let from = 0;

@@ -44,7 +44,7 @@ const WORD = {
   ],
 } as const;
 
-/** Uses every kind of list, column and dictionary. */
+/** A program that uses every kind of list, column and dictionary. */
 const SEARCH: SearchProgram = {
   mode: "any",
   averageLength: 4,
@@ -125,7 +125,10 @@ const COMPANY = {
   candidates: [["42"], ["blue", "read"]],
 };
 
-/** Runs a query. Anything other than a result or a refusal is a failure. */
+/**
+ * Runs a query and returns "answered" or the refusal's code. Any other error, or an unusable engine, fails
+ * the test.
+ */
 function survives(engine: Engine, query: () => unknown): string {
   try {
     query();

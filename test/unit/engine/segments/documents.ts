@@ -1,5 +1,5 @@
-// Random schemas and documents for the tests of building and merging. One stream of numbers determines
-// everything, so that fast-check can replay a failure.
+// Random schemas and documents for build and merge tests. One stream of numbers determines everything, so
+// that fast-check can replay a failure.
 import fc from "fast-check";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildDocument, BuildField } from "../../../../engine-wasm/host/instance/build.js";
@@ -56,7 +56,7 @@ function value(type: number, pick: Pick): TwinScalar | TwinScalar[] {
   return Array.from({ length: pick([0, 1, 2, 3]) }, () => scalar(type, pick));
 }
 
-/** `count` documents with distinct ids; fields may be missing or null. */
+/** Returns `count` documents with distinct ids; fields may be missing or null. */
 export function anyDocuments(fields: BuildField[], count: number, random: fc.Stream<number>): TwinDocument[] {
   const pick: Pick = (from) => from[(random.next().value as number) % from.length]!;
   return Array.from({ length: count }, (_, i) => {
@@ -69,7 +69,7 @@ export function anyDocuments(fields: BuildField[], count: number, random: fc.Str
   });
 }
 
-/** Ascending sequence numbers with gaps. */
+/** Returns ascending sequence numbers with gaps. */
 export function seqsOf(count: number): number[] {
   return Array.from({ length: count }, (_, i) => 2 ** 40 + 3 * i);
 }

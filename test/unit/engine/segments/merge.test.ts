@@ -1,4 +1,4 @@
-// Merging: the bytes are exactly those of a segment built from the surviving documents, for random documents,
+// Merging gives exactly the bytes of a segment built from the surviving documents, for random documents,
 // splits, deletions and step sizes. Afterwards nothing remains in the engine's memory.
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ function build(fields: BuildField[], documents: BuildDocument[]): Uint8Array {
   return segment!;
 }
 
-/** One input: its documents and which of them are live; `allLive` omits the bitset. */
+/** One input: its documents and which of them are live. If `allLive`, the input has no bitset. */
 interface Part {
   documents: BuildDocument[];
   live: boolean[];

@@ -1,6 +1,6 @@
-// The engine's summaries of a segment: filters by codes and facets by sets of values agree with the naive
-// model for ranges that begin and end anywhere. A summary can be built in steps, and works even if the last
-// steps are missing.
+// The engine's segment summaries: filters by codes and facets by sets of values agree with the naive model
+// for ranges that begin and end anywhere. A summary can be built in steps, and works even if the last steps
+// are missing.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
@@ -36,7 +36,7 @@ function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchPro
   expect(answer).toEqual(searchTwin(rows, asked, (id) => bench.hash(id)));
 }
 
-/** Few or very many distinct numbers, dense near 0 and sparse elsewhere. */
+/** Returns one of few or very many distinct numbers, dense near 0 and sparse elsewhere. */
 function uneven(pick: Pick, spread: number): number {
   const magnitude = pick([0, 1, 2, 3, 4, 5]);
   return pick([1, -1]) * Math.floor(pick([0.1, 0.3, 0.7, 0.9]) * spread ** magnitude);

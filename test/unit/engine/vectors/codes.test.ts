@@ -40,7 +40,7 @@ test("codes are the signs of vector records", () => {
     fc.property(fc.integer({ min: 0, max: 200 }), fc.integer(), (count, seed) => {
       const random = new Random(seed);
       const engine = module.engine();
-      // Leaves bytes in freed memory.
+      // Leaves old bytes in freed memory.
       engine.releaseCodes(engine.attachCodes(plainCodes(someVectors(random, count))));
       const codes = engine.newCodes(count);
       const vectors: PlainVector[] = new Array(count).fill(null);

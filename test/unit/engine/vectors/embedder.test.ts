@@ -1,5 +1,5 @@
-// Embedding of rows and queries against plain arithmetic. A record may differ by the error of rounding to 8
-// bits.
+// Embedding rows and queries, compared with plain arithmetic. A record may differ by the error of rounding to
+// 8 bits.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -35,7 +35,7 @@ function documentsOf(pick: Pick, count: number): TextDocument[] {
   return Array.from({ length: count }, (_, i) => textDocument(i, pick));
 }
 
-/** A model of random vectors for most terms of a segment, and for some terms that it does not have. */
+/** Returns a model with random vectors for most of a segment's terms and for some terms that it lacks. */
 function randomModel(segment: Uint8Array, pick: Pick): PlainModel {
   const own = readSegment(segment).terms.map(({ term }) => term);
   const names = [...own.filter((term) => term !== "" && pick([1, 1, 1, 0]) === 1), "aaa", "zz9", "\u0001!zz"];

@@ -1,5 +1,5 @@
-// The dense matrices of training: products against plain loops, orthonormal columns, eigenvectors, also of
-// rank-deficient matrices.
+// The dense matrices used in training: products against plain loops, orthonormal columns, eigenvectors, also
+// of rank-deficient matrices.
 import { beforeAll, describe, expect, test } from "vitest";
 import { plainSplitMix64 } from "../../../oracle/vectors/rotation.js";
 import { compileParts, type Parts } from "../parts/compile-parts.js";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   `);
 });
 
-/** Returns a generator of numbers between -1 and 1, the same for the same seed. */
+/** Returns a generator of numbers between -1 and 1; the same seed gives the same numbers. */
 function numbers(seed: number): () => number {
   let n = BigInt(seed) * 1_000_000n;
   return () => Number(BigInt.asIntN(32, plainSplitMix64(n++))) / 2 ** 31;
@@ -40,7 +40,7 @@ function identity(width: number): Matrix {
   return Array.from({ length: width }, (_, i) => Array.from({ length: width }, (__, j) => (i === j ? 1 : 0)));
 }
 
-/** A region of f32 rows that start `stride` numbers apart. */
+/** Writes the matrix to a region of f32 rows that start `stride` numbers apart. */
 function putFloats(matrix: Matrix, stride: number): number {
   const at = parts.exports.reserve!(matrix.length * stride * 4);
   const view = new Float32Array(parts.memory.buffer, at, matrix.length * stride).fill(7);

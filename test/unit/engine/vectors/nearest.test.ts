@@ -39,7 +39,9 @@ const bench = module.workbench();
 const PLAIN: SearchProgram = { ...EVERY_DOCUMENT, k: 0 };
 const ROUNDING = 1e-5;
 
-/** Gives each segment a codes region with the vectors that `vectorOf` returns for its sequence numbers. */
+/**
+ * Creates a codes region for each segment from the vectors that `vectorOf` returns for its sequence numbers.
+ */
 function codesOf(engine: Engine, { entries }: Catalogue, vectorOf: (seq: number) => PlainVector): number[] {
   let number = 0;
   return entries.map(({ segment }) => {
@@ -52,7 +54,7 @@ function codesOf(engine: Engine, { entries }: Catalogue, vectorOf: (seq: number)
   });
 }
 
-/** Queries the nearest rows. `codes` are the codes regions, by segment. */
+/** Runs `nearest`. `codes` are the codes regions, one per segment. */
 function nearest(
   { engine, entries }: Catalogue,
   codes: readonly number[],
@@ -76,10 +78,7 @@ function expectSame(answer: Uint8Array, expected: readonly PlainNearest[], wante
     expect(Math.abs(singleEstimate - estimate)).toBeLessThan(ROUNDING);
 }
 
-/**
- * Like the programs of other tests, but with more filters and rules and fewer words, and often with rows to
- * hide.
- */
+/** Like `randomProgram`, but with words less often and often with an additional rule that hides rows. */
 function program(pick: Pick): SearchProgram {
   const made = randomProgram(bench, pick);
   const hide = { effect: "hide", weight: 0, filter: randomFilter(bench, pick, 1) } as const;

@@ -1,5 +1,5 @@
-// External vectors against plain arithmetic: from numbers, from the JSON of documents, from the build of a
-// segment; and exact cosines.
+// External vectors compared with plain arithmetic: from numbers, from documents' JSON, from a segment's
+// build; and exact cosines.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
@@ -14,7 +14,7 @@ import { tableCosines } from "./table-cosines.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
-/** Returns a record's numbers, and their length according to the record's scale. */
+/** Returns a record's numbers, and the vector's length according to the record's scale. */
 function readRecord(record: Uint8Array): { numbers: number[]; length: number } {
   expect(record.length).toBe(VECTOR_BYTES);
   const bytes = Buffer.from(record);
@@ -30,8 +30,8 @@ function unit(numbers: readonly number[]): number[] {
 }
 
 /**
- * Expects a record with the direction of `numbers`. Only a value halfway between two integers may be rounded
- * either way.
+ * Expects a record with the direction of `numbers`, rounded to the nearest integers. Only a value halfway
+ * between two integers may be rounded either way.
  */
 function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
   const turned = plainRotation(unit(numbers));
@@ -43,7 +43,10 @@ function expectRecord(record: Uint8Array, numbers: readonly number[]): void {
     expect(Math.abs(number - (turned[i]! / largest) * 127)).toBeLessThan(0.501);
 }
 
-/** Vectors with numbers of any size: ordinary ones, a single one, the smallest and the largest float. */
+/**
+ * Returns vectors with numbers of any size: ordinary ones, a single non-zero number, the smallest and the
+ * largest float.
+ */
 function samples(): Float64Array[] {
   const random = new Random(1);
   const usual = Array.from({ length: 20 }, () => Float64Array.from(randomQuery(random)));

@@ -1,8 +1,8 @@
-// Random vectors for the tests of codes and similarities, the same for the same seed.
+// Random vectors for the tests of codes and similarities; the same seed gives the same vectors.
 import type { Random } from "../../../../bench/random.js";
 import { VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 
-/** A query of length 1 with normally distributed numbers. */
+/** Returns a query of length 1 with normally distributed numbers. */
 export function randomQuery(random: Random): Float32Array {
   const numbers = Array.from({ length: VECTOR_SIZE }, () => {
     let sum = 0;
@@ -13,7 +13,7 @@ export function randomQuery(random: Random): Float32Array {
   return Float32Array.from(numbers, (number) => number / length);
 }
 
-/** Integers from -127 to 127, at least one of them 127. */
+/** Returns integers from -127 to 127, at least one of them 127. */
 export function randomVector(random: Random): number[] {
   const numbers = [...randomQuery(random)];
   const most = Math.max(...numbers.map(Math.abs));

@@ -1,6 +1,6 @@
-// The quality of embedded models on a judged collection: documents ranked only by cosine, without the query's
-// words. With 1,400 documents the decomposition drops dimensions, unlike with the small segments of other
-// tests.
+// The quality of embedded models on a judged collection: documents ranked by cosine only, ignoring the
+// query's words. With 1,400 documents the decomposition drops dimensions, unlike with the small segments in
+// other tests.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { JUDGED_SETS, readDocuments, readQueries } from "../../../../bench/relevance/judged-sets.js";
@@ -53,7 +53,7 @@ function queryTerms(text: string): QueryTerm[] {
   }));
 }
 
-/** Mean nDCG@10 and recall@100, with queries embedded by one model and documents by another. */
+/** Returns the mean nDCG@10 and recall@100, with queries embedded by one model and documents by another. */
 function relevance(
   queries: Embedder,
   documents: Embedder,

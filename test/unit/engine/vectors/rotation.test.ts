@@ -1,4 +1,4 @@
-// The rotation of vectors against plain arithmetic, with golden values: stored vectors depend on it
+// Vector rotation compared with plain arithmetic, with golden values: stored vectors depend on it
 // permanently.
 import { beforeAll, expect, test } from "vitest";
 import { VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
@@ -6,7 +6,7 @@ import { plainRotation, plainSplitMix64 } from "../../../oracle/vectors/rotation
 import { compileParts, type Parts } from "../parts/compile-parts.js";
 
 const AT = 0x10000;
-/** First numbers of the rotated (1, 0, 0 ...) and (0, 1, 2 ...), times 512. */
+/** First numbers of the rotated vectors (1, 0, 0 ...) and (0, 1, 2 ...), times 512. */
 const GOLDEN_UNIT = [0, -12, -4, 32, 16, 20, -20, -16, 40, 4, 20, 32];
 const GOLDEN_RAMP = [
   -52128, 17200, 88672, 76592, 336608, -44720, -151424, -320592, -172144, -119904, 211312, 52288,
@@ -28,7 +28,7 @@ function rotated(values: Iterable<number>): Float32Array {
   return vector.slice();
 }
 
-/** Numbers between -1 and 1, the same for the same seed. */
+/** Returns numbers between -1 and 1; the same seed gives the same numbers. */
 function numbers(seed: number): number[] {
   return Array.from({ length: VECTOR_SIZE }, (_, i) =>
     Math.fround(Number(BigInt.asIntN(32, plainSplitMix64(BigInt(seed * VECTOR_SIZE + i)))) / 2 ** 31),

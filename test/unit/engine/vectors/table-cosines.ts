@@ -1,8 +1,8 @@
-// Cosines as the engine computes them, for records placed in the slots of a separate table.
+// Cosines as the engine computes them, with the records placed in the slots of a separate table.
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 
-/** Returns the cosine of each record; `records` are concatenated. */
+/** Returns each record's cosine; `records` are concatenated. */
 export function tableCosines(workbench: Workbench, query: Float32Array, records: Uint8Array): Float32Array {
   const table = workbench.vectorTable();
   const slots = Array.from({ length: records.length / VECTOR_BYTES }, (_, slot) => slot);

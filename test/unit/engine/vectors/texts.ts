@@ -15,7 +15,7 @@ export const TEXT_FIELDS: BuildField[] = [
   { slot: 7, name: "code", type: L.TYPE_STRING, flags: L.FLAG_INDEX | L.FLAG_SKU, language: 0 },
 ];
 
-/** The fields that are embedded; `code` is not. */
+/** The embedded fields. `code` is not among them. */
 export const TEXT_SLOTS = [
   { slot: 1, weight: 2, stemmed: true },
   { slot: 2, weight: 0.5, stemmed: false },
@@ -37,7 +37,7 @@ const TOPICS = [
   "tents sleeping bags stoves lanterns camping ropes poles backpack 30l",
 ].map((words) => words.split(" "));
 
-/** A document about one or two topics with some words of others, occasionally empty or long. */
+/** Returns a document whose words come from one or two topics. Its fields are occasionally empty or long. */
 export function textDocument(id: number, pick: Pick, vocabulary: readonly string[][] = TOPICS): TextDocument {
   const topic = [pick(vocabulary), pick(vocabulary)];
   const words = (counts: number[]): string =>
@@ -65,7 +65,7 @@ export function textSegment(
   return segment;
 }
 
-/** The records of all rows. */
+/** Returns all rows' records. */
 export function embedAll(embedder: Embedder, segment: Uint8Array): Uint8Array {
   const steps = embedder.embed(segment);
   for (;;) {

@@ -1,5 +1,5 @@
-// Training of embedded models against an exact decomposition of small segments, and properties for any
-// segment: valid models, the same bytes for the same input, no trap on damaged bytes.
+// Model training compared with an exact decomposition of small segments, and properties for any segment:
+// valid models, the same bytes for the same input, no trap on damaged bytes.
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
@@ -36,14 +36,14 @@ function segmentOf(pick: Pick, count: number, vocabulary?: string[][]): Uint8Arr
   );
 }
 
-/** `topics` lists of `words` made-up words each. */
+/** Returns `topics` lists of `words` made-up words each. */
 function madeTopics(topics: number, words: number): string[][] {
   return Array.from({ length: topics }, (_, topic) =>
     Array.from({ length: words }, (_, word) => `t${"abcdefghijklmnopqrstuvwxyz"[topic]}w${word}`),
   );
 }
 
-/** factor * numbers for each term. */
+/** Returns factor * numbers for each term. */
 function products(model: PlainModel): number[][] {
   return model.terms.map(({ factor, numbers }) => numbers.map((x) => x * factor));
 }
@@ -239,7 +239,7 @@ describe("a training", () => {
     expect([...outcomes].sort()).toEqual(["damaged", "trained"]);
   });
 
-  /** The result of a merge without live rows. */
+  /** Returns the result of a merge without live rows. */
   function noRows(): Uint8Array {
     const engine = module.engine();
     const segment = engine.attach(repeated(2, { title: "red" }));
