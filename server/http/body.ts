@@ -1,4 +1,4 @@
-// Readers that a route can declare for its request body: content type, content encoding, JSON.
+// The body readers that a route can declare: content type, content encoding, JSON.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
@@ -12,16 +12,16 @@ const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 /** The default content type of `curl -d`. */
 const CURL_MEDIA = "application/x-www-form-urlencoded";
-/** Maximum number of characters of a header that an error message quotes. */
+/** Maximum number of header characters quoted in an error message. */
 const SHOWN_MAX = 100;
 
-/** Reads a JSON value. Every refusal has the error code `code`. */
+/** Reads a JSON value. Refusals have the error code `code`. */
 export function jsonValue(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) =>
     parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-/** Reads a JSON value; an empty body counts as {}. */
+/** Like `jsonValue`, but treats an empty body as {}. */
 export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) => {
     const bytes = await readBytes(request, limits, JSON_MEDIA);
@@ -41,7 +41,7 @@ export function beaconValue(code: ErrorCode): BodyReader<unknown> {
 export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
   readBytes(request, limits, JSON_MEDIA);
 
-/** Like `jsonBytes`, but waits for the tenant's time slice if the body is large. */
+/** Like `jsonBytes`, but waits for one of the tenant's time slices if the body is large. */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
   const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
@@ -49,7 +49,7 @@ export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   return bytes;
 };
 
-/** Reads and decompresses the JSON body of a documents route without parsing or checking it. */
+/** Reads and decompresses a documents route's JSON body without parsing or checking it. */
 export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
   return async ({ request, services: { limits } }) => {
     const bytesMax = limits[limit];

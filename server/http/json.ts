@@ -1,5 +1,5 @@
 // Parses a request body as a JSON value. Invalid UTF-8 and excessive nesting are refused before parsing,
-// unpaired surrogates afterwards. On request, integers beyond 2^53 become bigints, so that an int64 stays
+// unpaired surrogates after parsing. On request, integers beyond 2^53 become bigints, so that an int64 stays
 // exact.
 import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
@@ -66,7 +66,7 @@ function parse(text: string, code: ErrorCode): unknown {
 
 /**
  * First parses the text normally, to report syntax errors. Then rewrites long integers as marked strings,
- * parses again and converts those strings to bigints.
+ * parses the result and converts those strings to bigints.
  */
 function parseExact(text: string, code: ErrorCode): unknown {
   const rounded = parse(text, code);

@@ -1,4 +1,4 @@
-// Two phases of a request: identifying the caller by its key or token, and limiting its rate.
+// Two of a request's phases: identifying the caller by its key or token, and limiting its rate.
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";
 import type { Principal } from "../access/tenants/principal.js";
@@ -7,7 +7,7 @@ import { SkeinError } from "../ground/errors.js";
 import type { SearchServices } from "./services.js";
 import type { Visit } from "./visit.js";
 
-/** The only scopes allowed for a key in a URL, because URLs end up in proxy logs. */
+/** The only scopes that a key in a URL may have, because URLs end up in proxy logs. */
 const PUBLIC_SCOPES: readonly Scope[] = ["search", "events"];
 
 export function key<S extends SearchServices>(visit: Visit<S>): undefined {
@@ -21,11 +21,10 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
 }
 
 /**
- * Identifies the caller. An address that has sent too many wrong keys is told to wait instead of being told
- * that the key is wrong. A valid key is still accepted, because many clients may share an address. The
- * bootstrap key is not accepted from such an address, because it is chosen by people and could be guessed.
- * Wrong keys in URLs are counted separately, so that a web page that makes browsers send them cannot lock out
- * the bootstrap key.
+ * Identifies the caller. An address that has sent too many wrong keys is told to wait, not that the key is
+ * wrong. A valid key is still accepted, because many clients may share an address. The bootstrap key is not
+ * accepted from such an address, because it is chosen by people and could be guessed. Wrong keys in URLs are
+ * counted separately, so that a web page that makes browsers send them cannot lock out the bootstrap key.
  */
 function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
   const { request, state, services } = visit;
@@ -88,7 +87,7 @@ function take(
 }
 
 /**
- * A monotonic clock that is the same in every thread, unlike `performance.now()`, which starts at zero in
+ * A monotonic clock with the same time in every thread, unlike `performance.now()`, which starts at zero in
  * each thread.
  */
 function sharedClockMs(): number {

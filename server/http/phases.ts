@@ -1,5 +1,4 @@
-// The phases of a request. Each phase checks or looks up one thing; the first one that throws decides the
-// reply.
+// A request's phases. Each phase checks or looks up one thing; the first phase that throws decides the reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";
@@ -9,7 +8,7 @@ import { type Router, UNMATCHED } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { Visit } from "./visit.js";
 
-/** The parts of the service that the phases use. */
+/** The parts of the service used by the phases. */
 export interface Door<S extends SearchServices> {
   readonly router: Router<S>;
   readonly stage: "opening" | "serving" | "stopping";
@@ -22,7 +21,7 @@ type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promi
  */
 const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
 
-/** The phases that each search of a multi-search passes through. */
+/** The phases for each search in a multi-search. */
 const INDEX_PHASES = [scope, index, open];
 
 /** Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
@@ -64,8 +63,8 @@ export async function onIndex<S extends SearchServices, T>(
 }
 
 /**
- * Returns the error to reply with. If the index was deleted while the request ran, that fact replaces any
- * other error.
+ * Returns the error to reply with. If the index was deleted while the request ran, returns the missing-index
+ * error instead of a 503 or an unexpected error.
  */
 export function unlessDeleted<S extends SearchServices>(
   { route: target, record, services }: Visit<S>,
@@ -115,7 +114,7 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
     visit.record = record;
     return;
   }
-  // The index name in a damaged record cannot be read, so the record may be the one for this index.
+  // A damaged record's index name cannot be read, so the record may be the one for this index.
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",

@@ -36,7 +36,7 @@ export function errorReply(error: SkeinError, headers: HeaderLines = []): TextRe
   return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
 }
 
-/** The error that a client sees after an unexpected failure. */
+/** The error shown to clients after an unexpected failure. */
 export function unexpected(): SkeinError {
   return new SkeinError(
     "SK-SYS-500",

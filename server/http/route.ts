@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest } from "./transport/port.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** The request that the handler of an open route receives. */
+/** The request that an open route's handler receives. */
 export interface RouteRequest<S extends SearchServices = Services> {
   readonly services: S;
   readonly request: HttpRequest;
@@ -18,7 +18,7 @@ export interface RouteRequest<S extends SearchServices = Services> {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /**
-   * The URL's parameters, parsed on demand because most routes have none. Throws SK-SYS-400 if one is
+   * Parses the URL's parameters on demand, because most routes have none. Throws SK-SYS-400 if a parameter is
    * repeated.
    */
   query(): URLSearchParams;
@@ -27,7 +27,7 @@ export interface RouteRequest<S extends SearchServices = Services> {
 /** `B` is the type that the route's body reader returns. */
 export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends RouteRequest<S> {
   readonly principal: Principal;
-  /** The catalog as it was when the request arrived. */
+  /** The catalog's state when the request arrived. */
   readonly state: CatalogState;
   readonly body: B;
 }
@@ -73,18 +73,18 @@ export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<Uint8Array, TenantRequest<Uint8Array, S>>
   );
 
-/** A route that needs a key with the given scope that also covers the index {name}. */
+/** A route that needs a key with the given scope. The key must also cover the index {name}. */
 export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "index";
   readonly scope: Scope;
   /** Error code if the index does not exist. */
   readonly missing: ErrorCode;
   /**
-   * True if the route reads the index's data. The route then answers 503 if the index cannot be opened, and a
-   * swap that drops the index waits until the reply is sent.
+   * True if the route reads the index's data. Such a route answers 503 if the index cannot be opened, and a
+   * swap that drops the index waits until the reply has been sent.
    */
   readonly opens?: true;
-  /** True if the URL may contain the key, for requests on which a page cannot set headers. */
+  /** True if the URL may contain the key, for requests in which a page cannot set headers. */
   readonly keyInUrl?: true;
 } & (
     | Handling<undefined, IndexRequest<undefined, S>>
@@ -93,7 +93,7 @@ export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<AsyncIterable<Uint8Array>, IndexRequest<AsyncIterable<Uint8Array>, S>>
   );
 
-/** If the route has no body reader, its handler receives no body. */
+/** The handler of a route without a body reader receives no body. */
 type Handling<B, Request> = (B extends undefined
   ? { readonly body?: undefined }
   : { readonly body: BodyReader<B> }) & { readonly handle: (request: Request) => Reply };

@@ -1,5 +1,5 @@
-// Finds the route for a request in the table. Independent of particular routes, apart from the placeholder
-// for a missing one.
+// Finds a request's route in the table. Independent of particular routes, apart from the placeholder for a
+// missing route.
 import { SkeinError } from "../ground/errors.js";
 import { errorReply } from "./respond.js";
 import type { OpenRoute, Route } from "./route.js";
@@ -10,13 +10,13 @@ export interface Match<S extends SearchServices> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The result for a request that matches no route: it is answered with 404. */
+/** The result for a request that matches no route; it is answered with 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
   readonly segments: readonly string[];
-  /** For each path segment, the name of its parameter, or null if the segment is fixed. */
+  /** For each path segment, its parameter's name, or null if the segment is fixed. */
   readonly parameters: readonly (string | null)[];
 }
 
@@ -46,7 +46,7 @@ export class Router<S extends SearchServices> {
   }
 
   /**
-   * Finds the route; a HEAD request gets the GET route. If the path exists only with other methods, returns a
+   * Finds the route; a HEAD request gets the GET route. If the path supports only other methods, returns a
    * route whose reply lists those methods. Throws SK-SYS-400 if the percent-encoding is invalid.
    */
   match(method: string, path: string): Match<S> {
@@ -67,7 +67,7 @@ export class Router<S extends SearchServices> {
 
 /**
  * Placeholder for a missing route. `allow` lists the methods that the path supports. The placeholder's own
- * path is used as a metrics label.
+ * path serves as a metrics label.
  */
 function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
   return {

@@ -1,5 +1,5 @@
-// The parts that every thread that answers searches creates for itself. These threads are the main thread and
-// the front-ends.
+// The parts that each search-answering thread creates for itself. These threads are the main thread and the
+// front-ends.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
@@ -18,7 +18,7 @@ import { GivenVectors } from "../search/semantic/given-vectors.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { QueryUnderstanding } from "../search/understanding/understanding.js";
 
-/** The analyser and the answer cache of one thread. */
+/** One thread's analyser and answer cache. */
 export function engineParts(engine: EngineModule, limits: Limits, recorder: Recorder) {
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
@@ -41,7 +41,7 @@ export interface SearchPartsOptions {
   readonly recorder: Recorder;
 }
 
-/** `close` closes the connections to model servers. */
+/** The returned `close` closes the connections to model servers. */
 export function searchParts(options: SearchPartsOptions) {
   const { config, catalog, secrets, workbench, analyserOf, popularOf, limits, log, recorder } = options;
   const { ai: addresses, slowQueryMs } = config;

@@ -32,7 +32,7 @@ export class HttpService<S extends SearchServices> {
   #requests = 0;
   #idle: (() => void) | null = null;
 
-  /** `elsewhere` answers requests that no route here matches. If it is null, they get 404. */
+  /** `elsewhere` answers requests that match no route here. If it is null, such requests get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
     this.#elsewhere = elsewhere;
@@ -40,12 +40,12 @@ export class HttpService<S extends SearchServices> {
     this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
   }
 
-  /** Starts answering requests. Until it is called, only the health routes respond. */
+  /** Starts answering requests. Before this call, only the health routes respond. */
   serve(): void {
     this.#door.stage = "serving";
   }
 
-  /** Refuses new requests. Resolves when the running ones are answered, or after `ms` milliseconds. */
+  /** Refuses new requests. Resolves when the running ones have been answered, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#door.stage = "stopping";
     if (this.#services.requests.own === 0) return;
@@ -94,7 +94,7 @@ export class HttpService<S extends SearchServices> {
     };
   }
 
-  /** Creates the reply to input that is not an HTTP request. */
+  /** Returns the reply to input that is not an HTTP request. */
   readonly malformed = (why: SkeinError): TextReply => {
     const id = this.#newId();
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
@@ -106,7 +106,7 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // the handler's body type is the one that the route's reader returns
+      return await handle(visit); // the handler's body type is the one returned by the route's reader
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
@@ -165,17 +165,14 @@ export class HttpService<S extends SearchServices> {
   }
 }
 
-/**
- * What the log records about a refusal: the error with its stack if it has a cause, otherwise only its
- * message.
- */
+/** What to log about a refusal: the error with its stack if it has a cause, otherwise only its message. */
 function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
 /**
- * A HEAD request gets the reply of GET, including the length of the body but not the body. A stream is closed
- * before any of it is sent.
+ * A HEAD request gets the reply to GET with the body's length but without the body. A stream is closed before
+ * any of it is sent.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

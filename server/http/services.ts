@@ -1,7 +1,7 @@
-// Everything that the listener and the routes of one HTTP thread use: parts of the server, and the thread's
-// own state and counters (limits, throttle, usage, quotas, prepared forms of indexes, metrics, running
-// requests). Each HTTP thread creates one such object and passes it down; modules keep no state. Two parts
-// are reached through `reads`: the answer cache and each shard's quarantine.
+// Everything that one HTTP thread's listener and routes use: parts of the server, and the thread's own state
+// and counters (limits, throttle, usage, quotas, prepared forms of indexes, metrics, running requests). Each
+// HTTP thread creates one such object and passes it down; modules keep no state. Two parts are reached
+// through `reads`: the answer cache and each shard's quarantine.
 import type { AuditLog } from "../access/audit/audit-log.js";
 import type { AtOnce } from "../access/tenants/at-once.js";
 import type { DocumentQuotas } from "../access/tenants/document-quota.js";
@@ -37,7 +37,7 @@ import type { SlowQueryLog } from "../search/slow-query-log.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
 
-/** The services that searches use, on every thread that answers searches. */
+/** The services needed for searches, on every search-answering thread. */
 export interface SearchServices {
   readonly config: FixedConfig;
   readonly limits: Limits;
@@ -55,7 +55,7 @@ export interface SearchServices {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly audit: Pick<AuditLog, "append">;
-  /** Number of requests in all threads whose reply has not been handed over yet. */
+  /** Number of requests, in all threads, whose reply has not been handed over yet. */
   readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
   readonly unsent: UnsentBytes;
@@ -63,15 +63,15 @@ export interface SearchServices {
   readonly log: Logger;
 }
 
-/** Finds the index of a request. */
+/** Finds a request's index. */
 export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
-  /** Uses of indexes by requests. An index is identified by the uid that it had when the request began. */
+  /** The requests' uses of indexes. An index is identified by the uid that it had when the request began. */
   readonly uses: { begin(uid: number): EndUse | Promise<EndUse> };
 }
 
 type EndUse = () => void;
 
-/** The services that all routes use, on the thread that owns the indexes. */
+/** The services needed for all routes, on the thread that owns the indexes. */
 export interface Services
   extends SearchServices,
     Omit<Ingest, keyof SearchServices>,

@@ -1,4 +1,4 @@
-// Streamed replies whose status must be known before the first byte. Independent of the content.
+// Streamed replies whose status must be known before the first byte. Independent of their content.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";
@@ -18,7 +18,7 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 }
 
 /**
- * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients read nothing
+ * Holds the reply back until it is complete or exceeds `heldBytesMax`, because many clients read nothing
  * until they have sent everything. If an error occurs after the reply has begun, it is sent as the last line.
  */
 export async function heldReply(
@@ -40,14 +40,15 @@ export async function heldReply(
 }
 
 /**
- * Yields the held pieces and then `rest`. Closing it also closes `rest`, even if no piece has been taken yet.
+ * Yields the held pieces and then `rest`. Closing it also closes `rest`, even before the first piece has been
+ * read.
  */
 class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #held: Uint8Array[];
   readonly #rest: Pieces;
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
-  /** `lastWords` converts an error to a last piece. If it is null, the error is thrown. */
+  /** `lastWords` turns an error into a last piece. If it is null, the error is thrown. */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;
     this.#rest = rest;

@@ -1,5 +1,4 @@
-// One request on its way through the phases, together with everything that the phases have found out about
-// it.
+// One request on its way through the phases, with everything that the phases have found out about it.
 import type { AskedOperation } from "../access/audit/operations.js";
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -12,8 +11,8 @@ import type { SearchServices } from "./services.js";
 import type { HttpRequest } from "./transport/port.js";
 
 /**
- * A handler receives this object as the request type that its route declares. A member with `!` is set by the
- * phase of the same name.
+ * Each handler receives this object as the request type declared by its route. A member with `!` is set by
+ * the phase of the same name.
  */
 export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   route: Route<S> = UNMATCHED.route;
@@ -24,9 +23,9 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   body!: never;
   /** Ends the use of the index. Null if the index is not in use. */
   end: (() => void) | null = null;
-  /** The audited operation that the request asks for, if any, once the key has been found to permit it. */
+  /** The audited operation requested, if any, once the key has been found to permit it. */
   asked: AskedOperation | null = null;
-  /** The client's address in canonical form, or "" before it is looked up. */
+  /** The client's address in canonical form; "" before it is looked up. */
   address = "";
 
   constructor(
@@ -36,7 +35,7 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   ) {}
 
   /**
-   * Looks the address up while the client is still connected, because it may have disconnected by the time
+   * Looks up the address while the client is still connected: the client may have disconnected by the time
    * the address is logged.
    */
   lookUpAddress(): string {

@@ -1,14 +1,14 @@
-// A channel between the owner and a front-end. It carries calls, which are answered, and notices, which are
+// A channel between the owner and a front-end. It carries calls, which get a reply, and notices, which do
 // not. Messages arrive in the order in which they were sent.
 import type { MessagePort, TransferListItem } from "node:worker_threads";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 
-/** The functions that one end offers, by name. Each takes one argument that can be posted. */
+/** The functions offered at one end, by name. Each takes one argument that can be posted. */
 export type Calls = Record<string, (argument: never) => unknown>;
 type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
 type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
 
-/** An error in the form in which it is posted to another thread. */
+/** An error as it is posted to another thread. */
 export interface CarriedError {
   readonly message: string;
   readonly stack: string | undefined;
@@ -36,14 +36,16 @@ export class ThreadChannel<Theirs extends Calls> {
   #lastId = 0;
   #closed: Error | null = null;
 
-  /** `mine` are the functions that the other end may call. A function called by a notice must not throw. */
+  /**
+   * `mine` contains the functions that the other end may call. Functions called by a notice must not throw.
+   */
   constructor(port: MessagePort, mine: Calls) {
     this.#port = port;
     this.#mine = mine;
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Calls a function at the other end. Rejects if that function fails or if the channel is closed. */
+  /** Calls a function at the other end. Rejects if the function fails or the channel is closed. */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,
@@ -65,7 +67,7 @@ export class ThreadChannel<Theirs extends Calls> {
     this.#post({ kind: "tell", name, argument }, parts);
   }
 
-  /** Stops sending. Unanswered calls reject with `reason`. */
+  /** Stops sending, and rejects unanswered calls with `reason`. */
   close(reason: Error): void {
     if (this.#closed !== null) return;
     this.#closed = reason;

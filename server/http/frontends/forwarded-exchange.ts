@@ -1,4 +1,4 @@
-// The owner's side of a request that arrived at a front-end. A third kind of exchange, besides those of the
+// The owner's side of a request that arrived at a front-end: a third kind of exchange, next to those of the
 // two HTTP libraries.
 
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
@@ -15,7 +15,7 @@ import {
 import { type CarriedError, errorOf, type ThreadChannel } from "./channel.js";
 import type { ForwardedHead, FrontEndCalls } from "./messages.js";
 
-/** Maximum bytes of a streamed reply that are on their way to the front-end. */
+/** Maximum bytes of a streamed reply in transit to the front-end. */
 const REPLY_WINDOW_BYTES = 256 * 1024;
 
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
@@ -30,7 +30,7 @@ export class ForwardedExchange extends Exchange {
   readonly #frontEnd: ThreadChannel<FrontEndCalls>;
   readonly #stallMsMax: number;
   protected readonly queue: BodyQueue;
-  /** Bytes received while the queue was paused. They are acknowledged when it resumes. */
+  /** Bytes received while the queue was paused, acknowledged when it resumes. */
   #heldBack = 0;
   #isPaused = false;
   #unsentBytes = 0;

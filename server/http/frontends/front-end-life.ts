@@ -1,5 +1,4 @@
-// One life of a front-end's thread, that is, one run from start to exit, with the requests that it has
-// forwarded.
+// One life of a front-end's thread: a single run from start to exit, with the requests it has forwarded.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";
@@ -7,9 +6,7 @@ import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
-/**
- * The owner's functions that are the same for every front-end. The remaining ones differ from life to life.
- */
+/** The owner's functions that are the same for every front-end. The rest differ from life to life. */
 export type OwnerAnswers = Omit<
   OwnerCalls,
   "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
@@ -26,7 +23,9 @@ export interface FrontEndLifeOptions {
 
 export class FrontEndLife {
   readonly channel: ThreadChannel<FrontEndCalls>;
-  /** Resolves with the port when the thread listens. If the thread cannot start, rejects with its error. */
+  /**
+   * Resolves with the port once the thread is listening. Rejects with the thread's error if it cannot start.
+   */
   readonly listening: Promise<number>;
   /** Resolves when the thread has ended. */
   readonly gone: Promise<void>;
@@ -83,8 +82,8 @@ export class FrontEndLife {
   }
 
   /**
-   * Ends the thread unconditionally. If it does not exit on its own, uWebSockets.js takes the process down
-   * with it.
+   * Ends the thread unconditionally. If the thread does not exit on its own, uWebSockets.js takes the process
+   * down with it.
    */
   async terminate(): Promise<void> {
     await this.#worker.terminate();

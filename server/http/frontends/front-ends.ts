@@ -1,6 +1,6 @@
-// The owner's view of the front-ends, the threads that listen on one address and answer searches. Starts and
-// watches them, informs them of changes, and answers the requests that they forward. A front-end that hangs
-// or fails is replaced; the others continue.
+// The owner's view of the front-ends, the threads that share one address and answer searches. Starts and
+// watches them, informs them of changes, and answers the requests that they forward. A hanging or failed
+// front-end is replaced; the rest continue.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
@@ -21,29 +21,29 @@ import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** Maximum time (ms) that an interrupted thread may take to exit. */
+/** Maximum time (ms) for an interrupted thread to exit. */
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
-/** The data that every front-end starts with. */
+/** Options for starting the front-ends. */
 export interface FrontEndsOptions {
   readonly count: number;
-  /** Returns the current data for the front-end at this place. */
+  /** Returns the current start data for the front-end at this place. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
-  /** The configuration. Its port has been checked to be free. */
+  /** The configuration, whose port has been checked to be free. */
   readonly config: Config;
   readonly certificate: CertificatePair | null;
   readonly answersOf: (place: number) => OwnerAnswers;
   readonly connect: (shard: number) => ConnectedShard | null;
   readonly shards: number;
-  /** Releases everything in shared memory that belonged to the thread at this place, which has ended. */
+  /** Releases everything in shared memory that belonged to the ended thread at this place. */
   readonly clear: (place: number) => void;
   readonly pulse: Pulse;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
 }
 
-/** The start data for the next front-end; it can change while the server runs. */
+/** Start data for the next front-end. Changes while the server runs. */
 type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 
 interface Place {
@@ -53,12 +53,12 @@ interface Place {
   life: FrontEndLife;
 }
 
-/** There are no front-ends before `start`, and until then messages to all of them do nothing. */
+/** Before `start` there are no front-ends, and messages to all of them do nothing. */
 export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;
   readonly #places: Place[] = [];
-  /** Data numbers of indexes with a read that made a front-end hang. */
+  /** Data numbers of indexes whose reads have made a front-end hang. */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
   #serves = false;
@@ -70,8 +70,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Resolves when all front-ends listen, with one listener that controls all of them. If a front-end cannot
-   * start, rejects with its error.
+   * Resolves when all front-ends are listening. The returned listener controls all of them. Rejects with the
+   * error of a front-end that cannot start.
    */
   async start(options: FrontEndsOptions): Promise<HttpListener> {
     const now: Present = { ...options };
@@ -100,7 +100,7 @@ export class FrontEnds implements ShardFollowers {
     await this.#askAll((life) => life.channel.ask("changed", command));
   }
 
-  /** Resolves when all front-ends use the live settings of this configuration. */
+  /** Resolves when all front-ends use this configuration's live settings. */
   async settings(config: Config): Promise<void> {
     for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
     await this.#askAll((life) => life.channel.ask("settings", postedConfig(config)));
@@ -117,8 +117,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Returns the counts of all front-ends, including those that have ended. If a front-end does not answer in
-   * time, its last known counts are used.
+   * Returns the counts of all front-ends, including ended ones. Uses the last known counts of a front-end
+   * that does not answer within `msMax` milliseconds.
    */
   async counted(msMax: number): Promise<readonly RecorderValues[]> {
     const asked = this.#places.map(async ({ number, life }) => {
@@ -129,15 +129,12 @@ export class FrontEnds implements ShardFollowers {
     return this.#told.all();
   }
 
-  /**
-   * Resolves when the query log rows that front-ends have written so far are durable, or the disk has refused
-   * them.
-   */
+  /** Resolves when the query log rows written so far by front-ends are durable or refused by the disk. */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
   }
 
-  /** Resolves when running requests are answered, or after `ms` milliseconds. */
+  /** Resolves when all running requests have been answered, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     await this.#askAll((life) => life.channel.ask("drain", ms));
   }
@@ -164,7 +161,7 @@ export class FrontEnds implements ShardFollowers {
     await Promise.all(this.#places.map(({ life }) => this.#end(life)));
   }
 
-  /** A front-end that ends before it answers is skipped. */
+  /** Skips a front-end that ends before it answers. */
   async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
     await Promise.all(
       this.#places.map(({ life }) =>
@@ -234,12 +231,12 @@ export class FrontEnds implements ShardFollowers {
     place.life = this.#begin(place.number, place.now, () => void this.#replace(place));
     place.watchdog.begin();
     this.#greet(place);
-    await place.life.listening.catch(() => undefined); // a failed thread is replaced again
+    await place.life.listening.catch(() => undefined); // a front-end that fails to start is replaced again
     if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
   /**
-   * The shards take over the index that the front-end was reading, because they can find the query that
+   * Leaves the index that the front-end was reading to the shards, because they can find the query that
    * caused the hang.
    */
   async #endHanging({ number, now, life }: Place): Promise<void> {

@@ -1,11 +1,11 @@
 // Interrupts whatever a thread of this process is doing, even an endless loop, and leaves the thread alive:
 // its event loop continues as after an uncaught error, except that no `finally` block runs. Worker.terminate
-// can also stop a loop, but takes the process down if the thread has open sockets of uWebSockets.js.
+// can also stop a loop, but it takes the process down if the thread has open uWebSockets.js sockets.
 import { Session } from "node:inspector";
 
 /**
- * Matches the inspector's title for a thread. The inspector's own `workerId` counts the threads of one
- * session and differs from the thread's id.
+ * Matches the inspector's title for a thread. The inspector's own `workerId` counts one session's threads and
+ * is not the thread's id.
  */
 const titleOf = (threadId: number): RegExp => new RegExp(`^\\[worker ${threadId}\\]`);
 

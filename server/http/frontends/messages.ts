@@ -1,5 +1,5 @@
-// Messages between the owner and a front-end. All are plain objects that can be posted. A search needs hardly
-// any of them.
+// Messages between the owner and a front-end. All are plain objects that can be posted. A search needs very
+// few of them.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
@@ -15,7 +15,7 @@ import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";
 import type { CarriedError } from "./channel.js";
 
-/** A configuration without the parts that only the owner uses, some of which cannot be posted. */
+/** A configuration without the parts that only the owner uses. Some of these parts cannot be posted. */
 export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
   readonly trustProxy: ProxySetting;
   readonly ai: Omit<Config["ai"], "coach">;
@@ -32,7 +32,7 @@ export interface SharedMemories {
 
 /** The data that a front-end starts with. */
 export interface FrontEndData {
-  /** The front-end's end of the channel to the owner. */
+  /** The front-end's end of its channel to the owner. */
   readonly owner: MessagePort;
   /** This front-end's number among the threads that read indexes. See IndexStanding. */
   readonly place: number;
@@ -50,29 +50,29 @@ export interface FrontEndData {
   readonly leftToShards: readonly number[];
 }
 
-/** The head of a request that the front-end forwards to the owner. */
+/** The head of a request forwarded to the owner. */
 export interface ForwardedHead {
   readonly id: number;
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly ip: string;
-  /** The values of the READ_HEADERS, in their order. */
+  /** The values of READ_HEADERS, in the same order. */
   readonly headers: readonly string[];
 }
 
-/** Calls that the owner answers. */
+/** Calls answered by the owner. */
 export type OwnerCalls = {
-  /** Reports that the front-end listens. */
+  /** Reports that the front-end is listening. */
   listening(port: number): void;
   /**
-   * Returns the standing of an index and begins one use on behalf of the front-end, which must end it. Throws
-   * SkeinError.
+   * Returns an index's standing and begins one use on behalf of the front-end, which must end that use.
+   * Throws SkeinError.
    */
   attach(uid: number): SharedArrayBuffer;
   /** Resolves when the index is open. */
   open(uid: number): Promise<void>;
-  /** Sends a read to a shard whose gate is closed, and returns the reply. */
+  /** Sends a read to a shard whose gate is closed, and returns the shard's reply. */
   read(asked: {
     readonly shard: number;
     readonly tenant: number;
@@ -86,7 +86,7 @@ export type OwnerCalls = {
     readonly life: number | null;
     readonly error: CarriedError;
   }): void;
-  /** Reports damage of an index. */
+  /** Reports damage in an index. */
   damaged(found: {
     readonly shard: number;
     readonly code: string;
@@ -96,37 +96,35 @@ export type OwnerCalls = {
   /** Appends rows to the query log. Resolves with false if the disk refused them. */
   append(chunk: Uint8Array): Promise<boolean>;
   /**
-   * Returns the popular queries and documents of an index, or null if the index is gone or the front-end's
-   * copy is current.
+   * Returns an index's popular queries and documents, or null if the index is gone or the front-end's copy is
+   * current.
    */
   popular(asked: { readonly uid: number; readonly known: boolean }): Popular | null;
   keyUsed(use: { readonly keyId: number; readonly nowMs: number }): void;
   audit(entry: NewEntry): Promise<void>;
-  /**
-   * Starts a request. The pieces of its body follow, then the end of the body or the error that cut it off.
-   */
+  /** Starts a request. The body's pieces follow, then the end of the body or the error that cut it off. */
   request(head: ForwardedHead): void;
   body(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
   bodyEnded(end: { readonly id: number; readonly error: CarriedError | null }): void;
   /** Reports that the client has disconnected or that the rest of the reply is not needed. */
   aborted(id: number): void;
-  /** Acknowledges bytes of a streamed reply, so that more may be sent. */
+  /** Acknowledges bytes of a streamed reply, so that the owner may send more. */
   taken(part: { readonly id: number; readonly bytes: number }): void;
 };
 
-/** Calls that a front-end answers. */
+/** Calls answered by a front-end. */
 export type FrontEndCalls = {
   /** Starts answering requests. */
   serve(_: null): void;
-  /** Applies a change to the front-end's catalog. Resolves when that is done. */
+  /** Applies a change to the front-end's catalog. Resolves once it is applied. */
   changed(command: Command): void;
-  /** Applies new settings. Resolves when they are in force. */
+  /** Applies new settings. Resolves once they are in effect. */
   settings(config: PostedConfig): void;
   certificate(pair: CertificatePair): void;
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
   /**
    * Reports that a shard's thread has ended. Resolves when this front-end no longer reads the thread's memory
-   * and has reported to the owner every read that was running.
+   * and has reported all running reads to the owner.
    */
   shardEnded(shard: number): Promise<void>;
   /** Returns the current counts. */
@@ -134,17 +132,18 @@ export type FrontEndCalls = {
   /** Resolves when all query log rows so far have been sent to the owner. */
   flushLog(_: null): Promise<void>;
   /**
-   * A read of the index made a front-end hang, so no front-end reads the index locally for `ms` milliseconds.
+   * Reports that a read of the index has made a front-end hang. For `ms` milliseconds, no front-end reads the
+   * index locally.
    */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;
-  /** Resolves when running requests are answered, or after `ms` milliseconds. */
+  /** Resolves when all running requests have been answered, or after `ms` milliseconds. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and ends the thread. */
   close(_: null): void;
-  /** Acknowledges bytes of a request body, so that more may be sent. */
+  /** Acknowledges bytes of a request body, so that the front-end may send more. */
   bodyTaken(part: { readonly id: number; readonly bytes: number }): void;
-  /** The reply to a request. If `body` is null, it follows in pieces. */
+  /** Replies to a request. If `body` is null, the body follows in pieces. */
   reply(reply: {
     readonly id: number;
     readonly status: number;

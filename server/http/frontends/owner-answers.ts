@@ -30,7 +30,7 @@ export interface OwnerParts {
 /** Returns the functions for the front-end at this place. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  /** By uid: the last value sent to this front-end. */
+  /** The last value sent to this front-end, by uid. */
   const told = new Map<number, Popular>();
   return {
     attach(uid) {

@@ -1,7 +1,7 @@
-// Heartbeats of the front-ends in shared memory, and the index that each front-end is currently reading in an
+// The front-ends' heartbeats in shared memory, and the index that each front-end is currently reading in an
 // engine.
 
-// Offsets of the words in one place.
+// Offsets of a place's words.
 const BEATS = 0;
 const READING = 1;
 const PLACE_WORDS = 2;
@@ -14,7 +14,7 @@ export class Pulse {
   readonly shared: SharedArrayBuffer;
   readonly #words: Int32Array;
 
-  /** `shared` is the memory of a pulse that another thread created. */
+  /** `shared` is the memory of a pulse created by another thread. */
   constructor(places: number, shared?: SharedArrayBuffer) {
     this.shared = shared ?? new SharedArrayBuffer(places * PLACE_WORDS * Int32Array.BYTES_PER_ELEMENT);
     this.#words = new Int32Array(this.shared);
@@ -29,13 +29,14 @@ export class Pulse {
   }
 
   /**
-   * Records the data number that the thread at this place is reading in an engine. Null: the read has ended.
+   * Records the data number of the index that the thread at this place is reading in an engine, or null when
+   * the read has ended.
    */
   reads(place: number, data: number | null): void {
     Atomics.store(this.#words, place * PLACE_WORDS + READING, data ?? NOTHING);
   }
 
-  /** Data number that the thread is reading in an engine, or null if it is reading none. */
+  /** Data number of the index that the thread is reading in an engine; null if it is reading none. */
   reading(place: number): number | null {
     const data = Atomics.load(this.#words, place * PLACE_WORDS + READING) >>> 0;
     return data === NOTHING ? null : data;

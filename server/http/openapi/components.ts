@@ -1,9 +1,9 @@
-// Gives names to the nested objects of the OpenAPI schemas. Generated clients then have named types, and a
-// shape that several schemas share is written only once.
+// Names the nested objects in the OpenAPI schemas. Generated clients then have named types, and a shape
+// shared by several schemas is written only once.
 import { isObject } from "../../ground/input/json-value.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
-/** Component name by path. A path is the name of a schema followed by the members that lead to the object. */
+/** Component name by path. A path is a schema name followed by the members that lead to the object. */
 type Names = Readonly<Record<string, string>>;
 
 /** Returns the schemas and their named parts. References replace the parts in the schemas. */
@@ -12,7 +12,10 @@ export function withParts(
   names: Names,
 ): Record<string, JsonSchema> {
   const all = new Map(Object.entries(schemas));
-  /** Keyed by the `properties` object, which copies of a schema with a different description share. */
+  /**
+   * Keyed by the `properties` object, which is shared by copies of a schema that differ only in their
+   * description.
+   */
   const known = new Map<unknown, string>();
   for (const [name, { properties }] of all) if (properties !== undefined) known.set(properties, name);
   for (const [name, schema] of Object.entries(schemas)) {

@@ -7,7 +7,7 @@ import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from 
 const INDEX = pathParameter("name", "Name of the index.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 
-/** The routes of one kind of curated record. */
+/** The routes for one kind of curated record. */
 function recordPaths(kind: CuratedKind): Readonly<Record<string, PathItem>> {
   const { path, schema, noun, one, all } = CURATED[kind];
   const record = ref(schema);

@@ -29,7 +29,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   500: "Unexpected failure.",
   503: "Not available at the moment.",
 };
-/** Error statuses that any route that requires a key can return. */
+/** Error statuses that every route with a key can return. */
 const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
 const WITH_BODY = [408, 413, 415];
 
@@ -77,7 +77,7 @@ export function queryParameter(
   return { name, in: "query", required, description, schema };
 }
 
-/** An operation that needs a key. Includes the errors that all of these operations share. */
+/** An operation that needs a key. Includes the errors shared by all such operations. */
 export function operation(
   tag: string,
   operationId: string,

@@ -1,6 +1,6 @@
 // The OpenAPI components: schemas of resources, requests and replies. Request schemas are generated from the
-// tables that the server uses to read requests; the others are written here. The end-to-end tests validate
-// every exchange against them.
+// tables that the server uses to read requests; all other schemas are written here. The end-to-end tests
+// validate every exchange against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";
 import { SETTINGS } from "../../catalog/definition/settings.js";
@@ -19,7 +19,7 @@ import { ref, withParts } from "./components.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
 
-/** `required` lists the required members; the others are optional. */
+/** `required` lists the required members; all others are optional. */
 function object(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
@@ -43,7 +43,7 @@ const NUMBER: JsonSchema = { type: "number" };
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
-/** Allows the client to add members. */
+/** Lets the client add members. */
 const OPEN: JsonSchema = { additionalProperties: true };
 
 const aiContext = object(

@@ -1,4 +1,4 @@
-// Analytics of an index: accepts events, and returns reports and the query log.
+// An index's analytics: accepts events, and returns reports and the query log.
 import {
   readInterval,
   readNamedPerson,

@@ -1,4 +1,4 @@
-// The coach: analyses of an index's query log, and the recommendations with their decisions.
+// The coach: analyses of an index's query log, and the recommendations and decisions about them.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -61,7 +61,7 @@ async function dismiss(context: TenantRequest): Promise<HttpReply> {
   return decidedReply(await services.coach.dismiss(coveredIndexes(context), params.id!, new Date()));
 }
 
-/** The indexes that the key covers. */
+/** Returns the indexes that the key covers. */
 function coveredIndexes({ services, principal }: TenantRequest): IndexRecord[] {
   return services.lifecycle
     .list(principal.tenant)

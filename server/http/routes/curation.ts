@@ -1,4 +1,4 @@
-// The records that curate an index. Every kind of record has the same five routes.
+// The records that curate an index. Each kind of record has the same five routes.
 import { ownedBy } from "../../catalog/owned-records.js";
 import { CURATED, CURATED_KINDS, type Curated, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { findCurated } from "../../indexes/curation.js";

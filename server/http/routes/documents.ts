@@ -1,4 +1,4 @@
-// Documents of an index: batch, import, export, single documents, deletion by filter.
+// An index's documents: batch, import, export, single documents, deletion by filter.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../documents/ingest/documents.js";
 import { exportDocuments } from "../../documents/ingest/export-stream.js";
@@ -12,8 +12,8 @@ import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
 /**
- * Maximum bytes of failure lines that an import holds back for a client that reads nothing until it has sent
- * everything.
+ * An import holds back at most this many bytes of failure lines for a client that reads nothing until it has
+ * sent everything.
  */
 const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
 

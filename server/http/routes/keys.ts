@@ -1,4 +1,4 @@
-// API keys of a tenant. A caller whose key has the scope `keys` can create and change only keys with no more
+// A tenant's API keys. A caller whose key has the scope `keys` can create and change only keys with no more
 // rights than its own.
 
 import {
@@ -130,7 +130,7 @@ async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {
   return dataReply({ ...keyView(find(context, state)), key: value });
 }
 
-/** Finds the key in the path. Another tenant's key counts as missing. */
+/** Finds the key named in the path. Another tenant's key counts as missing. */
 function find({ params, principal }: TenantRequest<unknown>, state: CatalogState): KeyRecord {
   const id = params.id!;
   const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;

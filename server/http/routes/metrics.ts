@@ -1,5 +1,5 @@
-// GET /metrics, in Prometheus text format. The route is outside /v1 because it covers all tenants and, if a
-// key is configured for it, requires that key.
+// GET /metrics, in Prometheus text format. The route is outside /v1 because it covers all tenants and
+// requires the metrics key if one is configured.
 import { carriesKey } from "../../access/tenants/principal.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Route, RouteRequest } from "../route.js";

@@ -1,4 +1,4 @@
-// Searches: queries, suggestions and similar documents of an index, and several queries in one request.
+// Searches: an index's queries, suggestions and similar documents, and several queries in one request.
 import { serialize } from "node:v8";
 import { type Plan, planOfTenant } from "../../access/tenants/plans.js";
 import type { Principal } from "../../access/tenants/principal.js";
@@ -80,7 +80,7 @@ async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): P
   return dataReply(await suggest(services, contentsOf(state, record), asked, filterOf(principal)));
 }
 
-/** Similar documents are not counted or logged as searches either. */
+/** Like suggestions, similar documents are not counted or logged as searches. */
 async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, params, body, principal } = request;
   const asked = body.length === 0 ? {} : parsed(body);
@@ -106,7 +106,9 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
   return rawReply(await multiSearch(slots, limits, asError, nextSlice));
 }
 
-/** Runs one search of a multi-search. Its rights, index and body are checked as for a separate query. */
+/**
+ * Runs one search of a multi-search. Its rights, index and body are checked like those of a separate query.
+ */
 async function searchSlot(
   request: Asked,
   entry: unknown,
@@ -121,7 +123,7 @@ async function searchSlot(
   );
 }
 
-/** Runs a search and, if it succeeds, counts it towards the tenant's searches of the month. */
+/** Runs a search. If it succeeds, counts it as one of the tenant's searches this month. */
 async function countedSearch(
   request: Asked,
   contents: IndexContents,
@@ -152,13 +154,13 @@ function plainSearch(
   return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
 
-/** If the token names a user, that user overrides the one in the body. */
+/** If the token names a user, that user replaces the one in the body. */
 function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
   if (token === null || token.userId === null) return body;
   return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
 }
 
-/** The filter of the caller's search token, or "". */
+/** The filter in the caller's search token; "" if there is none. */
 function filterOf({ token }: Principal): string {
   return token?.filterBy ?? "";
 }
@@ -168,8 +170,8 @@ function planOf({ services, principal, state }: Asked): Plan {
 }
 
 /**
- * Parses the body only if it may name a user, because the user has to be removed from it: queries of
- * different users share cached answers.
+ * Parses the body only if it may name a user. The user must be removed, because different users' queries
+ * share cached answers.
  */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))

@@ -1,4 +1,4 @@
-// Data sources of an index, their runs, and the incidents of a tenant.
+// An index's data sources and their runs, and a tenant's incidents.
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { CatalogState } from "../../catalog/state.js";
@@ -116,7 +116,7 @@ async function cancel({ services, state, record, params }: IndexRequest): Promis
   return dataReply(runView(cancelled));
 }
 
-/** Lists only incidents of indexes that the key covers. */
+/** Lists only the incidents of indexes that the key covers. */
 function incidents({ services, principal, query }: TenantRequest): HttpReply {
   const { catalog, lifecycle } = services;
   const index = query().get("index");

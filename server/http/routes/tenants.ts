@@ -1,5 +1,5 @@
-// Tenants, for the bootstrap admin key only. A new tenant comes with its first key, which is shown once. A
-// tenant may read its own usage.
+// Tenants, for the bootstrap admin key only. A new tenant gets its first key, which is shown once. A tenant
+// may read its own usage.
 import { hashKey, keyView, newKeyValue, shownPrefix } from "../../access/tenants/keys.js";
 import { monthEnd } from "../../access/tenants/month-counts.js";
 import { planNamed } from "../../access/tenants/plans.js";
@@ -112,8 +112,8 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
 }
 
 /**
- * Returns the usage of the caller's tenant. With the bootstrap key: of the tenant named in the header, or of
- * all tenants.
+ * Returns the usage of the caller's tenant. With the bootstrap key, returns the usage of the tenant named in
+ * the header, or of all tenants if none is named.
  */
 async function usage({ services, request, state, principal }: TenantRequest): Promise<HttpReply> {
   const { settings } = services;
@@ -153,7 +153,7 @@ interface Taken {
   memoryBytes: number | null;
 }
 
-/** Returns the current usage of each tenant's indexes. */
+/** Returns the tenants' current index usage. */
 async function takenByTenants(
   { lifecycle, indexes }: Services,
   state: CatalogState,

@@ -1,10 +1,10 @@
-// Memory for request bodies: the total over all bodies, and the block in which one large body is collected.
+// Memory for request bodies: the total over all bodies, and the block that collects one large body.
 // Independent of sockets.
 import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
 
 /**
- * The total bytes of all bodies in memory, over all threads. It is limited, so that many large requests
- * cannot exhaust the memory.
+ * The total bytes of all bodies in memory, over all threads. It is limited so that many large requests cannot
+ * exhaust the memory.
  */
 export class BodyMemory {
   readonly #amount: SharedAmount;
@@ -16,7 +16,7 @@ export class BodyMemory {
     this.#amount = amount;
   }
 
-  /** Returns false, and reserves nothing, if the limit would be exceeded. */
+  /** If the limit would be exceeded, returns false and reserves nothing. */
   reserve(bytes: number): boolean {
     // Add first, then check: if two threads compete for the last bytes, at least one of them sees the other's
     // amount.
@@ -34,9 +34,9 @@ export class BodyMemory {
 const GROWTH_BYTES = 1024 * 1024;
 
 /**
- * The bytes of one body in sequence. Ordinary buffers for the pieces would come from the C heap, which often
- * keeps memory after it is freed. A resizable buffer is a memory mapping of its own: it grows in place, and
- * `free` returns its memory to the system.
+ * One body's bytes, in sequence. Ordinary buffers for the pieces would come from the C heap, which often
+ * keeps freed memory. A resizable buffer has its own memory mapping: it grows in place, and `free` returns
+ * its memory to the system.
  */
 export class BodyBlock {
   readonly #buffer: ArrayBuffer;
@@ -48,7 +48,7 @@ export class BodyBlock {
   }
 
   /**
-   * Appends a copy of the bytes, unless the body would become larger than `bytesMax`. Returns false if the
+   * Appends a copy of the bytes, or ignores them if the body would exceed `bytesMax`. Returns false if the
    * system has no memory left.
    */
   append(chunk: Uint8Array): boolean {

@@ -5,10 +5,10 @@ import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
-/** Maximum bytes that wait for a slow reader before the socket is paused. */
+/** If more bytes than this are waiting for a slow reader, the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** A body that is larger than this, or whose length is unknown, is collected in its own block. */
+/** Larger bodies and bodies of unknown length are collected in their own block. */
 const PIECES_BYTES_MAX = 256 * 1024;
 
 /** Pauses and resumes the socket. Repeated calls are allowed. */
@@ -42,7 +42,7 @@ export class BodyQueue {
     this.#memory = memory;
   }
 
-  /** True if nobody will read the remaining bytes. */
+  /** True if the remaining bytes will not be read. */
   get discarding(): boolean {
     return this.#discarding;
   }
@@ -72,14 +72,14 @@ export class BodyQueue {
     this.#wakeUp();
   }
 
-  /** Ends the body early. The reader of the body gets the error. */
+  /** Ends the body early. Its reader gets the error. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.discard();
     this.#wakeUp();
   }
 
-  /** Drops the bytes received so far and all later ones. Repeated calls are allowed. */
+  /** Drops all bytes, received and still to come. Repeated calls are allowed. */
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
@@ -90,13 +90,16 @@ export class BodyQueue {
     this.#resume();
   }
 
-  /** Frees the collected bytes. Must be called once the request is answered and nobody reads its body. */
+  /**
+   * Frees the collected bytes. Must be called once the request has been answered and its body is no longer
+   * read.
+   */
   close(): void {
     this.discard();
     this.#block?.free();
   }
 
-  /** Returns the whole body. It is valid until `close` is called. */
+  /** Returns the whole body, which is valid until `close` is called. */
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
@@ -149,8 +152,8 @@ export class BodyQueue {
   }
 
   /**
-   * Resolves when bytes, the end or a failure has arrived. If nothing arrives within `bodyIdleMsMax`, or
-   * before the deadline, the body fails.
+   * Resolves when bytes, the end or a failure arrives. The body fails if nothing arrives within
+   * `bodyIdleMsMax` or by the deadline, whichever is earlier.
    */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {

@@ -1,6 +1,6 @@
-// The part of a request and its reply that both transports share: the body passes through a queue, a client
-// that disconnects ends both, and a streamed reply is sent no faster than the client reads it. Independent of
-// the two HTTP libraries.
+// The part of a request and its reply that both transports share: the body passes through a queue, a
+// disconnecting client ends both, and a streamed reply is sent no faster than the client reads it.
+// Independent of the two HTTP libraries.
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -20,12 +20,12 @@ export abstract class Exchange implements HttpRequest {
 
   abstract header(name: ReadHeader): string;
 
-  /** Returns false if the bytes are buffered; `wake` is called once they have been sent. */
+  /** Returns false if the bytes are buffered. `wake` is called once they have been sent. */
   protected abstract write(chunk: Uint8Array): boolean;
 
   protected abstract end(): void;
 
-  /** Closes the connection, so that the client can see that the reply is incomplete. */
+  /** Closes the connection, so that the client can tell that the reply is incomplete. */
   protected abstract cut(): void;
 
   get aborted(): boolean {
@@ -55,9 +55,9 @@ export abstract class Exchange implements HttpRequest {
   }
 
   /**
-   * Sends all pieces and ends the reply. A client that reads nothing for `stallMsMax` milliseconds is
-   * disconnected. The iterable is always closed. If it throws, the connection is closed and the error is
-   * rethrown.
+   * Sends all pieces and ends the reply. Disconnects a client that reads nothing for `stallMsMax`
+   * milliseconds. Always closes the iterable. If the iterable throws, closes the connection and rethrows the
+   * error.
    */
   protected async sendStream(body: AsyncIterable<Uint8Array>, stallMsMax: number): Promise<void> {
     try {

@@ -1,4 +1,4 @@
-// Chooses the HTTP transport: the current build of uWebSockets.js, otherwise the older build, otherwise
+// Chooses the HTTP transport: the current uWebSockets.js build, otherwise the older build, otherwise
 // node:http. One log line names the choice and says why the preferred transports do not load.
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
@@ -7,7 +7,7 @@ import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";
 import { listenUws } from "./uws-transport.js";
 
-/** For each setting, the builds of uWebSockets.js that may be used. */
+/** For each setting, the uWebSockets.js builds that may be used. */
 const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
   auto: UWS_BUILDS,
   uws: UWS_BUILDS,
@@ -18,7 +18,7 @@ const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
 
 export type HttpTransport = UwsBuild | "node";
 
-/** Rejects if uWebSockets.js was requested and does not load. */
+/** Rejects if uWebSockets.js was requested but does not load. */
 export async function chooseTransport(
   { http, limits }: Pick<Config, "http" | "limits">,
   log: Logger,

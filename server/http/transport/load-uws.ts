@@ -1,6 +1,6 @@
-// Loads uWebSockets.js. Contains the names of its builds, where they are found, and the reasons why one does
-// not load here. Only this file names their packages. The choice is made in listen.ts, and the library is
-// used in uws-transport.ts.
+// Loads uWebSockets.js. Contains the names of its builds, where they are found, and the reasons why a build
+// does not load here. Only this file names their packages. listen.ts chooses the transport, and
+// uws-transport.ts uses the library.
 import { createRequire } from "node:module";
 
 /** The part of the library that the server uses. Both builds have it. */
@@ -22,9 +22,9 @@ export interface LoadedUws {
 }
 
 export interface UwsSearch {
-  /** The build that was loaded, or null if none loads. */
+  /** The loaded build; null if none loads. */
   readonly loaded: LoadedUws | null;
-  /** For each build that does not load here, the reason. */
+  /** For each build that does not load here, why not. */
   readonly reasons: Readonly<Partial<Record<UwsBuild, string>>>;
 }
 
@@ -38,9 +38,7 @@ const LOADERS: Record<UwsBuild, () => Uws | Promise<Uws>> = {
   "uws-pack": () => import("uWebSockets.js"),
 };
 
-/**
- * Loads the first build that works. The first call in a process fixes the maximum size of request headers.
- */
+/** Loads the first build that works. The first call in a process fixes the maximum request header size. */
 export async function loadUws(builds: readonly UwsBuild[], headerBytesMax: number): Promise<UwsSearch> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax);
   const reasons: Partial<Record<UwsBuild, string>> = {};
@@ -62,9 +60,9 @@ export function reasonsText(reasons: UwsSearch["reasons"]): string {
 }
 
 /**
- * Returns the error message of the system's loader or of Node, on one line. Removes the additions: Node
- * appends a list of requiring files; uws-pack puts a general hint, an empty line and the error's name before
- * the message.
+ * Returns the error message from the system's loader or from Node, on one line. Removes what surrounds it:
+ * Node appends a list of requiring files; uws-pack puts a general hint, an empty line and the error's name
+ * before the message.
  */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
-// HTTP on node:http and node:https, used in tests and if uWebSockets.js has no binary for this Node or libc.
-// It is slower but otherwise behaves the same.
+// HTTP on node:http and node:https, used in tests and where uWebSockets.js has no binary for this Node or
+// libc. It is slower but otherwise behaves the same.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
@@ -34,8 +34,8 @@ export function canShareNodePort(version: string): boolean {
 /** Starts listening. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
-  // No request timeout, because a streamed body may take any time as long as it progresses. Bodies have
-  // timers of their own.
+  // No request timeout, because a streamed body may take as long as it likes while it makes progress. Bodies
+  // have their own timers.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,
@@ -62,7 +62,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     if (reply === null) socket.destroy();
     else socket.end(reply);
   });
-  // Includes connections in their TLS handshake, which are not HTTP connections yet but would keep the server
+  // Includes connections in their TLS handshake: they are not HTTP connections yet but would keep the server
   // from closing.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -78,7 +78,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     server.listen({ port, host, reusePort: isShared }, resolve);
   });
   let closed: Promise<void> | null = null;
-  // The `close` of the HTTP server would also cut connections that are idle at that moment.
+  // The HTTP server's own `close` would also cut connections that are idle at that moment.
   const stop = (): Promise<void> => {
     closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
@@ -103,7 +103,7 @@ function secureContext({ certificate, key }: CertificatePair): SecureContextOpti
 
 /**
  * Returns the reply, as text, to input that is not an HTTP request. Returns null if the connection has
- * failed, so that nobody would read a reply.
+ * failed, because a reply would not be read.
  */
 function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
   const why = malformation(error, limits);

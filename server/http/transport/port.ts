@@ -8,7 +8,7 @@ import type { Limits } from "../../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
-/** The request headers that the service reads. A transport copies only these. */
+/** The request headers that the service reads. Transports copy only these. */
 export const READ_HEADERS = [
   "authorization",
   "content-type",
@@ -29,21 +29,21 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** The peer's address as text. May be empty once the client has disconnected or has received the reply. */
+  /** The peer's address as text. May be empty once the client has disconnected or received the reply. */
   readonly ip: string;
-  /** The header's value, or "" if absent. */
+  /** The header's value; "" if the header is absent. */
   header(name: ReadHeader): string;
   /** True once the client has closed the connection. */
   readonly aborted: boolean;
-  /** Aborted when the client closes the connection. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
   /**
-   * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as it is known that the body
-   * exceeds `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone. Either `body` or
-   * `bodyStream` may be called, and only once.
+   * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to
+   * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone. A request may call
+   * either `body` or `bodyStream`, and only once.
    */
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
-  /** The body piece by piece. If the caller reads slowly, the client is slowed down. Throws like `body`. */
+  /** The body piece by piece. A slow caller slows the client down. Throws like `body`. */
   bodyStream(): AsyncIterable<Uint8Array>;
 }
 
@@ -58,8 +58,8 @@ export interface HttpReply {
    */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /**
-   * Called once, when the reply has been handed over or the client has disconnected. `failure` is the reason
-   * if a stream was cut off.
+   * Called once, when the reply has been handed over or the client has disconnected. If a stream was cut off,
+   * `failure` is the reason.
    */
   readonly onFinished?: (failure: unknown) => void;
 }
@@ -68,13 +68,13 @@ export interface TextReply extends HttpReply {
   readonly body: string;
 }
 
-/** Must not throw and must not reject. */
+/** Must neither throw nor reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-/** Returns the reply to input that is not an HTTP request, which the handler never sees. Must not throw. */
+/** Returns the reply to input that is not an HTTP request and never reaches the handler. Must not throw. */
 export type MalformedHandler = (why: SkeinError) => TextReply;
 
-/** State that all exchanges of a listener share. */
+/** State shared by all of a listener's exchanges. */
 export interface ExchangeContext {
   readonly limits: Limits;
   readonly memory: BodyMemory;
@@ -85,7 +85,7 @@ export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
   /**
-   * True if other threads of this process listen on the same address and the system distributes connections
+   * True if other threads of this process listen on the same address. The system then distributes connections
    * among them.
    */
   readonly isShared: boolean;
@@ -98,12 +98,12 @@ export interface ListenOptions extends ExchangeContext {
 export interface HttpListener {
   readonly port: number;
   /**
-   * Uses this certificate for new connections; open ones keep theirs. If the library cannot use it, throws or
-   * rejects, and the previous certificate stays in use. The listener must have been started with a
+   * Uses this certificate for new connections; open connections keep theirs. If the library cannot use it,
+   * throws or rejects and keeps using the previous certificate. The listener must have been started with a
    * certificate.
    */
   useCertificate(pair: CertificatePair): void | Promise<void>;
-  /** Accepts no new connections. Requests on open ones still arrive. */
+  /** Accepts no new connections. Requests on open connections still arrive. */
   stopAccepting(): void;
   /** Closes all connections. */
   close(): Promise<void>;
@@ -117,7 +117,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** Reason phrases of the status codes that the server uses. */
+/** Reason phrases for the status codes that the server uses. */
 export const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",

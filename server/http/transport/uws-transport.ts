@@ -1,7 +1,7 @@
-// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it), so the library's rules
-// matter only here: a request can be read only inside its callback, so everything is copied first; body
-// chunks are valid only inside theirs; a response must not be touched after it was aborted or ended; writes
-// belong inside cork.
+// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it), so only this file must
+// follow the library's rules: a request can be read only inside its callback, so everything is copied first;
+// body chunks are valid only inside their own callback; a response must not be touched after it was aborted
+// or ended; writes belong inside cork.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -24,14 +24,14 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /**
- * Options that allow or forbid other sockets to listen on the same port (LIBUS_LISTEN_DEFAULT,
+ * Options that allow or forbid other sockets on the same port (LIBUS_LISTEN_DEFAULT,
  * LIBUS_LISTEN_EXCLUSIVE_PORT).
  */
 const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
 /**
- * Maximum size of a piece of a streamed reply. The system accepts this much at once when the library reports
+ * Maximum size of a streamed reply's pieces. The system accepts this much at once when the library reports
  * free space.
  */
 const PIECE_BYTES_MAX = 64 * 1024;
@@ -39,7 +39,7 @@ const PIECE_BYTES_MAX = 64 * 1024;
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
-/** Members that are missing in the library's typings. */
+/** Members missing from the library's typings. */
 interface UntypedApp {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
   /** Identifies the app in the two calls below. */
@@ -68,22 +68,22 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await nextTurn(); // replies are sent at the end of the event loop's turn
+    await nextTurn(); // replies are sent at the end of a turn of the event loop
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
 }
 
 /**
- * The certificate of an app cannot be changed, so a new certificate needs a new app. The first app continues
- * to accept connections and hands them to the newest app. No connection is refused, and open ones stay with
- * their app.
+ * An app's certificate cannot be changed, so a new certificate needs a new app. The first app continues to
+ * accept connections and hands them to the newest app. No connection is refused, and open connections stay
+ * with their app.
  */
 class Apps {
   readonly acceptor: App;
   readonly #uws: Uws;
   readonly #options: ListenOptions;
-  /** All apps that may have connections, the newest last. */
+  /** All apps that may have connections, newest last. */
   readonly #all: App[];
   #certificate: CertificatePair | null;
 
@@ -140,7 +140,7 @@ class UwsExchange extends Exchange implements Flow {
   /** True once the whole body has arrived. */
   #received = false;
   #cutAfterReply = false;
-  /** Last byte of the piece that was written last, not yet given to the library, or null. */
+  /** Last byte of the most recent piece, if the library does not have it yet, otherwise null. */
   #lastByte: Uint8Array | null = null;
 
   constructor(
@@ -174,9 +174,9 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Copies the headers. If a header is repeated, the first one counts, except that the values of
-   * X-Forwarded-For form a list, to which each proxy may add. Returns the number of Content-Length headers:
-   * with two of them, the end of the body is ambiguous.
+   * Copies the headers. If a header is repeated, the first value counts. The exception is X-Forwarded-For,
+   * whose values are joined to a list because each proxy may add one. Returns the number of Content-Length
+   * headers: with two of them, the end of the body is ambiguous.
    */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
@@ -190,7 +190,7 @@ class UwsExchange extends Exchange implements Flow {
     return lengths;
   }
 
-  /** Not read in advance, because it needs a system call and few requests use it. */
+  /** Not read in advance, because that takes a system call and few requests need it. */
   get ip(): string {
     if (this.aborted || this.#ended) return "";
     return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
@@ -219,8 +219,8 @@ class UwsExchange extends Exchange implements Flow {
     if (this.aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
-    // Calling pause inside onData does not stop the idle timer, which would then cut the connection. Calling
-    // it again after onData has returned does.
+    // A pause inside onData does not stop the idle timer, which would then cut the connection. A second pause
+    // after onData has returned does stop it.
     setImmediate(() => {
       if (this.#paused && !this.aborted && !this.#ended) this.#response.pause();
     });
@@ -242,8 +242,8 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Resolves when the reply has been handed over. A small reply is handed over at once, and undefined is
-   * returned.
+   * Resolves when the reply has been handed over. Hands over a small reply synchronously and returns
+   * undefined.
    */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
@@ -305,9 +305,9 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * The library reports when it has room again, but it sends its buffer only at the next write. Therefore the
-   * last byte of a buffered piece is kept back, so that there is always something left to write. Otherwise
-   * the rest of a reply could still be unsent when its request is over.
+   * The library reports when it has room for more, but it sends its buffer only at the next write. The last
+   * byte of a buffered piece is therefore kept back, so that there is always something left to write.
+   * Otherwise the rest of a reply could still be unsent when its request is over.
    */
   protected write(piece: Uint8Array): boolean {
     let accepted = true;

@@ -1,8 +1,8 @@
-// A front-end's catalog: a copy of the owner's state to which each of the owner's changes is applied.
+// A front-end's catalog: a copy of the owner's state that applies each of the owner's changes.
 import { apply, type CatalogState, type Command } from "../../../catalog/state.js";
 
 export class FollowedCatalog {
-  /** Damage is found only when the server starts, so it does not change. */
+  /** Damage is found only at startup, so it does not change. */
   readonly damage: { readonly found: string[]; readonly indexes: number };
   readonly #watchers: ((state: CatalogState) => void)[] = [];
   #state: CatalogState;
@@ -20,7 +20,7 @@ export class FollowedCatalog {
     this.#watchers.push(watcher);
   }
 
-  /** Applies the owner's command, which leads to the same state as at the owner. */
+  /** Applies the owner's command, which produces the same state as in the owner. */
   apply(command: Command): void {
     this.#state = apply(this.#state, command).state;
     for (const watcher of this.#watchers) watcher(this.#state);

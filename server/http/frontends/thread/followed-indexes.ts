@@ -1,5 +1,5 @@
-// The indexes that a front-end reads. It asks the owner for the standing of an index at the first use, and
-// asks the owner to open the index if it is not loaded. Everything else is exchanged in shared memory.
+// The indexes that a front-end reads. At an index's first use it asks the owner for the index's standing, and
+// it asks the owner to open an index that is not loaded. Everything else goes through shared memory.
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
@@ -22,14 +22,14 @@ interface FollowedIndexesOptions {
 interface Followed {
   readonly index: IndexHandle;
   readonly standing: IndexStanding;
-  /** Number of uses by this thread. */
+  /** Number of this thread's current uses. */
   uses: number;
 }
 
 export class FollowedIndexes implements IndexHandles {
   readonly #options: FollowedIndexesOptions;
   readonly #followed = new Map<number, Followed>();
-  /** Pending requests to the owner for the standing of an index, by uid. */
+  /** Pending requests to the owner for an index's standing, by uid. */
   readonly #asked = new Map<number, Promise<Followed>>();
 
   constructor(options: FollowedIndexesOptions) {
@@ -48,9 +48,9 @@ export class FollowedIndexes implements IndexHandles {
   }
 
   /**
-   * Begins a use of the index, which keeps the index from being deleted until the returned function is
-   * called. Returns at once if the standing is known, otherwise when the owner has answered. Throws
-   * SkeinError, also if the index cannot be opened.
+   * Begins a use of the index. The index cannot be deleted until the returned function is called. Returns
+   * synchronously if the standing is known, otherwise once the owner has answered. Throws SkeinError, for
+   * example if the index cannot be opened.
    */
   begin(uid: number): (() => void) | Promise<() => void> {
     const followed = this.#followed.get(uid);
@@ -112,8 +112,8 @@ export class FollowedIndexes implements IndexHandles {
     const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
-    // The owner has already begun one use on this thread's behalf. It ends after this turn of the event loop;
-    // by then the waiting callers have begun their own.
+    // The owner has already begun one use on this thread's behalf. It ends after this turn of the event loop,
+    // by which time the waiting callers have begun their own uses.
     setImmediate(() => {
       standing.endUse(place);
       this.#forgetDeleted(uid, catalog.state); // the index may have been deleted since

@@ -1,5 +1,5 @@
-// A front-end's copy of the popular queries and documents of each index, which it gets from the owner.
-// Searches never wait for it: they use the current copy, and an old copy is refreshed in the background.
+// A front-end's copy of each index's popular queries and documents, which the owner provides. Searches never
+// wait for it: they use the current copy, and an old copy is refreshed in the background.
 import { ClockCache } from "../../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../../catalog/records/index-record.js";
 import type { Logger } from "../../../ground/log.js";
@@ -8,7 +8,7 @@ import type { Popular } from "../../../query-log/reports/popular.js";
 import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
-/** Age (ms) from which the next search of the index refreshes the copy. */
+/** Age (ms) at which the index's next search refreshes the copy. */
 const AGE_MS = 2_000;
 /** Maximum number of indexes with a copy. */
 const INDEXES_MAX = 1_000;
@@ -30,8 +30,8 @@ export class FollowedPopular {
   }
 
   /**
-   * Returns the current copy, which is empty until the owner has replied. The same object is returned until
-   * the copy changes.
+   * Returns the current copy, which is empty until the owner has replied. Returns the same object until the
+   * copy changes.
    */
   of({ uid }: IndexRecord): Popular {
     const known = this.#known.get(uid) ?? this.#add(uid);

@@ -1,4 +1,4 @@
-// The shards as a front-end reads them: through a channel of its own to each shard's thread. The owner
+// A front-end's view of the shards: it reads through its own channel to each shard's thread. The owner
 // provides a new channel when the thread restarts. During a restart, a read waits at most as long as a search
 // may take.
 
@@ -42,13 +42,13 @@ export class FollowedShards {
     (this.#shards[shard] as FollowedShard).ended();
   }
 
-  /** See ShardPool. */
+  /** See ShardPool.read. */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     this.#recorder.shardRead(shard);
     return (this.#shards[shard] as FollowedShard).read(request, flow);
   }
 
-  /** See ShardPool. */
+  /** See ShardPool.reader. */
   reader(shard: number, uid: number): EngineReader | null {
     return (this.#shards[shard] as FollowedShard).reader(uid);
   }

@@ -9,7 +9,7 @@ import { READ_HEADERS } from "../../transport/port.js";
 import { carried, type ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, OwnerCalls } from "../messages.js";
 
-/** Maximum bytes of a body that are on their way to the owner. */
+/** Maximum bytes of a body in transit to the owner. */
 const BODY_WINDOW_BYTES = 1024 * 1024;
 
 type Replied = Parameters<FrontEndCalls["reply"]>[0];
@@ -33,8 +33,8 @@ export class Forwarder {
   };
 
   /**
-   * Resolves when all clients have received their replies or disconnected, or after `ms` milliseconds. The
-   * owner may have finished its replies long before.
+   * Resolves when every client has received its reply or disconnected, or after `ms` milliseconds. The owner
+   * may have finished its replies long before.
    */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
@@ -42,9 +42,7 @@ export class Forwarder {
     await within(idle, ms, () => undefined);
   }
 
-  /**
-   * The functions that the owner calls about forwarded requests. Calls about finished requests are ignored.
-   */
+  /** The functions that the owner calls for forwarded requests. Calls for finished requests are ignored. */
   get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
     return {
       bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),
@@ -144,7 +142,7 @@ class Forwarded {
     }
   }
 
-  /** Informs the owner that the reply is no longer needed. */
+  /** Tells the owner that the reply is no longer needed. */
   #abort(): void {
     if (this.#ended) return;
     this.#owner.tell("aborted", this.#id);

@@ -1,5 +1,5 @@
-// Entry point of a front-end's thread: starts the front-end described by workerData and beats its pulse. No
-// other logic.
+// Entry point of a front-end's thread: starts the front-end described by workerData and beats its pulse.
+// Contains no other logic.
 import { workerData } from "node:worker_threads";
 import { collectWhenIdle } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -21,8 +21,9 @@ function showLife(pulse: Pulse): void {
 }
 
 /**
- * Closes the front-end, its sockets first, because a thread that exits with open sockets of uWebSockets.js
- * ends the process. Closing has a time limit, because V8 drops pending promises after an interruption.
+ * Closes the front-end, starting with its sockets, because a thread that exits with open uWebSockets.js
+ * sockets ends the process. Closing has a time limit, because V8 drops pending promises after an
+ * interruption.
  */
 async function end(code: number): Promise<void> {
   await within(frontEnd.close(), CLOSE_MS_MAX, () => undefined);

@@ -1,6 +1,5 @@
-// Assembles a front-end: its own listener, the search routes, and its own reads. It never changes data
-// itself: it forwards requests for other routes to the owner, and gets indexes, tenants and keys from the
-// owner.
+// Assembles a front-end: its listener, the search routes, and its own reads. It never changes data: it
+// forwards requests for all other routes to the owner, and gets indexes, tenants and keys from the owner.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
@@ -43,8 +42,8 @@ export interface FrontEnd {
 }
 
 /**
- * Resolves when the front-end listens. `onClose` is called when the owner asks the thread to end. Rejects if
- * the address cannot be used.
+ * Resolves when the front-end is listening. `onClose` is called when the owner asks the thread to end.
+ * Rejects if the address cannot be used.
  */
 export async function startFrontEnd(data: FrontEndData, onClose: () => void): Promise<FrontEnd> {
   const { place, places, shared } = data;
@@ -145,7 +144,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await nextTurn(); // the owner must first receive the reports of the running reads
+      await nextTurn(); // the running reads' reports must reach the owner first
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),

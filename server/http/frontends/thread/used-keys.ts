@@ -1,4 +1,4 @@
-// Remembers the keys used on the current day, so that each is reported to the owner only once a day.
+// Remembers the keys used on the current day, so that each is reported to the owner only once per day.
 
 const DAY_MS = 86_400_000;
 
@@ -11,7 +11,7 @@ export class UsedKeys {
     this.#tell = tell;
   }
 
-  /** `nowMs` is Unix time. */
+  /** `nowMs` is the Unix time in milliseconds. */
   used(keyId: number, nowMs: number): void {
     const day = Math.floor(nowMs / DAY_MS);
     if (day !== this.#day) {
