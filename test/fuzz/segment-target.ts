@@ -114,7 +114,7 @@ export function segmentTarget(module: EngineModule): Target {
   };
 }
 
-/** Runs all steps of a merge; returns the bytes of its result, or the status that ended it. */
+/** Runs all steps of a merge; returns the bytes of the result, or the status that ended the merge. */
 function merge<T>(guarded: Guarded<T>, entries: Uint8Array): Answer {
   const { instance } = guarded;
   const p = guarded.input(entries);

@@ -48,7 +48,7 @@ export function mutateBytes(random: Random, bytes: Uint8Array, from = 0, to = by
   return new Uint8Array(out);
 }
 
-/** A copy with characters of the alphabet inserted, and pieces removed, doubled or moved. */
+/** A copy with characters from the alphabet inserted, and pieces removed, doubled or moved. */
 export function mutateText(random: Random, text: string, alphabet: readonly string[]): string {
   let out = text;
   for (let n = random.pick([0, 1, 1, 2, 4]); n > 0; n--) {

@@ -67,7 +67,7 @@ function fieldBonus(row: Row, program: Program, score: number | null): number {
   return isExact && isWhole ? POINT : POINT / 16;
 }
 
-/** The final sort key; larger is better. `boosts`: sum of the weights of the row's boosts. */
+/** The final sort key; larger is better. `boosts` is the sum of the row's boost weights. */
 export function finalKey(score: number, bonus: number, boosts: number, program: Program): bigint {
   if (program.neighbours?.place !== "first") return keyOf(score, bonus, boosts, program);
   if (score >= FIRST) return 2n ** 63n + boostedOf(score - FIRST, boosts);

@@ -73,7 +73,7 @@ interface Setup {
   readonly max_delete_ratio: number;
 }
 
-/** `source` is 0 or 1. An impossible step is skipped, such as a piece of a feed that is not being read. */
+/** `source` is 0 or 1. Impossible steps, such as a piece of a feed that is not being read, are skipped. */
 type Step =
   | { readonly does: "push"; readonly documents: readonly FeedDocument[] }
   | { readonly does: "delete"; readonly id: string }

@@ -83,7 +83,7 @@ export class Fleet implements FailureNote {
     private readonly shapes: readonly Shape[],
   ) {}
 
-  /** The text of a failure: everything needed to repeat it. */
+  /** The failure message, with everything needed to repeat the failure. */
   text(): string {
     return `SKEIN_PROPERTY_SEED=${SEED} repeats this run, with servers of ${JSON.stringify(this.shapes)}`;
   }
@@ -287,7 +287,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Checks that all servers answer alike, and returns the answers of the first. */
+  /** Checks that all servers answer alike, and returns the first server's answers. */
   async compareServers(index: string, queries: Query[]): Promise<Answer[]> {
     const answers: Answer[] = [];
     for (const query of queries) {
@@ -328,7 +328,7 @@ export class Fleet implements FailureNote {
     return this.#untilStats(index, "background merges come to rest", ({ merging }) => merging === false);
   }
 
-  /** Waits until the vectors of all documents can be compared: a start rebuilds missing codes. */
+  /** Waits until all documents' vectors can be compared; a start rebuilds missing codes. */
   comparable(index: string): Promise<void> {
     return this.#untilStats(index, "stored vectors can be compared", ({ embedder }) => {
       return (embedder as Record<string, unknown>).pending === 0;

@@ -60,7 +60,7 @@ function embeddingOf(number: number): { embedding?: Json } {
 const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   auto_max_full_matches: fc.constantFrom(0, 1, 3, 10, 1000),
   min_similarity: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
-  // With few candidates, codes decide which documents are compared, and more documents than that give
+  // With few candidates, codes decide which documents are compared, and more documents than candidates give
   // feedback to the query's vector.
   candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });

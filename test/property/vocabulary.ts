@@ -115,7 +115,7 @@ function misspelt(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   });
 }
 
-/** The text of a query over these words. */
+/** A query text made of these words. */
 export function queryText(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const pair = fc.tuple(words, words);
   const plain = fc.array(words, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(" "));

@@ -21,7 +21,7 @@ export class LossError extends Error {
   }
 }
 
-/** The names of a lane's two indexes. */
+/** The name of one of a lane's two indexes. */
 export function indexName(lane: number, name: Name): string {
   return `lane${lane}-${name}`;
 }

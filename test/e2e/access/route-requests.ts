@@ -1,4 +1,4 @@
-// A well-formed request for every route of the server, keyed by operation.
+// A well-formed request for every server route, keyed by operation.
 
 /** Nothing listens on port 1, so nothing is ever fetched. */
 export const FEED = "http://127.0.0.1:1/feed.json";

@@ -47,7 +47,7 @@ const SNAPSHOT = /^\d{8}-\d{6}-\w+$/;
 
 const FENCE = /^```(\w*) ?(\d*)\n([\s\S]*?)^```$/gm;
 
-/** The examples of a page, in order. Blocks in other languages are not run. */
+/** A page's examples, in order. Blocks in other languages are not run. */
 export function examplesOf(page: string): Example[] {
   const examples: Example[] = [];
   const blocks = [...page.matchAll(FENCE)];

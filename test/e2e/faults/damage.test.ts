@@ -1,5 +1,5 @@
-// Damage on a real server: what clients see of a damaged index, document, shard database and catalog.
-// Everything else is still served, and check and repair bring the index back.
+// Damage on a real server: what clients see when an index, a document, a shard database or the catalog is
+// damaged. Everything else is still served, and check and repair restore the index.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ function skein(...args: string[]) {
   return { status: result.status, text: result.stdout, errors: result.stderr };
 }
 
-/** Flips a bit of a stored value while the server is stopped; returns false if the key does not exist. */
+/** Flips a bit in a stored value while the server is stopped; returns false if the key does not exist. */
 async function damage(folder: string, key: Uint8Array): Promise<boolean> {
   const db = new ClassicLevel<Uint8Array, Uint8Array>(join(server.dataDir, folder), OPTIONS);
   const value = await db.get(key);

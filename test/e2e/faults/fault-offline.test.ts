@@ -1,6 +1,6 @@
 // Fault points of offline operations: changing the number of shards, and a restore. After a kill or failure
-// at each of them, `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and
-// the next start finds either all of the old data or all of the new.
+// at any of them, `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and
+// the next start finds either all of the old data or all of the new data.
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -79,7 +79,7 @@ export class World {
     return { code, text };
   }
 
-  /** Starts a server that is expected to exit during its start. */
+  /** Starts a server that is expected to exit while starting. */
   startAndEnd(shards: number, dataDir = this.dataDir): Promise<{ code: number | null; text: string }> {
     const flags = ["--port", "0", "--admin-key", ADMIN_KEY, "--log-level", "error"];
     return this.skein("serve", "--data-dir", dataDir, "--shards", String(shards), ...flags);

@@ -83,8 +83,8 @@ export const WRONG_PARAMETERS: [string, unknown][] = [
 ];
 
 /**
- * Filter expressions, each with the position of its error in characters. The reported position may be off by
- * at most one token.
+ * Filter expressions, each with the character position of its error. The reported position may be off by at
+ * most one token.
  */
 export const WRONG_FILTERS: [string, number][] = [
   ["", 0],

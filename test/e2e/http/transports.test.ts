@@ -1,4 +1,4 @@
-// Choice of the HTTP transport: the best one that loads on this machine, or exactly the requested one. One
+// HTTP transport selection: the best transport that loads on this machine, or exactly the requested one. One
 // log line names it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// A kill -9 at any moment of a swap or copy leaves either the complete old state or the complete new one.
+// A kill -9 at any moment during a swap or copy leaves either the complete old state or the complete new
+// state.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { expectStatus, sleep, TestServer } from "../world/harness.js";

@@ -1,5 +1,5 @@
-// Copying settings and swapping indexes over HTTP: what is copied, what is refused, and that no query sees a
-// mixture of both indexes or a missing index.
+// Copying settings and swapping indexes over HTTP: what is copied, what is refused, and that a query never
+// sees a mixture of both indexes and never finds an index missing.
 import { describe, expect, test } from "vitest";
 import { eventually, expectStatus, meanwhile, type TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";

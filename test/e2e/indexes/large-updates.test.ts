@@ -1,5 +1,5 @@
 // Many updates of one large document in a batch: each update needs a copy of the document, so the total size
-// of the copies in a batch is limited.
+// of a batch's copies is limited.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";
 

@@ -24,7 +24,7 @@ interface Stored {
   readonly size: unknown;
 }
 
-/** The acknowledged documents of each index. */
+/** Each index's acknowledged documents. */
 const models = Array.from({ length: INDEXES }, () => new Map<string, Stored>());
 /** For each index, the id of a document whose write got no reply, so it may or may not be stored. */
 const unknown = new Map<number, string>();

@@ -38,7 +38,7 @@ describe("a snapshot", () => {
     return data;
   }
 
-  /** Starts a server on the contents of the snapshot. */
+  /** Starts a server on the snapshot's contents. */
   async function restored(path: string): Promise<SpreadingWorld> {
     const copy = new SpreadingWorld({ shards: SHARDS, frontEnds: 1 });
     copies.push(copy);

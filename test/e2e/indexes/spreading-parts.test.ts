@@ -42,7 +42,10 @@ afterAll(async () => {
   await feeds.close();
 });
 
-/** Ids with the details of a vector search. The queries change nothing. */
+/**
+ * Sends the queries and returns their results, with the id, text match and match type of each hit. The
+ * queries change nothing.
+ */
 async function answers(index: string, queries: readonly object[]): Promise<unknown[]> {
   const told: unknown[] = [];
   for (const query of queries) {

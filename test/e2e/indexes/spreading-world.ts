@@ -66,7 +66,7 @@ export class SpreadingWorld {
       },
       config: {
         ...others,
-        // A thread that a test blocks must not be mistaken for a hanging one.
+        // A thread blocked by a test must not be mistaken for a hanging one.
         limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, shardHangMsMax: 3_600_000, ...limits },
       },
     });

@@ -61,7 +61,7 @@ async function take(server: TestServer): Promise<Snapshot> {
 const blocked = new BlockedShards();
 const server = sharedServer({
   shards: 3,
-  // A thread that a test blocks must not be mistaken for a hanging one.
+  // A thread blocked by a test must not be mistaken for a hanging one.
   config: { limits: { shardHangMsMax: 3_600_000 } },
   env: blocked.env,
 });

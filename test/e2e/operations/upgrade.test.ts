@@ -1,7 +1,7 @@
-// The promise of docs/how-to/upgrade.md: a server starts on the data directory of each earlier build, gives
-// the same answers, and can write to it. The directories are in test/golden/directories, named after the date
-// of their build. Each is a gzipped JSON file that maps file names to contents in base64. They are never
-// rewritten.
+// Tests the promise in docs/how-to/upgrade.md: a server starts on the data directory of each earlier build,
+// gives the same answers, and can write to the directory. The directories are in test/golden/directories,
+// named after the date of their build. Each is a gzipped JSON file that maps file names to contents in
+// base64. They are never rewritten.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

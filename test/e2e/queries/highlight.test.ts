@@ -43,7 +43,7 @@ async function hits(index: string, q: string, more: Record<string, unknown> = {}
   return reply.json.hits;
 }
 
-/** Snippets of the field `text`, in the order of the documents. */
+/** Snippets from the field `text`, in document order. */
 async function snippets(index: string, q: string, more: Record<string, unknown> = {}): Promise<unknown[]> {
   const found = await hits(index, q, more);
   return found

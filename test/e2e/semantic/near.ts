@@ -73,7 +73,7 @@ export function idsOf(reply: Reply): string[] {
   return reply.json.hits.map(({ document }) => document.id);
 }
 
-/** The ids of the hits, each with its match type: `1:hybrid`. */
+/** The hits' ids, each with its match type, such as `1:hybrid`. */
 export function found(reply: Reply): string {
   expectStatus(reply, 200);
   return reply.json.hits.map(({ document, match_type }) => `${document.id}:${match_type}`).join(" ");

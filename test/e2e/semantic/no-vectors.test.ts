@@ -1,5 +1,5 @@
-// Indexes where no document gets a vector: the state says done and the coverage is zero. Queries are answered
-// by keyword.
+// Indexes whose documents get no vectors: the state is done, the coverage is zero, and queries are answered
+// in keyword mode.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, idsOf, makeShop, ready, toward } from "./near.js";

@@ -1,5 +1,5 @@
-// Vectors sent with documents: which ones are refused, that they follow every change of a document, that none
-// is ever returned, and that they find similar documents.
+// Vectors sent with documents: which vectors are refused, that they follow every change to a document, that
+// none is ever returned, and that they find similar documents.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

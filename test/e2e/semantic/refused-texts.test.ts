@@ -1,6 +1,6 @@
-// An endpoint that rejects the text of a document: the other documents get their vectors, the log reports how
-// many have none, and a rejected text is not sent again until it changes. An endpoint that rejects everything
-// counts as failed, and nothing is lost.
+// An endpoint that rejects a document's text: all other documents get their vectors, the log reports how many
+// documents have none, and a rejected text is not sent again until it changes. An endpoint that rejects
+// everything counts as failed, and nothing is lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import {

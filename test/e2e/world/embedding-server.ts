@@ -14,7 +14,7 @@ const TOUCHED = 8;
 export interface EmbeddingAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body, sent as it is. */
+  /** The body, sent unchanged. */
   readonly body?: string;
   /** Replaces the proper items under `data`. */
   readonly items?: (items: readonly EmbeddingItem[]) => unknown;

@@ -27,7 +27,7 @@ export interface FeedAnswer {
   readonly cutAfter?: number | "head";
   /** Stops sending after this number of body bytes, or before the head if "head". */
   readonly stallAfter?: number | "head";
-  /** The bytes of the whole response, sent as they are before the connection is closed. */
+  /** The bytes of the whole response, sent unchanged before the connection is closed. */
   readonly raw?: string | Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export interface FeedServer {
   readonly port: number;
   /** `http://127.0.0.1:PORT` plus the path; `host` replaces 127.0.0.1. */
   url(path: string, host?: string): string;
-  /** Sets the script of a path; its next request gets the first answer. */
+  /** Sets a path's script; the next request for the path gets the first answer. */
   route(path: string, ...script: FeedAnswer[]): void;
   /** All requests since the start, including those for paths without a script (404). */
   readonly requests: FeedRequest[];

@@ -60,12 +60,12 @@ export async function ended(server: TestServer, source: Source, id: number): Pro
   return run;
 }
 
-/** Reads the feed now and waits for the end of the run. */
+/** Reads the feed now and waits for the run to end. */
 export async function sync(server: TestServer, source: Source): Promise<Run> {
   return ended(server, source, await syncNow(server, source));
 }
 
-/** All documents of an index, by id. */
+/** All of an index's documents, by id. */
 export async function documentsOf(
   server: TestServer,
   index: string,

@@ -60,7 +60,7 @@ export interface CallOptions {
 /** Minimum pause between two checks of a condition. */
 const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 200;
-/** Pause in milliseconds between two calls of a client. */
+/** Pause in milliseconds between two calls by the same client. */
 const CLIENT_PAUSE_MS = effort(5, 0);
 /** Running servers. They must not outlive the test process, however it ends. */
 const running = new Set<ChildProcess>();

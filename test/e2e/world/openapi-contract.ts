@@ -26,7 +26,7 @@ const JSON_TYPE = "application/json";
 const ERROR = "/components/schemas/Error";
 
 /**
- * Contracts keyed by the text of the document. Servers of one build share a contract, because its checks are
+ * Contracts, keyed by the document's text. Servers of the same build share a contract, because its checks are
  * compiled on first use.
  */
 const known = new Map<string, OpenApiContract>();
@@ -52,8 +52,8 @@ export class OpenApiContract {
   }
 
   /**
-   * Throws if the server accepted a JSON request that the document does not describe. Slots of a multi-search
-   * that were refused are not checked.
+   * Throws if the server accepted a JSON request that the document does not describe. Refused slots of a
+   * multi-search are not checked.
    */
   checkRequest(method: string, path: string, body: unknown, reply: Reply): void {
     const { at, operation } = this.operation(method, path);

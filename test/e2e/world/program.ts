@@ -1,5 +1,5 @@
-// Runs a compiled program of the project in its own process, as people and scripts do, without the test run's
-// SKEIN_ variables.
+// Runs one of the project's compiled programs in its own process, as people and scripts do, without the test
+// run's SKEIN_ variables.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -15,7 +15,7 @@ export interface Scraped {
   readonly series: ReadonlyMap<string, number>;
   /** The value of the series, or undefined if it does not exist. Labels may be in any order. */
   value(name: string, labels?: Readonly<Record<string, string | number>>): number | undefined;
-  /** The distinct values of a label over all series of a metric. */
+  /** A label's distinct values across all of a metric's series. */
   labelValues(name: string, label: string): Set<string>;
 }
 

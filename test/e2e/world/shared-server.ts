@@ -1,5 +1,5 @@
-// Servers shared by all tests of a file: started before the first test and closed after the last. This allows
-// one describe block per topic without a server for each.
+// Servers shared by all tests in a file: started before the first test and closed after the last. A file can
+// therefore have one describe block per topic without starting a server for each.
 import { afterAll, beforeAll, expect } from "vitest";
 import { type StartOptions, TestServer } from "./harness.js";
 import { TRANSPORTS, type Transport } from "./transports.js";

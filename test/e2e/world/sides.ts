@@ -43,7 +43,7 @@ export async function makeSide(server: TestServer, index: string, side: Side): P
 
 export const QUERY = { q: "thing", facets: ["side"], highlight_fields: "title", per_page: 20 };
 
-/** The side an answer comes from; throws if it shows more than one. */
+/** The side that an answer comes from; throws if the answer shows more than one side. */
 export function sideOf(reply: Reply): string {
   expectStatus(reply, 200);
   const { hits, found, facets, data } = reply.json;
@@ -59,7 +59,7 @@ export function sideOf(reply: Reply): string {
   return side!;
 }
 
-/** The side of an index according to everything other than queries; throws if it shows more than one. */
+/** The index's side according to everything except queries; throws if it shows more than one side. */
 export async function sideOfRecords(server: TestServer, index: string): Promise<string> {
   const of = async (path: string) => (await server.get(`/v1/indexes/${index}${path}`)).json.data;
   const { schema: shown, records_count, name } = await of("");

@@ -1,5 +1,4 @@
-// A loopback server for the data sources and models of the interface fuzzer. A feed's path selects its
-// contents.
+// A loopback server for the interface fuzzer's data sources and models. A feed's path selects its contents.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

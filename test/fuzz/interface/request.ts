@@ -69,7 +69,7 @@ export function sentBody({ body, transfer }: FuzzRequest): Uint8Array | null {
   return transfer.includes("cut") ? bytes.subarray(0, Math.max(0, bytes.length - CUT_BYTES)) : bytes;
 }
 
-/** The full text of the request in lower case, without percent-encoding and JSON escapes. */
+/** The request's full text in lower case, without percent-encoding and JSON escapes. */
 export function saidBy({ path, headers, body }: FuzzRequest): string {
   const text = [path, ...headers.flat(), body === null ? "" : Buffer.from(body).toString("utf8")].join("\n");
   const plain = text
@@ -78,9 +78,7 @@ export function saidBy({ path, headers, body }: FuzzRequest): string {
   return plain.toLowerCase();
 }
 
-/**
- * Formats the request for a human reader: long bodies are shortened, and bytes that are not text are escaped.
- */
+/** Formats the request for a human reader: long bodies are shortened, and non-text bytes are escaped. */
 export function shownRequest(request: FuzzRequest): string {
   const text = Buffer.from(encodeRequest(request)).toString("latin1");
   const shown = JSON.stringify(text)

@@ -32,7 +32,7 @@ export interface Principal {
   readonly isToken?: true;
 }
 
-/** The current rights of a key. */
+/** A key's current rights. */
 export interface Rights {
   readonly scopes: readonly string[];
   readonly indexes: readonly string[];
@@ -160,7 +160,7 @@ export class World {
     }
   }
 
-  /** Remembers the id of a new record. */
+  /** Remembers a new record's id. */
   remember(kind: string, id: unknown): void {
     if (typeof id === "number" || typeof id === "string")
       this.made.set(kind, [...(this.made.get(kind) ?? []), id].slice(-IDS_MAX));

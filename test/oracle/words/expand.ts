@@ -6,7 +6,7 @@ import { isMarker } from "./markers.js";
 
 /** Maximum number of prefix terms listed; any further ones are only counted. */
 const PREFIX_TERMS_LISTED = 64;
-/** Maximum number of longer terms containing a word that are searched. */
+/** At most this many terms that contain a word are used. */
 const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {

@@ -2,7 +2,7 @@
 import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
-/** One event of a story. A number in it picks one of the items that exist at that moment. */
+/** One event of a story. Each number in it picks one of the items that exist at that moment. */
 export interface Step {
   readonly kind: keyof typeof STEPS;
   readonly who: number;

@@ -1,6 +1,6 @@
 // A story of tenants, keys, tokens and requests, played on a real server and on the model
 // (test/oracle/access.ts); every reply is compared with the model's. Requests happen at whole hours and
-// expiry times lie at half hours, so the duration of the test does not matter.
+// credentials expire at half hours, so the test's duration does not matter.
 import { expect } from "vitest";
 import type { ServerClock } from "../../e2e/sources/server-clock.js";
 import { expectStatus, type TestServer } from "../../e2e/world/harness.js";
@@ -177,10 +177,7 @@ export class Story {
     if (status === 200) key.deleted = true;
   }
 
-  /**
-   * Creates a token for one of the key's values. A token that is not genuine is signed without knowledge of
-   * the key.
-   */
+  /** Creates a token for one of the key's values. A forged token is signed without knowledge of the key. */
   makeToken(key: KeyModel, pick: number, members: Omit<TokenModel, "text">): void {
     const value = key.values[pick % key.values.length]!;
     const { genuine, groups, indexes, expiresAt } = members;
@@ -355,9 +352,7 @@ export class Story {
     return seen.map((group) => documentId(tenant, index, group)).sort();
   }
 
-  /**
-   * Checks a successful search: it counts towards the plan, and returns all visible documents and no others.
-   */
+  /** Checks a successful search: it counts towards the plan, and returns exactly the visible documents. */
   #checkAnswer(by: Credential, index: string, wanted: readonly Group[], answer: unknown): void {
     const { tenant, groups } = this.identify(by) as Rights;
     tenant.used.set(this.month, usedIn(tenant, this.month) + 1);
