@@ -14,7 +14,7 @@ import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
 const ALIGN: usize = 15;
-// Up to this size in bytes, single stores are faster than a call of memory.fill.
+// Up to this size in bytes, single stores are faster than calling memory.fill.
 const FILLED_SINGLY: usize = 256;
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
@@ -25,8 +25,8 @@ let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
 
 /**
- * Moves the end of scratch. Nothing beyond it is accessed, except that a confined instance also reads the
- * memory of its owner.
+ * Moves the end of scratch. Nothing beyond it is accessed, except that a confined instance also reads its
+ * owner's memory.
  */
 function scratchTo(end: usize): void {
   scratchTop = end;
@@ -37,7 +37,7 @@ function memoryEnd(): usize {
   return <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
 }
 
-/** Confines all scratch memory of this instance to a region that the owner of the memory reserved for it. */
+/** Confines this instance's scratch memory to a region that the memory's owner reserved for it. */
 export function confine(region: usize, bytes: usize): void {
   confined = true;
   top = region;
@@ -53,7 +53,7 @@ function blocksFill(): bool {
   return block == top;
 }
 
-/** Ends the kernel before it has changed anything here, so that the instance can serve further calls. */
+/** Ends the kernel before it changes anything here, so that the instance can serve further calls. */
 function full(): void {
   outOfMemory();
   unreachable();
@@ -66,7 +66,7 @@ function reach(end: usize): void {
   reached = end;
 }
 
-/** Grows the memory until `end` is inside. Spare pages take no physical memory until they are touched. */
+/** Grows the memory until `end` is inside. Spare pages use no physical memory until they are touched. */
 function grow(end: usize): void {
   const pages = <i32>((<u64>end + 0xffff) >>> 16);
   const missing = pages - memory.size();
@@ -76,7 +76,7 @@ function grow(end: usize): void {
   inside = memoryEnd();
 }
 
-/** Allocates a region of `bytes`, 16-aligned, with undefined contents. Discards all scratch memory. */
+/** Allocates a region of `bytes` bytes, 16-aligned, with undefined contents. Discards all scratch memory. */
 export function reserve(bytes: usize): usize {
   if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;
@@ -195,7 +195,7 @@ export function sizeOf(at: usize): usize {
   return <usize>Mem.u32At(at - HEADER);
 }
 
-/** The highest end of memory ever in use: the physical memory that the instance takes. */
+/** Highest end of memory ever in use: the instance's physical memory size in bytes. */
 export function reachedBytes(): usize {
   return reached;
 }

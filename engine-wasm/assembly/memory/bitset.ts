@@ -38,7 +38,7 @@ export abstract class Bits {
   }
 }
 
-/** Mask of the bits in the last word that stand for rows. */
+/** Mask of the bits in the last word that represent rows. */
 export function lastMask(rows: u32): u64 {
   const used = rows & 63;
   return used == 0 ? ~(<u64>0) : ((<u64>1) << used) - 1;
@@ -95,7 +95,7 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** Replaces `to` with the rows of `from` that are also in `a` and `b`, and removes them from `from`. */
+/** Moves the rows that are in `from`, `a` and `b` from `from` to `to`, replacing the contents of `to`. */
 export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
@@ -190,7 +190,7 @@ export function bitsNext(bits: usize, from: u32, rows: u32): u32 {
   return (word << 6) + <u32>ctz(rest);
 }
 
-/** One more than the last set row < `end`, or 0. */
+/** One past the last set row < `end`, or 0. */
 export function bitsPrevious(bits: usize, end: u32): u32 {
   if (end == 0) return 0;
   let word = (end - 1) >> 6;

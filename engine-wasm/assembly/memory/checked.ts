@@ -4,6 +4,6 @@
 //   if (CHECKED) assert(row < rows, "a row lies inside its segment");
 //
 // An assertion states what our own code guarantees, at the place that relies on it. Bytes from outside
-// (programs, stored segments) may hold anything: they are refused with a status and never asserted.
+// (programs, stored segments) may contain anything: they are refused with a status and never asserted.
 
 export const CHECKED: bool = !ASC_NO_ASSERT;

@@ -1,6 +1,6 @@
-// The only raw loads and stores of the engine. All other code goes through these functions. Addresses are
-// absolute and unchecked: callers own the bounds. Only the checked engine asserts that an address lies in the
-// static data or in memory that the arena has allocated.
+// The engine's only raw loads and stores. All other code goes through these functions. Addresses are absolute
+// and unchecked: callers own the bounds. Only the checked engine asserts that an address lies in the static
+// data or in memory that the arena has allocated.
 
 import { CHECKED } from "./checked";
 

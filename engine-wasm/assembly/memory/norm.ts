@@ -1,9 +1,9 @@
 // Field lengths encoded in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant
 // bits.
 
-const FREE_VALUES: u32 = 24; // every length below this has a code of its own
+const FREE_VALUES: u32 = 24; // every length below this has its own code
 
-/** Norm byte of a field of `length` tokens. It never decreases as `length` grows. */
+/** Norm byte for a field of `length` tokens. It never decreases as `length` grows. */
 export function encodeNorm(length: u32): u32 {
   if (length < FREE_VALUES) return length;
   const rest = length - FREE_VALUES;
@@ -13,7 +13,7 @@ export function encodeNorm(length: u32): u32 {
   return FREE_VALUES + (((rest >> shift) & 7) | ((shift + 1) << 3));
 }
 
-/** The smallest length that a norm byte stands for. */
+/** The smallest length that a norm byte represents. */
 export function decodeNorm(norm: u32): u32 {
   if (norm < FREE_VALUES) return norm;
   const code = norm - FREE_VALUES;

@@ -1,8 +1,7 @@
-// Assigns the numbers 0, 1, 2 ... to the rows of a set within a range, in ascending order, so that values
-// computed for them fit into arrays without gaps. Depends on bitsets only, not on what the numbers are used
-// for.
+// Numbers a set's rows within a range 0, 1, 2 ... in ascending order, so that values computed for them fit
+// into arrays without gaps. Depends only on bitsets, not on how the numbers are used.
 //
-//   ranks: u32 per word of the range that has rows: number of rows of the set before the word
+//   ranks: u32 per bitset word in the range that has rows: number of the set's rows before the word
 import { scratch } from "./arena";
 import { Bits, bitsNextWord } from "./bitset";
 import { CHECKED } from "./checked";
@@ -13,7 +12,7 @@ export class Numbered {
   bits: usize; // bitset over the rows of the whole segment
   from: u32; // first row of the range, a multiple of 64
   to: u32;
-  count: u32; // number of rows of the set in the range
+  count: u32; // number of the set's rows in the range
   ranks: usize;
   ranksRoom: u32;
   rows: usize; // u32 by number, valid once `listed`
@@ -24,12 +23,12 @@ export class Numbered {
     return Bits.has(this.bits, row);
   }
 
-  /** Number of rows in the set before a given word of the range, which must not be 0. */
+  /** Number of the set's rows before the given word in the range. The word must not be 0. */
   @inline before(word: u32): u32 {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }
 
-  /** Number assigned to a row of the set. */
+  /** Number assigned to a row in the set. */
   @inline numberOf(row: u32): u32 {
     const below = Bits.word(this.bits, row >> 6) & (((<u64>1) << (row & 63)) - 1);
     return this.before(row >> 6) + <u32>popcnt(below);

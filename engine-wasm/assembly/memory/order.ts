@@ -44,7 +44,7 @@ export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i3
       const y = Mem.u64At(b + i);
       if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
     }
-    const x = Mem.u64At(a + shared - 8); // bytes that were already compared are equal
+    const x = Mem.u64At(a + shared - 8); // the bytes compared so far are equal
     const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
   } else if (shared >= 4) {
@@ -141,9 +141,9 @@ function mergeRuns(sort: Sort, from: usize, middle: usize, end: usize, to: usize
 }
 
 /**
- * Sorts `count` records by key. Equal keys are ordered by the spans at `first` and then `second` of their
- * entries, then by the u32 at `tag` (each an offset in the entry or NO_SPAN), then keep their original order.
- * Takes as much scratch as the records occupy. Returns the address of the sorted records.
+ * Sorts `count` records by key. Ties are broken by the entries' spans at `first` and then `second`, then by
+ * their u32 at `tag` (each an offset in the entry or NO_SPAN), then by original order. Uses as much scratch
+ * as the records occupy. Returns the sorted records' address.
  */
 export function sortRecords(records: usize, count: usize, first: i32, second: i32, tag: i32): usize {
   const sort = changetype<Sort>(scratch(SPARE_AT + RECORD_BYTES));

@@ -1,5 +1,5 @@
 // Writes a kernel's result: u32 length of the rest, then values without padding. The result is the last
-// allocation in scratch, so it grows in place: nothing else may take scratch between `open` and `close`.
+// allocation in scratch, so it grows in place: nothing else may allocate scratch between `open` and `close`.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 

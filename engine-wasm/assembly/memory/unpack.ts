@@ -1,4 +1,4 @@
-// Unpacks one block of 128 numbers: vertical packing in four lanes, see docs/FORMATS.md. The common bit
+// Unpacks one block of 128 numbers, packed vertically in four lanes; see docs/FORMATS.md. The common bit
 // widths are unrolled by inlining with a constant width, which lets the compiler fold every shift and mask;
 // rare widths run the same steps in a loop. Row gaps are summed while they are in registers (Lemire, Boytsov,
 // Kurz: SIMD compression and the intersection of sorted integers). Reads 16 * bits bytes and writes 512

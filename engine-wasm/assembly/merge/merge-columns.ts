@@ -1,4 +1,4 @@
-// The merge phases that process rows: sequence numbers, ids, and every column of a field except its
+// The merge phases that process rows: sequence numbers, ids, and all of a field's columns except its
 // dictionary. Each `begin` starts a section in the output; each slice appends the live rows from one range of
 // one input.
 
@@ -24,14 +24,14 @@ import { fail } from "../status";
 import { sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { inputAt, isLive, Merge, MergeInput, newRow, outputField } from "./merge-state";
 
-/** A column of the current field in an input, or 0 if the input does not have the field. */
+/** The current field's column in an input, or 0 if the input does not have the field. */
 function columnOf(input: MergeInput, section: usize): usize {
   return input.field == 0 ? <usize>0 : Field.section(input.segment, input.field, section);
 }
 
 /**
- * Appends the values of the live rows, `width` bytes each. For an input without the column, all their bytes
- * are `missing`.
+ * Appends the live rows' values, `width` bytes each. For an input without the column, all their bytes are
+ * `missing`.
  */
 function gatherRows(
   m: Merge,
@@ -66,7 +66,7 @@ function gatherRows(
   sinkWritten(m.sink, to);
 }
 
-/** Appends the elements of the live rows. An input without the column has no elements. */
+/** Appends the live rows' elements. An input without the column has no elements. */
 function gatherElements(m: Merge, input: MergeInput, column: usize, width: usize, from: u32, end: u32): void {
   if (column == 0) return;
   const offsets = Field.section(input.segment, input.field, FIELD_OFFSETS);

@@ -1,5 +1,5 @@
-// The merge phases of a field's dictionary: finding the values still in use, ordering them, and writing their
-// bytes.
+// The merge phases for a field's dictionary: finding the values still in use, ordering them, and writing
+// their bytes.
 
 import {
   DICT_COUNT,
@@ -27,8 +27,8 @@ function valueCount(input: MergeInput): u32 {
 }
 
 /**
- * Offset of string `i` in the dictionary; the string ends where string i + 1 begins. `kind`: DICT_RAW_OFFSETS
- * or DICT_FOLDED_OFFSETS.
+ * Offset of string `i` in the dictionary; the string ends where string i + 1 begins. `kind` is
+ * DICT_RAW_OFFSETS or DICT_FOLDED_OFFSETS.
  */
 function stringStart(dictionary: usize, kind: usize, i: u32): u32 {
   return Mem.u32At(dictionary + Mem.u32At(dictionary + kind) + ((<usize>i) << 2));

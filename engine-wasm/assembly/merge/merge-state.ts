@@ -1,5 +1,5 @@
-// State of a merge between its steps: one region with the plan, the inputs and the writers, plus the regions
-// that the merge owns temporarily. Also maps an input's rows to rows of the output.
+// A merge's state between its steps: one region with the plan, the inputs and the writers, plus the regions
+// that the merge owns temporarily. Also maps input rows to output rows.
 
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -66,7 +66,7 @@ export class Merge {
   terms: TermWriter;
   termOpen: u32; // 1 = a term is open
   termLists: u32; // offset of the open term's first list in the segment
-  term: usize; // bytes of the open term
+  term: usize; // the open term's bytes
   termLength: u32;
   listOpen: u32; // 1 = a list is partly written
   slot: u32; // slot of the open list
@@ -129,8 +129,8 @@ function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 
 }
 
 /**
- * Maps the rows of all inputs, which are given as {u32 segment, u32 live} pairs at `entries`. Sets m.rows and
- * allocates m.rowRegion.
+ * Maps all inputs' rows. The inputs are {u32 segment, u32 live} pairs at `entries`. Sets m.rows and allocates
+ * m.rowRegion.
  */
 export function mapRows(m: Merge, entries: usize): void {
   let bytes: usize = 16;

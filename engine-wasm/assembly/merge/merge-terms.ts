@@ -1,5 +1,5 @@
-// The merge phase for the term dictionary: walks the inputs' sorted terms in parallel and merges the lists of
-// each term by slot. It can pause after any block of postings.
+// The merge phase for the term dictionary: walks the inputs' sorted terms in parallel and merges each term's
+// lists by slot. It can pause after any block of postings.
 
 import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "../layout";
 import { reserve } from "../memory/arena";

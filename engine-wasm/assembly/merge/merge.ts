@@ -94,7 +94,7 @@ function agrees(m: Merge, i: u32): bool {
   return true;
 }
 
-/** True if every input's sequence numbers are greater than the sequence numbers of the inputs before it. */
+/** True if each input's sequence numbers are greater than those in all earlier inputs. */
 function seqsRise(m: Merge): bool {
   let behind: u64 = 0; // sequence number of the last row so far, plus one
   for (let i: u32 = 0; i < m.inputCount; i++) {
@@ -147,10 +147,10 @@ function openOutput(m: Merge): void {
 }
 
 /**
- * Starts a merge of the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or
- * a region). They must stay attached and in this order until the end; their live bits are copied now. Returns
- * the state; -STATUS_BAD_PROGRAM if there are no segments or two of them give one slot different types or
- * flags; -STATUS_DAMAGED if their sequence numbers do not ascend.
+ * Starts a merge of the segments listed at `entries` (in scratch or a region) as {u32 count, count x {u32
+ * segment, u32 live}}. The segments must stay attached and in this order until the merge ends; their live
+ * bits are copied now. Returns the merge's state; -STATUS_BAD_PROGRAM if there are no segments or two of them
+ * disagree on a slot's type or flags; -STATUS_DAMAGED if their sequence numbers do not ascend.
  */
 export function mergeBegin(entries: usize): i32 {
   const count = Mem.u32At(entries + SNAP_COUNT);
@@ -159,7 +159,8 @@ export function mergeBegin(entries: usize): i32 {
   const structs = (offsetof<Merge>() + WRITER_BYTES + 15) & ~15;
   const pairs = structs + LIST_BLOCK_BYTES + BLOCK_BUFFER_BYTES + <usize>count * INPUT_BYTES;
   const state = reserve(pairs + <usize>count * MERGE_ENTRY_BYTES);
-  // Scratch begins where the region's header may now be. The first 8 bytes of `entries` were read above.
+  // If `entries` is in scratch, the new region's header may have overwritten its first 8 bytes, which were
+  // read above.
   Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * MERGE_ENTRY_BYTES);
   Mem.putU32(state + pairs, first);
   Mem.fill(state, 0, pairs);
@@ -308,7 +309,7 @@ function rowsSlice(m: Merge, input: MergeInput, from: u32, end: u32): void {
       ordinalsSlice(m, input, from, end);
       return;
   }
-  if (input.field == 0 || input.live == 0) return; // then all values are in use
+  if (input.field == 0 || input.live == 0) return; // no values to mark, or all are in use
   markSlice(input, isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE)), from, end);
 }
 

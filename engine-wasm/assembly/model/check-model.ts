@@ -1,6 +1,6 @@
-// Checks the bytes of an embedded model once, before a kernel reads them: all offsets and lengths lie inside
-// the model, terms are in ascending order, and no sum of numbers can overflow. The components of the vectors
-// may have any value.
+// Checks an embedded model's bytes once, before a kernel reads them: all offsets and lengths lie inside the
+// model, terms are in ascending order, and no sum of numbers can overflow. Vector components may have any
+// value.
 
 import {
   EMBEDDED_MAGIC,
@@ -114,7 +114,7 @@ class ModelCheck {
   }
 }
 
-/** True if the entries of a slot table ascend by slot and their numbers are valid. */
+/** True if a slot table's entries ascend by slot and their numbers are valid. */
 export function slotsHold(table: usize, count: u32): bool {
   let before: i32 = -1;
   for (let i: u32 = 0; i < count; i++) {

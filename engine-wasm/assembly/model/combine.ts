@@ -1,5 +1,5 @@
 // Adds up term vectors. Coefficients are rounded to integers relative to the largest one and sums are
-// integers, so the result is independent of the order of the terms: the sum of 64 terms with coefficients of
+// integers, so the result does not depend on the order of the terms: the sum of 64 terms with coefficients of
 // at most 32767 and 8-bit numbers stays below 2^31.
 
 import { DOCUMENT_TERMS_MAX, VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
@@ -11,7 +11,7 @@ import { Model } from "./model";
 const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
-/** How many numbers are summed at a time: their sums stay in registers while all terms are added. */
+/** Numbers summed at a time; their sums stay in registers while all terms are added. */
 const BLOCK_NUMBERS: usize = 32;
 /**
  * Two terms with their integer coefficients: | u32 address of numbers | u32 address of numbers | i16
@@ -102,7 +102,7 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   Mem.putV128(sums + 112, h);
 }
 
-/** Numbers of two terms, interleaved: the first eight at the two addresses, and the next eight. */
+/** Two terms' numbers, interleaved: the first eight at the two addresses, and the next eight. */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {
     const x = Mem.v128At(one);
@@ -127,8 +127,8 @@ function largestOf(sums: usize): u32 {
 }
 
 /**
- * Writes the record (VECTOR_BYTES) for the direction of the sums to `record`; an empty record if all sums are
- * 0.
+ * Writes the vector record (VECTOR_BYTES) for the sums' direction to `record`, or an empty record if all sums
+ * are 0.
  */
 export function putRecord(sums: usize, record: usize): void {
   const largest = largestOf(sums);

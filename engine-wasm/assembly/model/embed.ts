@@ -1,7 +1,7 @@
-// Embeds the rows of a segment: each row's vector is the weighted sum of its heaviest terms. The work is done
-// in steps, so that the instance can run other kernels in between. First it finds the segment's terms that
-// the model contains. Then it processes ranges of rows: it reads the terms' posting lists to find the
-// heaviest terms of each row in the range, and then combines these terms.
+// Embeds a segment's rows: each row's vector is the weighted sum of its heaviest terms. The work runs in
+// steps, so that the instance can run other kernels in between. First it finds the segment's terms that the
+// model contains. Then it processes ranges of rows: it reads the terms' posting lists to find each row's
+// heaviest terms in the range, and then combines these terms.
 //
 //   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | rows of a term |
 //           | heaviest terms by row of the range | logarithms | sums | records |
@@ -42,7 +42,7 @@ class Embedding {
   records: usize;
   from: u32; // the range is rows [from, to)
   to: u32;
-  row: u32; // the next row to combine; `from` until all lists of the range have been read
+  row: u32; // the next row to combine; `from` until all of the range's lists have been read
   units: i32;
 
   @inline get features(): Features {
@@ -53,9 +53,9 @@ class Embedding {
 const EMBEDDING_BYTES: usize = (offsetof<Embedding>() + 15) & ~15;
 
 /**
- * Starts to embed a segment. `segment` holds `bytes` bytes: the parts of the segment listed in features.ts,
- * without the `skipped` bytes between them. Model and segment must stay in place until `embedEnd`. Returns
- * the state, a region that `embedEnd` frees, or -STATUS_DAMAGED.
+ * Starts embedding a segment. The `bytes` bytes at `segment` are the parts of the segment listed in
+ * features.ts, without the `skipped` bytes between them. The model and the segment must stay in place until
+ * `embedEnd`. Returns the state, a region that `embedEnd` frees, or -STATUS_DAMAGED.
  */
 export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u32): i32 {
   statusReset();
@@ -126,7 +126,7 @@ function beginRange(e: Embedding, from: u32): void {
 }
 
 /**
- * Looks up terms of the segment in the model. Both are sorted, so each search starts where the previous one
+ * Looks up the segment's terms in the model. Both are sorted, so each search starts where the previous one
  * ended.
  */
 function matchTerms(e: Embedding): void {
@@ -155,7 +155,7 @@ function matchTerms(e: Embedding): void {
   e.term = 0;
 }
 
-/** Offers the known terms to the rows of the range that contain them, one term after another. */
+/** Offers each known term in turn to the range's rows that contain it. */
 function readLists(e: Embedding): void {
   const f = e.features;
   const rows = e.termRows;
@@ -185,7 +185,7 @@ function offerAll(e: Embedding, term: u32): void {
   }
 }
 
-/** Produces the records of the next rows in the range. After the last row, starts the next range. */
+/** Produces the records for the next rows in the range. After the last row, starts the next range. */
 function combineRows(e: Embedding): i32 {
   const count = min(e.to - e.row, RECORDS_A_STEP);
   for (let i: usize = 0; i < <usize>count; i++) {

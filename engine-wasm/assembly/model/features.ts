@@ -1,7 +1,7 @@
-// The features of a segment that an embedded model uses: stems and words of some fields, with their posting
-// lists. Only the parts of the segment that are needed are in memory: its header, and everything from the
-// posting lists to the end. They are untrusted: each term's offsets are checked when the term is opened, its
-// lists when they are decoded.
+// The segment features that an embedded model uses: stems and words in some fields, with their posting lists.
+// Only the parts of the segment that are needed are in memory: its header, and everything from the posting
+// lists to the end. They are untrusted: a term's offsets are checked when the term is opened, its lists when
+// they are decoded.
 //
 //   | header, 64 bytes | bytes of the segment from SEG_LISTS to its end |
 
@@ -40,7 +40,7 @@ const KIND_STEM: u32 = 1;
 const KIND_WORD: u32 = 2;
 const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
 
-/** The open segment and its open term. Takes FEATURES_BYTES in a region or in scratch memory. */
+/** The open segment and its open term. Occupies FEATURES_BYTES in a region or in scratch memory. */
 @unmanaged
 export class Features {
   rows: u32;
@@ -51,7 +51,7 @@ export class Features {
   private startsAt: usize;
   private bytesAt: usize;
   private listsAt: usize;
-  private slotTable: usize; // the slot table of a model
+  private slotTable: usize; // a model's slot table
   private slots: u32;
   // State for the open term.
   at: usize;
@@ -128,8 +128,8 @@ export class Features {
   }
 
   /**
-   * Opens the next list of the term that counts, before its first posting. Returns false if no list is left
-   * or the list is damaged.
+   * Opens the term's next list that counts, positioned before its first posting. Returns false if no list is
+   * left or the list is damaged.
    */
   nextList(): bool {
     const cursor = this.cursor;
@@ -146,7 +146,7 @@ export class Features {
     return false;
   }
 
-  /** Weight of an occurrence of the open term in a slot; 0 if it does not count there. */
+  /** Weight of one occurrence of the open term in a slot, or 0 if the term does not count there. */
   private weightIn(slot: u32): f32 {
     for (let i: u32 = 0; i < this.slots; i++) {
       const entry = this.slotTable + <usize>i * MODEL_SLOT_BYTES;

@@ -1,6 +1,5 @@
-// The heaviest terms of one document: the DOCUMENT_TERMS_MAX terms with the largest coefficients or fewer,
-// with ties going to the smaller term number. The result is independent of the order in which terms are
-// offered.
+// The heaviest terms in one document: up to DOCUMENT_TERMS_MAX terms with the largest coefficients, with ties
+// going to the smaller term number. The result does not depend on the order in which terms are offered.
 //
 //   | u32 count | u32 0 | count x u64: bits of the coefficient (f32, positive) << 32 | ~term |
 

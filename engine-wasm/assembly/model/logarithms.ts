@@ -10,7 +10,8 @@ const SHIFT: u32 = 23;
 export const LOGARITHMS_BYTES: usize = ENTRIES * 8;
 
 /**
- * {f32 frequency, f32 logarithm}, indexed by the upper 9 bits of the mixed frequency. Takes LOGARITHMS_BYTES.
+ * {f32 frequency, f32 logarithm}, indexed by the upper 9 bits of the mixed frequency. Occupies
+ * LOGARITHMS_BYTES.
  */
 @unmanaged
 export class Logarithms {

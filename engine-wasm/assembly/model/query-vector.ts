@@ -1,4 +1,4 @@
-// The vector of a query: the weighted sum of the vectors of the query terms that a model contains.
+// A query's vector: the weighted sum of the model's vectors for those query terms that the model contains.
 
 import { STATUS_BAD_PROGRAM, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";

@@ -1,5 +1,5 @@
-// The rows of one term within a range of rows, with their weighted frequencies: the sum over the term's lists
-// in all fields.
+// One term's rows within a range of rows, with their weighted frequencies, summed over the term's lists in
+// all fields.
 //
 //   | TermRows | f32 frequency by row of the range, 0 for rows without the term | u32 rows of the term, from the range's first |
 
@@ -21,7 +21,7 @@ export class TermRows {
     return TERM_ROWS_HEAD + 2 * Mem.aligned((<usize>rows) << 2);
   }
 
-  /** Creates the table at `at` for ranges of up to `rows` rows. It takes `bytes(rows)`. */
+  /** Creates the table at `at` for ranges of up to `rows` rows. The table occupies `bytes(rows)` bytes. */
   static make(at: usize, rows: u32): TermRows {
     const made = changetype<TermRows>(at);
     made.from = 0;
@@ -72,7 +72,7 @@ export class TermRows {
     this.count = count;
   }
 
-  /** Discards the rows of the term. */
+  /** Discards the term's rows. */
   clear(): void {
     const count = this.count;
     for (let i: u32 = 0; i < count; i++) Mem.putF32(this.frequencies + ((<usize>this.row(i)) << 2), 0);

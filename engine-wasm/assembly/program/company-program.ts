@@ -1,5 +1,5 @@
-// A program for the kernel `company`, which counts co-occurring words: words and candidates, each with its
-// terms. docs/FORMATS.md draws the bytes.
+// A program for the `company` kernel, which counts co-occurring words. It lists words and candidates, each
+// with its terms. docs/FORMATS.md draws the bytes.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -7,9 +7,9 @@ import { ProgramReader, programBad } from "./program";
 import { readTerms } from "./program-terms";
 import { Slots } from "./slots";
 
-const WORD_LEAST: usize = 2; // minimum bytes of a word in a program
+const WORD_LEAST: usize = 2; // minimum size in bytes of a word in a program
 
-/** A word of the program. A row contains the word if it has one of the terms in one of the slots. */
+/** A word in the program. A row contains the word if it has one of the terms in one of the slots. */
 @unmanaged
 export class CompanyWord {
   terms: usize;

@@ -1,4 +1,4 @@
-// The filter operations of a search program as a table, in postfix order. They are checked, so running them
+// A search program's filter operations as a table, in postfix order. They have been checked, so running them
 // can neither underflow nor overflow the stack.
 
 import {
@@ -38,14 +38,14 @@ export class Filter {
 const OPERATION_BYTES: usize = (offsetof<Operation>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
-/** Maximum depth of a filter's stack of bitsets. */
+/** Maximum depth of a filter's bitset stack. */
 const FILTER_DEPTH_MAX: i32 = 256;
 
 export function operationAt(filter: Filter, i: u32): Operation {
   return changetype<Operation>(filter.operations + <usize>i * OPERATION_BYTES);
 }
 
-/** Reads one filter, which can be run if `failed()` is false. */
+/** Reads one filter, which may be run only if `failed()` is false. */
 export function filterRead(reader: ProgramReader): Filter {
   const filter = changetype<Filter>(scratch(offsetof<Filter>()));
   filter.count = reader.countWithin(reader.u16(), 1);

@@ -1,5 +1,5 @@
-// What the length of a field means for scoring, as f64 tables indexed by norm byte, so that scoring a posting
-// needs no division.
+// How a field's length affects scoring, as f64 tables indexed by norm byte, so that scoring a posting needs
+// no division.
 
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
@@ -7,9 +7,7 @@ import { decodeNorm } from "../memory/norm";
 export const NORMS: u32 = 256;
 const NORMS_A_STEP: u32 = 8; // lengths rise linearly within each group of this many consecutive norm bytes
 
-/**
- * Writes, for each norm byte of a field with a known average length, what one occurrence of a term is worth.
- */
+/** Writes the worth of one term occurrence for each norm byte, given the field's average length. */
 export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
   const share = f64x2.splat(lengthShare);
   const averages = f64x2.splat(average);
@@ -26,7 +24,7 @@ export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average
   }
 }
 
-/** Writes, for each norm byte, what a field of that length adds to the length of its document. */
+/** Writes, for each norm byte, how much a field of that length adds to its document's length. */
 export function putLengths(to: usize, weight: f64): void {
   for (let norm: u32 = 0; norm < NORMS; norm++) {
     Mem.putF64(to, weight * <f64>decodeNorm(norm));

@@ -1,6 +1,6 @@
-// The neighbours of a search program: documents whose vectors are near the query's vector, each with its
-// points. They are checked and stored as a table in ascending order of sequence number. match/neighbours.ts
-// finds their rows in a segment.
+// A search program's neighbours: documents whose vectors are near the query's vector, each with its points.
+// They are checked and stored as a table in ascending sequence number order. match/neighbours.ts finds their
+// rows in a segment.
 
 import { NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -15,15 +15,15 @@ class Neighbour {
 }
 
 const NEIGHBOUR_BYTES: usize = (offsetof<Neighbour>() + 7) & ~7;
-const NEIGHBOUR_LEAST: usize = 17; // minimum bytes of a neighbour in a program
+const NEIGHBOUR_LEAST: usize = 17; // minimum size in bytes of a neighbour in a program
 const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
 
-/** The checked neighbours of one search. Allocated in scratch memory. */
+/** One search's checked neighbours. Allocated in scratch memory. */
 @unmanaged
 export class NeighbourProgram {
   /** True if the program has a list of neighbours, even an empty one. */
   given: bool;
-  /** True if matching neighbours come before all other rows. */
+  /** True if matching neighbours rank before all other rows. */
   first: bool;
   count: u32;
   /** Maximum points of any neighbour. */

@@ -10,7 +10,7 @@ class Term {
 }
 
 export const TERM_BYTES: usize = offsetof<Term>();
-export const TERM_LEAST: usize = 2; // minimum bytes of a term in a program
+export const TERM_LEAST: usize = 2; // minimum size in bytes of a term in a program
 
 export function termAt(terms: usize, i: u32): Term {
   return changetype<Term>(terms + <usize>i * TERM_BYTES);

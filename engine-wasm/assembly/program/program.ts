@@ -1,6 +1,5 @@
-// Reads a program from first byte to last. Every step is checked against the end; a step beyond it returns
-// zeros and marks the program as malformed. This file handles the encoding of values, independent of their
-// meaning.
+// Reads a program from first byte to last. Every read is checked against the end; a read beyond it returns
+// zeros and marks the program as malformed. This file decodes values without knowing what they mean.
 import { PROGRAM_VERSION, STATUS_BAD_PROGRAM } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -21,7 +20,7 @@ export class ProgramReader {
   end: usize;
   /** Length of the last string read. */
   length: u32;
-  /** Number of terms in the last `readTerms`. */
+  /** Number of terms that the last `readTerms` read. */
   termsRead: u32;
 
   /**
@@ -42,8 +41,8 @@ export class ProgramReader {
   }
 
   /**
-   * Checks a count of items of at least `least` bytes each. Returns the count, or 0 after marking the program
-   * as malformed if that many items cannot follow.
+   * Checks that `count` items of at least `least` bytes each can follow. Returns the count, or 0 after
+   * marking the program as malformed.
    */
   countWithin(count: u32, least: usize): u32 {
     if (<u64>count * <u64>least <= <u64>(this.end - this.at)) return count;

@@ -31,13 +31,13 @@ const BONUS_TERM_BYTES: usize = offsetof<BonusTerm>();
 const RULE_BYTES: usize = (offsetof<Rule>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
-// Minimum bytes of each item in a program.
+// Minimum size in bytes of each item in a program.
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
-/** Limit for bonuses that, added to a text match, do not reach the parts above the score. */
+/** Bonuses up to this limit, added to a text match, do not reach the parts above the score. */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
-/** A bonus of at least this much puts a row before all rows without such a bonus. */
+/** A bonus of at least this much ranks a row before all rows without such a bonus. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52
 /** Limit on a row's total bonus: larger numbers would not be exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
@@ -55,7 +55,7 @@ function isSmall(bonus: f64): bool {
   return bonus <= BONUS_SMALL;
 }
 
-/** The checked bonuses, rules and pins of one search. Allocated in scratch memory. */
+/** One search's checked bonuses, rules and pins. Allocated in scratch memory. */
 @unmanaged
 export class RankProgram {
   wholeBonus: f64;
@@ -66,11 +66,11 @@ export class RankProgram {
   /** True if every row has class 1, no bonus and no boost. */
   isPlain: bool;
   /**
-   * True if no row has a boost, and every bonus is either much smaller than the worth of a typo or lifts a
-   * row over all others.
+   * True if no row has a boost, and every bonus is either much smaller than a typo's worth or lifts a row
+   * above all others.
    */
   sumIsPlain: bool;
-  /** True if some bonus lifts a row over all others. */
+  /** True if some bonus lifts a row above all others. */
   lifts: bool;
   /** True if every row has class 1. */
   classIsPlain: bool;

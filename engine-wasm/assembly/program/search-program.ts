@@ -32,21 +32,21 @@ import { Slots } from "./slots";
 export class Alternative {
   boost: f64;
   typos: u32;
-  exact: u32; // 1 = no typos, and counts as the word as written
-  near: u32; // nonzero = positions count for closeness
+  exact: u32; // 1 = no typos, and counts as the word itself
+  near: u32; // nonzero = positions count toward closeness
   sequence: u32; // nonzero = the terms must be adjacent
   infix: u32; // nonzero = matches only in slots with SLOT_INFIX
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the current segment, in scoring order
   listCount: u32;
-  tier: u32; // TIER_*: the best tier of a row that has it
+  tier: u32; // TIER_*: the best tier of a row with this alternative
 }
 
 /**
- * Tiers of a word. A row in the first tier has the best of the word's alternatives: the word as written or,
- * if there is no such alternative, the fewest typos. A row in the second tier has the fewest typos, a row in
- * the third tier more typos.
+ * A word's tiers. A row in the first tier has the word's best alternative: the word as written or, if there
+ * is no such alternative, the fewest typos. A row in the second tier has the fewest typos; a row in the third
+ * tier has more typos.
  */
 export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;
@@ -56,17 +56,17 @@ export const TIER_MORE_TYPOS: u32 = 2;
 export class Word {
   weight: f64;
   most: f64; // upper bound on the score of any row for the word
-  mostBehind: f64; // the same for alternatives below TIER_BEST
+  mostBehind: f64; // the same bound for alternatives below TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
   nearLists: usize; // cursors in the current segment, for closeness
   nearCount: u32;
   nearLinks: usize; // u32 by row: chain of the near lists that contain it; 0 = not built
-  leastTypos: u32; // fewest typos of any alternative
+  leastTypos: u32; // fewest typos in any alternative
   canBeExact: u32; // some alternative is exact
   tiers: u32; // the lowest tier of any alternative
-  cost: u32; // number of postings in the lists of the current segment
-  behind: usize; // bitset: the rows in which lower tiers may score more than TIER_BEST; 0 = none
+  cost: u32; // number of postings in the current segment's lists
+  behind: usize; // bitset: rows in which lower tiers may outscore TIER_BEST; 0 = none
   rows: usize; // bitset: rows with the word; used if one matching word is enough
   several: usize; // bitset that includes all rows in more than one list of the word; 0 = all rows
 }
@@ -82,14 +82,14 @@ export class SortKey {
   by: u32; // SORT_*
   descending: u32;
   slot: u32;
-  kind: u32; // KIND_*, the same in the whole snapshot
+  kind: u32; // KIND_*, constant across the snapshot
   type: u32; // type in the current segment
   present: usize; // bitset; 0 = no row has a value
-  values: usize; // of numbers
-  ordinals: usize; // of strings
+  values: usize; // column of a number field
+  ordinals: usize; // column of a string field
   dictionary: usize;
-  zones: usize; // zones of the column in the current segment (column-summary.ts); 0 = none
-  codes: usize; // codes of the column in the current segment; 0 = none
+  zones: usize; // the column's zones in the current segment (column-summary.ts); 0 = none
+  codes: usize; // the column's codes in the current segment; 0 = none
   codeBounds: usize;
 }
 
@@ -98,8 +98,8 @@ export class Facet {
   slot: u32;
   limit: u32;
   share: u32; // nonzero = other shards contribute counts too
-  bound: u32; // in a finished share: the largest count that was left out
-  kind: u32; // KIND_*, the same in the whole snapshot
+  bound: u32; // in a finished share: the largest omitted count
+  kind: u32; // KIND_*, constant across the snapshot
   entries: usize;
   entryCount: u32;
 }
@@ -111,16 +111,16 @@ const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
 const SLOT_BYTES: usize = NORMS << 4; // table of occurrences, then table of lengths
 
-const LENGTHS_MOST: f64 = 2; // maximum counted length of a document, as a multiple of the average
+const LENGTHS_MOST: f64 = 2; // cap on a document's counted length, as a multiple of the average
 const NEVER_MATCHED: u32 = 0xffffffff; // more words than a row can have
 const SCORE_ROUNDING: f64 = 1.000000000001; // exceeds the error of three roundings
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
-/** With more points, the sum of text match and bonus could carry into the parts above the score. */
+/** Above this many points, the sum of text match and bonus could carry into the parts above the score. */
 const POINTS_SMALL: f64 = 1048576; // 2^20
 
-// Minimum bytes of each item in a program.
+// Minimum size in bytes of each item in a program.
 const SLOT_LEAST: usize = 19;
 const WORD_LEAST: usize = 10;
 const ALTERNATIVE_LEAST: usize = 13;
@@ -131,7 +131,7 @@ export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
 }
 
-/** Sets the tier of each alternative and the most that the word can score. */
+/** Sets each alternative's tier and the word's maximum score. */
 function rateTiers(word: Word): void {
   word.leastTypos = 0xff;
   word.canBeExact = 0;
@@ -198,7 +198,7 @@ export class SearchProgram {
    */
   browses: bool;
   anyWord: bool; // whether one matching word is enough
-  fullFirst: bool; // whether rows with every word come first
+  fullFirst: bool; // whether rows with every word rank first
   anySequence: bool; // whether any alternative is a sequence
   rowsWanted: u32;
   shortest: f64; // saturation of an empty document: k1 * (1 - b)
@@ -247,17 +247,17 @@ export class SearchProgram {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  /** Number of words that make a full match. */
+  /** Number of words in a full match. */
   @inline get wordsOfFull(): u32 {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: what one occurrence of a term is worth in a field of that length. */
+  /** f64 by norm byte: the worth of one term occurrence in a field of that length. */
   slotOccurrences(index: u32): usize {
     return this.slotTables + <usize>index * SLOT_BYTES;
   }
 
-  /** f64 by norm byte: what a field of that length adds to the length of its document. */
+  /** f64 by norm byte: how much a field of that length adds to its document's length. */
   slotLengths(index: u32): usize {
     return this.slotOccurrences(index) + (NORMS << 3);
   }

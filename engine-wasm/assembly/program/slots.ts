@@ -6,7 +6,7 @@ import { ProgramReader, programBad } from "./program";
 /** Returned by `indexOf` for a slot that the program does not query. */
 export const NOT_QUERIED: u32 = 0xffffffff;
 
-/** The slots of one program, in scratch memory. */
+/** One program's slots, in scratch memory. */
 @unmanaged
 export class Slots {
   count: u32;

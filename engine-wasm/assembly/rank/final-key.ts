@@ -1,5 +1,5 @@
-// The number that the sort key "relevance" compares: text match, bonus and boosts of a row in one u64, drawn
-// in docs/FORMATS.md. Independent of how they are computed.
+// The number that the sort key "relevance" compares: a row's text match, bonus and boosts in one u64, drawn
+// in docs/FORMATS.md. Independent of how these are computed.
 
 const FULL_MATCH: f64 = 2251799813685248; // 2^51
 const TYPO_STEP: f64 = 140737488355328; // 2^47
@@ -8,7 +8,7 @@ const EXACT_BONUS: f64 = 70368744177664; // 2^46
 const NEIGHBOUR_MATCH: f64 = 4503599627370496; // 2^52, more than words can score
 const BONUS_LINE: f64 = 4503599627370496; // 2^52
 const BONUS_MOST: f64 = 70368744177663; // 2^46 - 1
-/** What a score of 1 adds to a text match. */
+/** How much a score of 1 adds to a text match. */
 export const RELEVANCE_SCALE: f64 = 16777216; // 2^24
 const WITHOUT_WORDS: f64 = RELEVANCE_SCALE; // the value that boosts multiply if nothing is scored
 const RELEVANCE_MOST: f64 = 144115188075855872; // 2^57
@@ -19,8 +19,8 @@ const TYPO_SHIFT: u64 = 58;
 const EXACT_BIT: u64 = 1 << 57;
 
 /**
- * Returns the final key. It never falls as the score or the bonus rises. `boosts`: the weights of the row's
- * boost rules, summed in program order. `browsing`: nothing is scored.
+ * Returns the final key, which never falls as the score or the bonus rises. `boosts` is the sum of the row's
+ * boost rule weights, added in program order. `browsing` is true if nothing is scored.
  */
 export function finalKey(textMatch: f64, bonus: f64, boosts: f64, browsing: bool): u64 {
   let key: u64 = 0;
@@ -42,8 +42,8 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64, browsing: bool
 }
 
 /**
- * The final key of a row in a query whose neighbours come first. One bit is needed to separate neighbours
- * from other rows, so the boosted relevance of the other rows has one bit less.
+ * A row's final key in a query whose neighbours rank first. One bit separates neighbours from other rows, so
+ * the other rows' boosted relevance has one bit less.
  */
 export function finalKeyBelowNeighbours(textMatch: f64, bonus: f64, boosts: f64): u64 {
   if (textMatch >= NEIGHBOUR_MATCH) return LINE_BIT + finalKey(textMatch - NEIGHBOUR_MATCH, 0, boosts, false);
@@ -52,13 +52,14 @@ export function finalKeyBelowNeighbours(textMatch: f64, bonus: f64, boosts: f64)
   return ((key - relevance) >> 1) + min(relevance, (EXACT_BIT >> 1) - 1);
 }
 
-/** Text match of a neighbour with these points, if neighbours come before all rows with words. */
+/** Text match of a neighbour with these points, if neighbours rank before all rows with words. */
 export function textMatchOfNeighbour(points: f64): f64 {
   return NEIGHBOUR_MATCH + textMatchOf(points, false, 0, false);
 }
 
 /**
- * Text match of a row whose words scored `score` together. `full`: it has every word; `typos`: at most 15.
+ * Text match of a row whose words have the total score `score`. `full` means that the row has every word.
+ * `typos` is at most 15.
  */
 export function textMatchOf(score: f64, full: bool, typos: u32, exact: bool): f64 {
   const scaled = floor(score * RELEVANCE_SCALE);

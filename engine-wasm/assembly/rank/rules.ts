@@ -1,5 +1,5 @@
-// Applies rules and pins to the rows of one segment: hides, buries, boosts or pins them. Takes the rows that
-// match and returns the rows of the result. Classes and boosts are looked up row by row.
+// Applies rules and pins to one segment's rows: hides, buries, boosts or pins them. Turns the matching rows
+// into the rows in the result. Classes and boosts are looked up row by row.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";
@@ -13,7 +13,7 @@ import { Seg } from "../segment/segment";
 const CLASS_BURIED: u64 = 0;
 const CLASS_PLAIN: u64 = 1;
 
-/** Rules and pins of one search, applied to the rows of the current segment. Allocated in scratch memory. */
+/** One search's rules and pins, applied to the current segment's rows. Allocated in scratch memory. */
 @unmanaged
 export class Rules {
   ranking: RankProgram;
@@ -21,11 +21,11 @@ export class Rules {
   segment: usize;
   summary: usize;
   rows: u32;
-  // Bitsets for the current segment; 0 = no row.
+  // Bitsets for the current segment; 0 = no rows.
   pinned: usize; // pinned rows, which pass the filter
   buried: usize;
   boosted: usize;
-  matched: usize; // matching rows in the result; 0 = all of them
+  matched: usize; // matching rows in the result; 0 = all matching rows
   pinRows: usize; // u32 by pin: its row; NOT_FOUND = not in this segment or filtered out
   /** True if any segment has a pinned row in the result. */
   pinsApplied: bool;
@@ -41,8 +41,8 @@ export class Rules {
   }
 
   /**
-   * Starts the next segment. `itsSummary`: its summary, or 0. `candidates`: its live rows that pass the
-   * filter, matching or not.
+   * Starts the next segment. `itsSummary` is its summary, or 0. `candidates` is the bitset of its live rows
+   * that pass the filter, matching or not.
    */
   beginSegment(used: usize, itsSummary: usize, candidates: usize): void {
     const ranking = this.ranking;
@@ -76,7 +76,7 @@ export class Rules {
     return NOT_FOUND;
   }
 
-  /** Turns the bitset of matching rows, `bits`, into the rows of the result. */
+  /** Turns `bits`, the bitset of matching rows, into the bitset of rows in the result. */
   apply(bits: usize): void {
     const ranking = this.ranking;
     for (let i: u32 = 0; i < ranking.ruleCount; i++)
@@ -136,7 +136,7 @@ export class Rules {
   }
 
   /**
-   * Class of a row; higher classes come first: pinned rows in their order, then plain rows, then buried rows.
+   * A row's class; higher classes rank first: pinned rows in their order, then plain rows, then buried rows.
    */
   classOf(row: u32): u64 {
     if (this.pinned != 0 && Bits.has(this.pinned, row)) {
@@ -147,7 +147,7 @@ export class Rules {
     return this.buried != 0 && Bits.has(this.buried, row) ? CLASS_BURIED : CLASS_PLAIN;
   }
 
-  /** Sum of the weights of the boost rules that match a row, in program order. */
+  /** Sum of the weights of the boost rules matching a row, added in program order. */
   boostsOf(row: u32): f64 {
     const ranking = this.ranking;
     if (this.boosted == 0 || !Bits.has(this.boosted, row)) return 0;

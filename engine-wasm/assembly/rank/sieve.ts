@@ -1,7 +1,7 @@
 // Determines which of 64 rows could still be among the best, by comparing sort keys stored in columns with
-// those of the worst row kept, key by key, as `SortKeys.compare` does. Rows that pass are compared in full
-// afterwards. A key that is not stored in a column, such as relevance, may therefore let too many rows
-// through, but never too few.
+// the worst kept row's keys, one key at a time, as `SortKeys.compare` does. Rows that pass are later compared
+// in full, so a key that is not stored in a column, such as relevance, may let too many rows through, but
+// never too few.
 
 import { orderOrdinals, RowOrder } from "../columns/column-order";
 import { codeOf, zoneLargest, zoneLeast } from "../columns/column-summary";
@@ -22,7 +22,7 @@ import { TopK } from "./topk";
 const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
 const NEVER: u32 = 0xffffffff;
 
-/** Compares the rows of the current segment with the worst row kept. Allocated in scratch memory. */
+/** Compares the current segment's rows with the worst row kept. Allocated in scratch memory. */
 @unmanaged
 export class Sieve {
   program: SearchProgram;
@@ -78,15 +78,15 @@ export class Sieve {
   }
 
   /**
-   * Returns the rows of `among` that could displace a kept row, judging by the keys from number `first`. Bit
-   * i stands for row `from` + i, and `from` must be a multiple of 64. The rows must equal the worst row kept
-   * in all keys before `first`.
+   * Returns the rows in `among` that could displace a kept row, judging by the keys from number `first` on.
+   * Bit i represents row `from` + i, and `from` must be a multiple of 64. The rows must equal the worst row
+   * kept in all keys before `first`.
    */
   pass(among: u64, from: u32, first: u32): u64 {
     const top = this.top;
     if (from + 64 > this.rows) return among; // reading 64 rows here would go past the end of the column
     if (this.boundsAsOf != top.changes || this.boundsFirst != first) {
-      if (!top.isFull()) return among; // there are no bounds before that
+      if (!top.isFull()) return among; // no bounds exist until it is full
       this.findBounds(first);
     }
     const zones = this.zones;
@@ -119,14 +119,14 @@ export class Sieve {
   }
 
   /**
-   * Returns `equal`, or 0 if all its rows are older than the worst row. Rows of a segment are in ascending
-   * order of sequence number.
+   * Returns `equal`, or 0 if all its rows are older than the worst row. A segment's rows are in ascending
+   * sequence number order.
    */
   private newer(equal: u64, from: u32): u64 {
     return equal != 0 && Seg.seq(this.segment, from + 63 - <u32>clz(equal)) > this.top.worstSeq() ? equal : 0;
   }
 
-  /** Sets `order` for the rows of `some`, all of which have a value. */
+  /** Sets `order` for the rows in `some`, which must all have a value. */
   private compareSingly(key: SortKey, number: u32, some: u64, from: u32): void {
     if (key.kind == KIND_STRING) return this.compareOrdinals(key, number, some, from);
     const descending = key.descending != 0;
@@ -193,7 +193,7 @@ export class Sieve {
     orderNumbers(key.type, key.values, from, value, descending, this.order);
   }
 
-  /** True if the first deciding key shows that no row of `among` can be better than the worst row kept. */
+  /** True if the first deciding key shows that no row in `among` can beat the worst row kept. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;
@@ -240,7 +240,7 @@ export class Sieve {
     if (key.kind == KIND_STRING) {
       const bound = this.bounds + ((<usize>number) << 3);
       this.zoneBound = this.zonesDescending ? <u64>Mem.u32At(bound) : <u64>Mem.u32At(bound + 4) - 1;
-      this.tiesBySeq = false; // several ordinals may stand for the same string
+      this.tiesBySeq = false; // several ordinals may represent the same string
       return;
     }
     this.zoneBound = this.zonesDescending ? top.worstKey(number) : ~top.worstKey(number);

@@ -1,4 +1,4 @@
-// Sort values of rows as ordered numbers: for each sort key of the query a u64 (larger is better) and a bit
+// Rows' sort values as ordered numbers: for each of the query's sort keys, a u64 (larger is better) and a bit
 // that is set if the document has a value. Strings are represented by the addresses of their folded bytes in
 // a segment.
 
@@ -48,7 +48,7 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
   return ((<u64>Dict.foldedAt(dictionary, ordinal)) << 32) | <u64>Dict.foldedLength(dictionary, ordinal);
 }
 
-/** Sort keys of one search over the rows of the current segment. Allocated in scratch memory. */
+/** One search's sort keys over the current segment's rows. Allocated in scratch memory. */
 @unmanaged
 export class SortKeys {
   program: SearchProgram;
@@ -76,7 +76,7 @@ export class SortKeys {
   }
 
   /**
-   * Finds the columns of all keys in a segment. `summary`: its summary, or 0. Array fields have no sort
+   * Finds all keys' columns in a segment. `summary` is the segment's summary, or 0. Array fields have no sort
    * values.
    */
   beginSegment(used: usize, summary: usize): void {
@@ -138,7 +138,7 @@ export class SortKeys {
     return by == SORT_SEQ ? Seg.seq(this.segment, row) : this.rules.classOf(row);
   }
 
-  /** Overwrites the relevance in the keys that `read` wrote. For queries whose neighbours come first. */
+  /** Overwrites the relevance in the keys that `read` wrote. Used by queries whose neighbours rank first. */
   lowerRelevance(row: u32, textMatch: f64, bonus: f64, keys: usize): void {
     for (let i: u32 = 0; i < this.count; i++) {
       const key = this.program.sortKeyAt(i);

@@ -34,7 +34,7 @@ function before(a: usize, b: usize, sortKeys: usize): bool {
   return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
 }
 
-/** The best rows of one search so far. Allocated in scratch memory. */
+/** One search's best rows so far. Allocated in scratch memory. */
 @unmanaged
 export class TopK {
   program: SearchProgram;
@@ -55,10 +55,13 @@ export class TopK {
   bySum: bool;
   /** With `bySum`: number of the first key that decides between rows with equal sums. */
   tieKey: u32;
-  /** With `bySum`: among rows with equal sums, the larger sequence number comes first. */
+  /** With `bySum`: among rows with equal sums, the larger sequence number ranks first. */
   tiesBySeq: bool;
 
-  /** Starts without rows. `bestFirst`: the caller guarantees that each row is worse than all earlier ones. */
+  /**
+   * Starts without rows. With `bestFirst`, the caller guarantees that each row is worse than all earlier
+   * rows.
+   */
   static make(program: SearchProgram, sortKeys: SortKeys, bestFirst: bool): TopK {
     const made = changetype<TopK>(scratchZeroed(offsetof<TopK>()));
     made.program = program;
@@ -113,7 +116,10 @@ export class TopK {
     return this.kept == this.wanted;
   }
 
-  /** Sequence number of the worst row kept. Valid once as many rows as wanted, and at least one, are kept. */
+  /**
+   * Sequence number of the worst row kept. Valid only once as many rows as wanted, and at least one, are
+   * kept.
+   */
   worstSeq(): u64 {
     return Mem.u64At(this.rowAt(0) + ROW_SEQ);
   }
@@ -132,7 +138,7 @@ export class TopK {
     Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
     Mem.putF64(candidate + ROW_BONUS, bonus);
     Mem.putU64(candidate + ROW_PRESENCE, this.sortKeys.read(row, textMatch, bonus, candidate + ROW_KEYS));
-    // Not part of `read`, because the call would use registers in that loop and slow down every query.
+    // Not part of `read` because the call would use registers in that loop and slow down every query.
     if (this.neighboursFirst) this.sortKeys.lowerRelevance(row, textMatch, bonus, candidate + ROW_KEYS);
   }
 
@@ -155,7 +161,9 @@ export class TopK {
     return before(this.candidate, <usize>Mem.u32At(this.heap), changetype<usize>(this.sortKeys));
   }
 
-  /** Offers a row, which is kept if it is among the best so far. `flags`: ROW_MATCHED, ROW_PINNED. */
+  /**
+   * Offers a row, which is kept if it is among the best so far. `flags` combines ROW_MATCHED and ROW_PINNED.
+   */
   offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
     if (this.isFull()) {
       if (!this.wouldEnter(row, textMatch, bonus)) return;
@@ -178,9 +186,7 @@ export class TopK {
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
   }
 
-  /**
-   * Counts a change. Each change of a large heap takes about a microsecond, so deadlines are checked here.
-   */
+  /** Counts a change. Changing a large heap takes about a microsecond, so deadlines are checked here. */
   private change(): void {
     if ((++this.changes & CHANGES_A_CHECK) == 0) checkDeadline();
   }

@@ -20,8 +20,8 @@ const STRIDE_STEP: u32 = 8;
 const WORDS_A_CHECK: u32 = 63;
 
 /**
- * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so these two keys
- * do not affect the order.
+ * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so the relevance
+ * and class keys do not affect the order.
  */
 export function browseOrder(program: SearchProgram): u32 {
   if (!program.browses || !program.ranking.isPlain) return BY_KEYS;
@@ -34,7 +34,7 @@ export function browseOrder(program: SearchProgram): u32 {
   return NEWEST_FIRST;
 }
 
-/** Offers the rows of `bits`, in a segment of `rows` rows, that may be among the best. */
+/** Offers the rows in `bits` that may be among the best. The segment has `rows` rows. */
 export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u32): void {
   if (order == BY_KEYS) return browseByKeys(top, sieve, bits, Bits.words(rows));
   if (order == NEWEST_FIRST) {
@@ -69,14 +69,14 @@ function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   }
 }
 
-/** `browse` for queries in which bonuses, rules or pins change the order of rows. */
+/** Like `browse`, for queries in which bonuses, rules or pins change the order of rows. */
 export function browseRanked(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
     signals.offerWordless(row);
   }
 }
 
-/** Offers the rows of a query with neighbours but no words: the neighbours and the pinned rows. */
+/** Offers rows in a query with neighbours but no words: the neighbours and the pinned rows. */
 export function browseNeighbours(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
     signals.offerNeighbour(row, 0, 0, 0);

@@ -1,7 +1,7 @@
-// The kernel `company` counts co-occurring words: for each candidate and each word, the number of live
+// The `company` kernel counts co-occurring words: for each candidate and each word, the number of live
 // documents that contain both. Each segment gets one bitset of rows per word. For each candidate in turn, a
-// bitset of its rows is built and intersected with the bitsets of the words. docs/FORMATS.md draws the bytes
-// of program and result.
+// bitset of its rows is built and intersected with the words' bitsets. docs/FORMATS.md draws the program and
+// the result.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
@@ -26,7 +26,7 @@ import { failed, status, statusReset } from "../status";
 
 const TERMS_A_CHECK: u32 = 255; // between two deadline checks
 
-/** Runs the program of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
+/** Runs the program in the `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function company(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
   const program = CompanyProgram.read(input, bytes);
@@ -42,7 +42,7 @@ export function company(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>result.close();
 }
 
-/** The counts of one program and the state for the current segment. Allocated in scratch memory. */
+/** One program's counts and the state for the current segment. Allocated in scratch memory. */
 @unmanaged
 class CompanyCounts {
   program: CompanyProgram;
@@ -102,7 +102,7 @@ class CompanyCounts {
     return end;
   }
 
-  /** Sets the `rows` of a word to a new bitset in scratch memory. */
+  /** Sets a word's `rows` to a new bitset in scratch memory. */
   private findRows(word: CompanyWord): void {
     word.rows = bitsNone(this.rows);
     for (let i: u32 = 0; i < word.termCount && !failed(); i++) {

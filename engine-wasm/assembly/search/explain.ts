@@ -1,6 +1,6 @@
-// The kernel `explain` breaks down what determines the place of single rows in the result of a search. For
-// one row it does what score-words.ts does for many at once, with the same order of operations, so the
-// numbers are bit-identical. docs/FORMATS.md draws the bytes of input and result.
+// The `explain` kernel breaks down what determines single rows' places in a search result. It computes for
+// one row what score-words.ts computes for many rows at once, in the same order of operations, so the numbers
+// are bit-identical. docs/FORMATS.md draws the input and the result.
 
 import { ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
@@ -66,7 +66,7 @@ function wordPartAt(row: RowParts, i: u32): WordPart {
 }
 
 /**
- * Explains rows of a search. Input: u32 count, then `count` sequence numbers (f64, ascending), then the
+ * Explains rows in a search. Input: u32 count, then `count` sequence numbers (f64, ascending), then the
  * search program. Returns the address of the result, or -STATUS_*.
  */
 export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
@@ -97,7 +97,7 @@ function seqAt(seqs: usize, i: u32): f64 {
   return Mem.f64At(seqs + <usize>i * SEQ_BYTES);
 }
 
-/** Joins the terms of a sequence, separated by spaces. */
+/** Joins a sequence's terms, separated by spaces. */
 function joinTerms(part: Part, alternative: Alternative): void {
   let bytes: usize = 0;
   for (let i: u32 = 0; i < alternative.termCount; i++)
@@ -129,14 +129,14 @@ function writeWord(result: Result, word: WordPart): void {
   }
 }
 
-/** The explained rows of one search. Allocated in scratch memory. */
+/** One search's explained rows. Allocated in scratch memory. */
 @unmanaged
 class Explainer {
   run: Run;
   program: SearchProgram;
   signals: Signals;
   segment: usize;
-  saturation: f64; // of the current row
+  saturation: f64; // the current row's saturation
   buffer: usize;
 
   static make(run: Run): Explainer {
@@ -243,7 +243,7 @@ class Explainer {
     return cursorSeek(cursor, row) == row;
   }
 
-  /** Score of an alternative in the row, or -1 if the row does not have it. */
+  /** An alternative's score in the row, or -1 if the row does not have the alternative. */
   private scoreOf(alternative: Alternative, row: u32): f64 {
     const program = this.program;
     let sum: f64 = 0;

@@ -44,8 +44,8 @@ const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
 /**
- * Adds the matching rows of one segment (`found` of them) to a facet's counts. `summary`: the segment's
- * summary, or 0.
+ * Adds one segment's matching rows (`found` of them) to a facet's counts. `summary` is the segment's summary,
+ * or 0.
  */
 export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
   checkDeadline();
@@ -202,7 +202,7 @@ function moreOften(a: usize, b: usize, _: usize): bool {
   return Mem.u32At(a) > Mem.u32At(b);
 }
 
-/** The count of the entry ranked `rank`-th by count. There must be more than `rank` entries. */
+/** The `rank`-th largest count. There must be more than `rank` entries. */
 function countOfRank(facet: Facet, rank: u32): u32 {
   const heap = scratch((<usize>rank) << 2);
   for (let i: u32 = 0; i < facet.entryCount; i++) {
@@ -219,8 +219,8 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Drops values that are too rare on this shard to be among the first over all shards. This can be wrong only
- * if a value's documents are distributed very unevenly by chance, and the coordinator notices that.
+ * Drops values too rare on this shard to be among the first over all shards. This can be wrong only if a
+ * value's documents are by chance distributed very unevenly, and the coordinator detects that.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

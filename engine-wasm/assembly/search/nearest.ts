@@ -1,7 +1,6 @@
-// The kernel `nearest` finds the rows whose codes differ least from a query vector's code, among the rows
+// The `nearest` kernel finds the rows whose codes differ least from a query vector's code, among the rows
 // that a search program matches. Words, filter, phrases, exclusions, hidden and deleted rows determine which
-// rows are compared; pins, order and facets have no effect. docs/FORMATS.md draws the bytes of input and
-// result.
+// rows are compared; pins, order and facets have no effect. docs/FORMATS.md draws the input and the result.
 
 import { NEAREST_ROW_BYTES, PROGRAM_NEAREST, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -17,7 +16,7 @@ import { beginQuery, beginSegment, Run } from "./run";
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBER_MAX: f32 = 2; // exceeds any component of a vector of length 1, rounded or not
 
-/** Processes the `bytes` bytes of input at `input`. Returns the address of the result, or -STATUS_*. */
+/** Processes the input, `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
   const reader = ProgramReader.open(input, bytes, PROGRAM_NEAREST);

@@ -1,7 +1,7 @@
-// The state of one query on one snapshot while a kernel runs. Everything known about the query is in the
-// `Run`: a struct in scratch memory that points to the structs of the modules below. Each is described in its
-// own file and created here, once, in order of dependency. Nothing survives the kernel call, and no module
-// keeps any of the state.
+// State of one query on one snapshot while a kernel runs. Everything known about the query is in the `Run`,
+// a struct in scratch memory that points to the structs of the modules below. Each struct is described in its
+// own file and created here, once, in dependency order. Nothing survives the kernel call, and no module keeps
+// any state.
 //
 //   Run -> program          what the query asks for (program/)
 //       -> rules            hides, burials, boosts and pins (rank/rules.ts)
@@ -45,7 +45,8 @@ export class Run {
 }
 
 /**
- * One segment of a run, after matching. The parts of the run are set up for it until the next segment starts.
+ * One segment in a run, after matching. The run's parts are set up for this segment until the next one
+ * starts.
  */
 @unmanaged
 export class SegmentRun {
@@ -82,7 +83,7 @@ export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining:
   return run;
 }
 
-/** Matches the rows of a segment of the snapshot and sets up the run's parts for them. */
+/** Matches the rows of one of the snapshot's segments and sets up the run's parts for them. */
 export function beginSegment(run: Run, entry: u32): SegmentRun {
   const here = changetype<SegmentRun>(scratchZeroed(offsetof<SegmentRun>()));
   const segment = Snap.segment(run.snapshot, entry);

@@ -1,5 +1,5 @@
 // The search kernel: runs one program on one snapshot. Segments are visited newest first, so that among equal
-// rows the newest are kept. docs/FORMATS.md draws the bytes of program and result.
+// rows the newest are kept. docs/FORMATS.md draws the program and the result.
 
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
