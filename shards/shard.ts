@@ -1,5 +1,5 @@
-// One shard: a database and its indexes. The only mutable root of its thread. Runs opens and closes of an
-// index one after the other, and replaces an index whose engine has trapped.
+// One shard: a database and its indexes. The only mutable root of its thread. Opens and closes of an index
+// run one after another. Replaces an index whose engine has trapped.
 
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
@@ -54,12 +54,12 @@ import { VECTORS_BYTES_MAX } from "./vectors/vectors-home.js";
 export interface ShardOptions {
   store: Store;
   sync: boolean;
-  /** Length (ms) of one slice of merging or other long work. Requests are answered between slices. */
+  /** Duration (ms) of one slice of merging or other long work. Requests are answered between slices. */
   mergeSliceMs: number;
   documentBytesMax: number;
   /**
-   * One shared number, updated by other threads: the count of running queries. Long work waits briefly while
-   * it is above 0.
+   * A single shared number, the count of running queries, which other threads update. Long work waits briefly
+   * while it is above 0.
    */
   queries: Int32Array;
   large: LargeWork;
@@ -68,11 +68,11 @@ export interface ShardOptions {
   workbench: Workbench;
   /** Creates a fresh instance with this model loaded. */
   embedder(model: Uint8Array): Embedder;
-  /** Logs a failure that no request will report. */
+  /** Logs a failure that no request reports. */
   report(message: string, error: unknown): void;
 }
 
-/** Number of engine faults in an index's background work after which that work stops. */
+/** After this many engine faults in an index's background work, that work stops. */
 const FAULTS_MAX = 3;
 
 export class Shard {
@@ -81,18 +81,18 @@ export class Shard {
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
   readonly #vectors: VectorSlots;
-  /** The database views that backups are written from. */
+  /** The database views from which backups are written. */
   readonly backups: BackupSnapshots;
   readonly #indexes = new Map<number, IndexShard>();
   readonly #lanes = new Map<number, Lane>();
   readonly #faults = new Map<number, number>();
   /**
-   * Indexes whose stored data is known to be damaged. If damage prevented an index from opening, every
-   * request for it gets this error.
+   * Indexes whose stored data is known to be damaged. If the damage prevented an index from opening, every
+   * request for it fails with this error.
    */
   readonly #damaged = new Map<number, ShardError>();
   readonly #dropped: DroppedIndexes;
-  /** Damage already logged. */
+  /** Messages about damage that have already been logged. */
   readonly #reported = new Set<string>();
   #closed = false;
 
@@ -105,7 +105,7 @@ export class Shard {
     this.backups = new BackupSnapshots(options.store, this.#slices);
   }
 
-  /** Opens the shard on the store, after removing the remains of interrupted drops. */
+  /** Opens the shard on the store, after deleting what interrupted drops left behind. */
   static async open(options: ShardOptions): Promise<Shard> {
     await clearOrphans(options.store);
     return new Shard(options);
@@ -140,7 +140,7 @@ export class Shard {
     });
   }
 
-  /** The reply that opening the index would give, without opening it. */
+  /** Returns the reply that opening the index would give, without opening it. */
   async standing(request: StandingRequest): Promise<OpenReply> {
     try {
       return await storedStanding(this.#options.store, request);
@@ -149,7 +149,7 @@ export class Shard {
     }
   }
 
-  /** Returns the size of an index, open or not, without opening it. 0 if it has no data. */
+  /** Returns an index's size, without opening the index if it is closed. 0 if it has no data. */
   async size(uid: number): Promise<IndexSize> {
     const diskBytes = await this.#options.store.diskBytes(indexRange(uid));
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
@@ -160,7 +160,7 @@ export class Shard {
     return this.#lane(uid).run(() => this.#unload(uid));
   }
 
-  /** Deletes all data of the index. */
+  /** Deletes all of the index's data. */
   async dropIndex(uid: number): Promise<void> {
     const lane = this.#lane(uid);
     await lane.run(async () => {
@@ -185,7 +185,7 @@ export class Shard {
     if (lane.size === 0) this.#lanes.delete(uid);
   }
 
-  /** Returns a page of documents. The index must not be written to at the same time. */
+  /** Returns a page of documents. The index must not be written while this runs. */
   async storedDocuments(request: StoredRequest): Promise<StoredPage> {
     try {
       const { store, report } = this.#options;
@@ -195,7 +195,10 @@ export class Shard {
     }
   }
 
-  /** The stored model of an index, open or not; null if there is none or it cannot be read. */
+  /**
+   * Returns an index's stored model, whether or not the index is open. Null if there is none or it cannot be
+   * read.
+   */
   async storedModel(uid: number): Promise<NumberedModel | null> {
     const { store, report } = this.#options;
     try {
@@ -208,7 +211,7 @@ export class Shard {
     }
   }
 
-  /** Called after the shard has been idle for a while: frees memory that only active work needs. */
+  /** Called after the shard has been idle for a while. Frees memory that only active work needs. */
   rest(): void {
     this.#options.workbench.rest();
     if (this.#indexes.size === 0) this.#vectors.clear();
@@ -224,8 +227,8 @@ export class Shard {
   }
 
   /**
-   * Returns the error for a request whose work on an index threw `error`. If the engine trapped, the index is
-   * reopened from the database, once, and the error asks the client to retry.
+   * Converts an `error` thrown by work on an index to the error for the request. If the engine trapped,
+   * reopens the index from the database, once, and returns an error that asks the client to retry.
    */
   failure(uid: number, index: IndexShard, error: unknown): unknown {
     if (isDamage(error)) return this.#damage(uid, error);
@@ -343,8 +346,8 @@ function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Removes the remains of interrupted drops. If an index has no manifest but was not being dropped, it has
- * lost its manifest: it is kept for `skein repair` and does not open.
+ * Deletes what interrupted drops left behind. An index without a manifest that was not being dropped has lost
+ * its manifest. It does not open, and is kept for `skein repair`.
  */
 async function clearOrphans(store: Store): Promise<void> {
   let uid = 0;

@@ -1,5 +1,5 @@
-// The Piscina entry point of a shard's thread: opens the shard described by workerData on the first message
-// and dispatches messages from Piscina and from the channels for reads and memory loans. Contains no logic.
+// The Piscina entry point of a shard's thread. The first message opens the shard described by workerData.
+// Dispatches messages from Piscina and from the channels for reads and memory loans. Contains no logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";
@@ -17,7 +17,7 @@ import { Shard } from "./shard.js";
 import { LevelStore } from "./storage/level-store.js";
 import { StoreDamagedError } from "./storage/store.js";
 
-/** What the server passes to each shard's thread. */
+/** Data that the server passes to each shard's thread. */
 export interface ShardWorkerData {
   shard: number;
   /** The shard's database is <shardsDir>/<shard>. */
@@ -25,16 +25,19 @@ export interface ShardWorkerData {
   durability: "fsync" | "os";
   documentBytesMax: number;
   engine: EngineParts;
-  /** Incremented while the event loop runs, so that the server can tell a busy thread from a hung one. */
+  /**
+   * Incremented while the event loop runs, so that the server can distinguish a busy thread from a hung
+   * thread.
+   */
   beats: Int32Array;
-  /** One shared number: the count of running queries in the server. */
+  /** A single shared number: the count of running queries in the server. */
   queries: Int32Array;
   /** See LargeWork. */
   largeWork: Int32Array;
 }
 
 const BEAT_MS = 250;
-/** Length (ms) of one uninterrupted slice of merging. */
+/** Duration (ms) of one uninterrupted slice of merging. */
 const MERGE_SLICE_MS = 2;
 
 async function openShard({
@@ -46,7 +49,7 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
-  // This comes first because later steps may fail, and an earlier thread may have died during large work.
+  // Comes first, because later steps may fail, and an earlier thread may have died during large work.
   const large = new LargeWork(largeWork, shard);
   const module = new EngineModule(engine, () => reads.meanwhile());
   const location = join(shardsDir, String(shard));
@@ -71,8 +74,8 @@ async function openShard({
 const { beats } = workerData as ShardWorkerData;
 
 /**
- * Shows the server that the thread is alive: on every message, and by a timer while the thread waits for the
- * disk.
+ * Shows the server that the thread is alive. Called for every message, and by a timer while the thread waits
+ * for the disk.
  */
 function beat(): void {
   Atomics.add(beats, 0, 1);
@@ -109,7 +112,7 @@ function lenderOf(uid: number): Lender {
   return shard.index(uid);
 }
 
-/** Handles a request, or connects one more thread through its channel ports. */
+/** Handles a request, or connects another thread through its channel ports. */
 export default async function answer(message: Uint8Array | ShardPorts): Promise<unknown> {
   beat();
   if (!(message instanceof Uint8Array)) {

@@ -1,7 +1,7 @@
-// Stored documents that were replaced or deleted. Their bytes stay until no read can ask for them: a document
-// that died in generation g is invisible to reads of g and later. They are also recorded in the database, one
-// record per generation, so that a restart still deletes them. Deleted documents take disk space until the
-// database is compacted; their number is recorded too, so that a restart still compacts.
+// Stored documents that were replaced or deleted. Their bytes stay until no read can request them: a document
+// that died in generation g is invisible to reads of g and later. The database also records them, one record
+// per generation, so that they are still deleted after a restart. Deleted documents take disk space until the
+// database is compacted. Their number is recorded too, so that they are still compacted after a restart.
 import {
   DamagedBytesError,
   ENVELOPE_DEAD_DOCUMENTS,
@@ -34,8 +34,8 @@ export class DeadDocuments {
   #released = 0;
 
   /**
-   * Used while an index is being opened. First deletes the listed documents, because no read can ask for them
-   * after a restart. Throws the envelope's errors.
+   * Called while an index is being opened. First deletes the recorded documents, because no read can request
+   * them after a restart. Throws the envelope's errors.
    */
   static async open(store: Store, uid: number): Promise<DeadDocuments> {
     const dead = new DeadDocuments();
@@ -51,12 +51,12 @@ export class DeadDocuments {
     return dead;
   }
 
-  /** Number of documents deleted from the database whose space has not been reclaimed yet. */
+  /** Number of documents that were deleted from the database and still take disk space. */
   get released(): number {
     return this.#released;
   }
 
-  /** Store operations that record these lists. Call `add` once they are durable. */
+  /** Returns the store operations that record these lists. Call `add` once they are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
     return lists.map(({ generation, seqs }) => ({
       type: "put",
@@ -74,15 +74,16 @@ export class DeadDocuments {
   }
 
   /**
-   * Returns the generations whose dead documents are invisible to every read of `oldestGeneration` or later.
+   * Returns the generations whose dead documents are invisible to all reads of `oldestGeneration` or later.
    */
   releasable(oldestGeneration: number): number[] {
     return [...this.#lists.keys()].filter((generation) => generation <= oldestGeneration);
   }
 
   /**
-   * Store operations that delete the documents of these generations, generated one by one because there may
-   * be a million. Call `forget` once they are done. `withVectors`: the documents may have vectors.
+   * Returns the store operations that delete these generations' documents. They are generated one by one,
+   * because there may be a million. Call `forget` once they are done. `withVectors`: the documents may have
+   * vectors.
    */
   deletes(uid: number, generations: readonly number[], withVectors: boolean): Iterable<StoreOp> {
     const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));
@@ -107,7 +108,8 @@ export class DeadDocuments {
   }
 
   /**
-   * Returns the store operation that records that the space of `documents` deleted documents was reclaimed.
+   * Subtracts `documents` deleted documents whose disk space was reclaimed. Returns the store operation that
+   * records the new number.
    */
   givenBack(uid: number, documents: number): StoreOp {
     this.#released -= documents;
@@ -122,10 +124,7 @@ function putReleased(uid: number, documents: number): StoreOp {
   return { type: "put", key: releasedDocumentsKey(uid), value };
 }
 
-/**
- * Returns the number of deleted documents whose space has not been reclaimed yet. Throws the envelope's
- * errors.
- */
+/** Returns the number of deleted documents that still take disk space. Throws the envelope's errors. */
 export function decodeReleasedDocuments(bytes: Uint8Array, what: string): number {
   const payload = unseal(ENVELOPE_RELEASED_DOCUMENTS, RELEASED_DOCUMENTS_VERSION, bytes, what);
   if (payload.length !== 8) throw new DamagedBytesError(`${what}: wrong length`);
@@ -139,7 +138,7 @@ function encode(seqs: readonly number[]): Uint8Array {
   return seal(ENVELOPE_DEAD_DOCUMENTS, DEAD_DOCUMENTS_VERSION, bytes);
 }
 
-/** The seqs of a stored record. Throws the envelope's errors. */
+/** Returns the seqs in a stored record. Throws the envelope's errors. */
 export function decodeDeadDocuments(bytes: Uint8Array, what: string): number[] {
   const payload = unseal(ENVELOPE_DEAD_DOCUMENTS, DEAD_DOCUMENTS_VERSION, bytes, what);
   if (payload.length % 8 !== 0) throw new DamagedBytesError(`${what}: wrong length`);

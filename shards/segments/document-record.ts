@@ -1,11 +1,11 @@
-// A stored document: the value of a document key. It is read for every answer, so its frame is small:
+// A stored document: the value of a document key. Documents are read for every answer, so the frame is small:
 //
 //   | head u8 | id length u16 | crc32 u32 | id UTF-8 | raw JSON ... |
 //
 // The checksum covers the key, head, id length and everything after the checksum, so a document under the
 // wrong key counts as damaged. The id is stored separately so that a hash collision is noticed without
-// parsing JSON. Records of early builds have head 0 or 1 and no checksum (the id follows its length); no
-// single flipped bit turns one kind of head into the other.
+// parsing JSON. Early builds wrote records with head 0 or 1 and no checksum, in which the id follows its
+// length. No single flipped bit turns one kind of head into the other.
 import { crc32 } from "node:zlib";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey } from "../storage/keyspace.js";
@@ -44,7 +44,7 @@ export function encodeDocument(
 }
 
 /**
- * Throws DamagedBytesError, whose message names the key, if the value is not what was stored under the key.
+ * Throws DamagedBytesError, with a message that names the key, if the value is not what was stored under it.
  */
 export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -61,13 +61,13 @@ export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentReco
   };
 }
 
-/** True if the record has a checksum. Records of early builds have none. */
+/** True if the record has a checksum. Early builds wrote records without one. */
 export function isChecked(value: Uint8Array): boolean {
   return ((value[0] ?? 0) & ~FLAG_INTERNAL) === HEAD_CHECKED;
 }
 
 /**
- * The apparent id of a damaged record, to help people recognise the document. Unverified; "" if there is
+ * The apparent id in a damaged record, which helps people recognise the document. Unverified; "" if there is
  * none.
  */
 export function idOfDamaged(value: Uint8Array): string {

@@ -1,6 +1,6 @@
-// The manifest of one index in one shard: the list of its segments and the counters that must survive.
-// Anything that the manifest does not list does not exist. The bytes are a FlatBuffers table, so fields can
-// be added at the end:
+// The manifest of one index in one shard: the list of its segments, and the counters that must survive a
+// restart. Anything not listed in the manifest does not exist. The bytes are a FlatBuffers table, so fields
+// can be added at the end:
 //
 //   table Segment  { id:uint; rows:uint; bytes:uint; pieces:uint; schema_version:uint;
 //                    first_seq:double; last_seq:double; deleted:uint; }
@@ -19,15 +19,15 @@ keepShape(new Builder(1));
 export interface SegmentRecord {
   id: number;
   rows: number;
-  /** Length of the segment's bytes. */
+  /** Size of the segment in bytes. */
   bytes: number;
   /** Number of stored pieces. */
   pieces: number;
-  /** Version of the schema that the segment was built with. */
+  /** Schema version that the segment was built with. */
   schemaVersion: number;
   firstSeq: number;
   lastSeq: number;
-  /** Number of rows marked as deleted. If above 0, there is a deleted-rows record. */
+  /** Number of rows marked as deleted. If it is above 0, a deleted-rows record exists. */
   deleted: number;
 }
 
@@ -36,10 +36,10 @@ export interface Manifest {
   generation: number;
   /** Largest sequence number ever committed. */
   maxSeq: number;
-  /** Id of the next new segment; ids are never reused. */
+  /** Id for the next new segment; ids are never reused. */
   nextSegment: number;
   schemaVersion: number;
-  /** Ascending by seq, without overlap. */
+  /** Ascending by seq, without overlaps. */
   segments: SegmentRecord[];
 }
 
@@ -79,7 +79,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return seal(ENVELOPE_MANIFEST, MANIFEST_VERSION, builder.asUint8Array());
 }
 
-/** A table at an absolute position. Absent fields read as 0, as FlatBuffers defines. */
+/** A table at an absolute position. Missing fields read as 0, as FlatBuffers defines. */
 class Table {
   readonly #bytes: ByteBuffer;
   readonly #at: number;
@@ -112,7 +112,7 @@ class Table {
   }
 }
 
-/** Reads and checks a manifest. Throws the envelope's errors; `what` names the record in error messages. */
+/** Decodes and checks a manifest. Throws the envelope's errors; `what` names the record in error messages. */
 export function decodeManifest(bytes: Uint8Array, what: string): Manifest {
   const payload = unseal(ENVELOPE_MANIFEST, MANIFEST_VERSION, bytes, what);
   const buffer = new ByteBuffer(payload);

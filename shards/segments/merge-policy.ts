@@ -1,15 +1,15 @@
 // Chooses the neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers
-// by size. A run of neighbours in the same tier or below is merged, smallest tier first, if the run is long
-// enough and its largest segment is not much larger than all the others together. Each merge therefore moves
-// a document into a much larger segment, so a document is copied only a logarithmic number of times.
+// by size. A run of neighbours in the same or lower tiers is merged, smallest tier first, if the run is long
+// enough and its largest segment is not much larger than all others together. Each merge therefore moves a
+// document into a much larger segment, so each document is copied only a logarithmic number of times.
 
 const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;
 const TIER_FACTOR = 4;
 const RUN_MAX = 12;
 /**
- * A merged segment of up to MERGED_WHOLE_BYTES is always allowed, even if it is the whole index. No merged
- * segment exceeds MERGED_BYTES_MAX.
+ * A merged segment of up to MERGED_WHOLE_BYTES is always allowed, even if it contains the whole index. No
+ * merged segment exceeds MERGED_BYTES_MAX.
  */
 const MERGED_WHOLE_BYTES = 32 * MIB;
 const MERGED_BYTES_MAX = 512 * MIB;
@@ -19,7 +19,7 @@ export interface MergeCandidate {
   bytes: number;
   rows: number;
   deleted: number;
-  /** True if the segment is waiting for re-indexing. It is then never merged with others. */
+  /** True if the segment is waiting to be re-indexed. It is never merged with others until then. */
   stale: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface MergeChoice {
   count: number;
 }
 
-/** Estimated size without deleted rows, from the share of live rows. */
+/** Estimated size without the deleted rows, based on the share of live rows. */
 function liveBytes({ bytes, rows, deleted }: MergeCandidate): number {
   return rows === 0 ? 0 : bytes * (1 - deleted / rows);
 }
@@ -45,8 +45,8 @@ function limitOf(candidates: readonly MergeCandidate[], { shareMax }: MergeEager
 }
 
 /**
- * Returns the length of the longest prefix of the run whose merged segment stays within the limits; 0 if even
- * two segments are too large.
+ * Returns the length of the run's longest prefix whose merged segment stays within the limits; 0 if even two
+ * segments are too large.
  */
 function fitting(
   candidates: readonly MergeCandidate[],
@@ -64,20 +64,20 @@ function fitting(
   return count;
 }
 
-/** When to merge a run of neighbours. */
+/** When a run of neighbours is worth merging. */
 export interface MergeEagerness {
   /** Minimum length of a run, at least 2. */
   runMin: number;
-  /** Minimum total size of all segments in the run except the largest, as a share of the largest. */
+  /** Minimum total size of the run without its largest segment, as a share of that segment's size. */
   othersMin: number;
   /**
-   * Maximum size of the merged segment, as a share of all segments. While a merge runs, both its input and
-   * its output are in memory.
+   * Maximum size of the merged segment, as a share of the total size of all segments. During a merge, both
+   * its input and its output are in memory.
    */
   shareMax: number;
 }
 
-/** Returns the next merge, or null. Chooses a single segment if many of its rows are deleted. */
+/** Returns the next merge, or null. May choose a single segment if many of its rows are deleted. */
 export function chooseMerge(
   candidates: readonly MergeCandidate[],
   eagerness: MergeEagerness,

@@ -1,6 +1,6 @@
 // A segment in an engine's memory, and the bitsets of its live rows. Snapshots share both, and the last
-// snapshot that refers to them frees them; sharing is invisible to the Engine. Both move when the engine is
-// renewed. Nothing is freed in an engine that has trapped, because the whole engine is discarded.
+// snapshot that refers to them frees them; the Engine does not know about the sharing. Both move when the
+// engine is renewed. After a trap, nothing is freed, because the whole engine is discarded.
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
@@ -21,12 +21,12 @@ class Shared {
     this.#free = free;
   }
 
-  /** Current address of the region, valid until the engine's next renewal. */
+  /** The region's current address, valid until the engine's next renewal. */
   get address(): number {
     return this.#address;
   }
 
-  /** Sets the new address after a renewal copied the region. */
+  /** Sets the new address after a renewal has copied the region. */
   moved(address: number): void {
     this.#address = address;
   }
@@ -35,7 +35,7 @@ class Shared {
     this.#holders++;
   }
 
-  /** Releases one reference; the last one frees the region. */
+  /** Releases one reference. Releasing the last reference frees the region. */
   drop(): void {
     this.#holders--;
     if (this.#holders === 0) this.#free(this.#address);
@@ -43,23 +43,23 @@ class Shared {
 }
 
 /**
- * The codes of a segment's rows. Snapshots and readers in other threads share them; nevertheless, a row
- * without a code may get one later.
+ * The codes of a segment's rows. Although snapshots and readers in other threads share them, a row without a
+ * code may still get one later.
  */
 export class SegmentCodes extends Shared {
-  /** Origin of the oldest vector that the codes were made from. */
+  /** Origin of the oldest vector from which the codes were made. */
   readonly origin: number;
   /** Seqs of rows still waiting for vectors; incomplete unless `settled`. */
   waiting: Set<number> = new Set();
   /**
-   * True if it is known why each row without a code has none: it is waiting for a vector, or it has no
-   * vector.
+   * True if it is known why each row without a code lacks one: either it is waiting for a vector, or it has
+   * no vector.
    */
   settled = false;
-  /** True if the codes are stored in the database in their present form. */
+  /** True if the database contains the codes in their present form. */
   stored = false;
 
-  /** Takes ownership of a codes region of the engine. */
+  /** Takes ownership of one of the engine's codes regions. */
   constructor(engine: Engine, address: number, rows: number, origin: number) {
     super(address, codesLength(rows), (codes) => engine.usable && engine.releaseCodes(codes));
     this.origin = origin;
@@ -71,7 +71,7 @@ export class OpenSegment extends Shared {
   readonly terms: number;
   #codes: SegmentCodes | null = null;
 
-  /** `address` was returned by `engine.attach`. The segment is freed by `engine.detach`. */
+  /** `address` was returned by `engine.attach`; `engine.detach` frees the segment. */
   constructor(engine: Engine, address: number, record: SegmentRecord, terms: number) {
     super(address, record.bytes, (handle) => {
       this.replaceCodes(null);
@@ -85,7 +85,7 @@ export class OpenSegment extends Shared {
     return this.#codes;
   }
 
-  /** Replaces the codes. The caller updates the snapshots of the segment. */
+  /** Replaces the codes. The caller must then update the segment's snapshots. */
   replaceCodes(codes: SegmentCodes | null): void {
     codes?.take();
     this.#codes?.drop();
@@ -94,7 +94,7 @@ export class OpenSegment extends Shared {
 }
 
 class LiveRows extends Shared {
-  /** Takes ownership of a bitset from `engine.liveAll` or `engine.liveCopy`. */
+  /** Takes ownership of a bitset returned by `engine.liveAll` or `engine.liveCopy`. */
   constructor(engine: Engine, address: number, rows: number) {
     super(address, liveBytes(rows), (live) => engine.usable && engine.liveRelease(live));
   }
@@ -107,7 +107,7 @@ export interface LiveSegment {
 }
 
 /**
- * Returns the live rows of a segment after also deleting `rows`. Null if no row of the segment is deleted.
+ * Returns the segment's live rows after deleting `rows` as well. Null if no row of the segment is deleted.
  */
 export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<number>): LiveRows | null {
   let copy = 0;
@@ -125,7 +125,7 @@ export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegmen
   return killRows(engine, { segment, live: null }, deleted.rows());
 }
 
-/** Takes references to the segments and bitsets of these entries until `dropEntries`. */
+/** Adds references to these entries' segments and bitsets, which keep them alive until `dropEntries`. */
 export function takeEntries(entries: readonly LiveSegment[]): void {
   for (const { segment, live } of entries) {
     segment.take();
@@ -141,8 +141,8 @@ export function dropEntries(entries: readonly LiveSegment[]): void {
 }
 
 /**
- * Moves the engine to a fresh instance that contains only the segments and bitsets of these entries, their
- * codes and the given `codes`. `renewal` may have copied some of them already.
+ * Moves the engine to a fresh instance that contains only these entries' segments and bitsets, their codes,
+ * and the given `codes`. `renewal` may already have copied some of them.
  */
 export function renewEngine(
   engine: Engine,
@@ -161,7 +161,7 @@ export function renewEngine(
   for (const [i, address] of engine.renew(moving, renewal).entries()) moving[i]!.moved(address);
 }
 
-/** The entries as addresses in the engine's memory. */
+/** Converts the entries to addresses in the engine's memory. */
 export function engineEntries(entries: readonly LiveSegment[]): { segment: number; live: number }[] {
   return entries.map(({ segment, live }) => ({ segment: segment.address, live: live?.address ?? 0 }));
 }

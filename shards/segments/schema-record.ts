@@ -1,4 +1,4 @@
-// The current schema of an index in a shard, as stored: msgpack in an envelope.
+// The stored form of an index's current schema in a shard: msgpack in an envelope.
 import { pack, unpack } from "msgpackr/pack";
 import { checkSchema, type ShardSchema } from "../protocol/control.js";
 import { ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";

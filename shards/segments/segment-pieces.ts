@@ -1,5 +1,6 @@
 // A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction
-// handles large values badly. Of the content, only the counts in the segment header are interpreted here.
+// handles large values badly. This file interprets only the counts in the segment header and the first and
+// last seq.
 import {
   SEG_BYTES,
   SEG_HEADER_BYTES,
@@ -61,9 +62,9 @@ export function deletePieces(uid: number, segment: number, pieces: number): Stor
 }
 
 /**
- * Writes the pieces of a large segment before the manifest that will refer to them, a few MiB at a time. A
- * mark accompanies the pieces until the manifest's batch removes it (`finishedOp`). Opening the index deletes
- * marked pieces. `bytes` is as for putPieces.
+ * Writes a large segment's pieces, a few MiB at a time, before the manifest that will refer to them. A mark
+ * accompanies the pieces until the manifest's batch removes it (`finishedOp`). Opening the index deletes
+ * marked pieces. For `bytes`, see putPieces.
  */
 export async function writePiecesAhead(
   store: Store,
@@ -87,14 +88,14 @@ export function finishedOp(uid: number, segment: number): StoreOp {
   return { type: "del", key: unfinishedKey(uid, segment) };
 }
 
-/** Returns the number of pieces of an unfinished segment. Throws the envelope's errors. */
+/** Returns an unfinished segment's number of pieces. Throws the envelope's errors. */
 export function decodeUnfinished(bytes: Uint8Array, what: string): number {
   const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, bytes, what);
   if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
   return new DataView(mark.buffer, mark.byteOffset).getUint32(0, true);
 }
 
-/** Bytes of one stored piece. Throws the envelope's errors. */
+/** Returns the bytes of one stored piece. Throws the envelope's errors. */
 export function decodePiece(bytes: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_PIECE, PIECE_VERSION, bytes, what);
 }
@@ -117,7 +118,7 @@ export async function readSegment(store: Store, uid: number, segment: SegmentRec
 
 /**
  * Reads a whole segment and passes its bytes to `put` part by part, reading one part ahead. Throws the
- * envelope's errors, and DamagedBytesError for a missing or wrong piece.
+ * envelope's errors, and DamagedBytesError if a piece is missing or wrong.
  */
 export async function readSegmentParts(
   store: Store,
@@ -136,7 +137,7 @@ export async function readSegmentParts(
   for (let first = 0; first < segment.pieces; first += PIECES_PER_READ) {
     const values = await ahead;
     ahead = first + PIECES_PER_READ < segment.pieces ? read(first + PIECES_PER_READ) : Promise.resolve([]);
-    ahead.catch(() => undefined); // its error is thrown when this part is reached
+    ahead.catch(() => undefined); // any error is thrown when this part is reached
     for (const [i, value] of values.entries()) {
       const name = `${what}, piece ${first + i}`;
       if (value === undefined) throw new DamagedBytesError(`${name}: missing`);
@@ -158,7 +159,7 @@ export interface SegmentSummary {
 }
 
 /**
- * Reads the counts from a segment's header and the first and last seq from its table of seqs. Throws
+ * Reads the counts from a segment's header, and the first and last seq from its seq table. Throws
  * DamagedBytesError.
  */
 export function summarize(bytes: Uint8Array, what: string): SegmentSummary {

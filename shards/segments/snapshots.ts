@@ -1,5 +1,5 @@
-// The snapshots of one index. A snapshot is the state visible to reads of its generation. A write adds one
-// snapshot per generation, a merge replaces the newest one, and a snapshot that no read can ask for is
+// The snapshots of one index. A snapshot is the state that reads of its generation see. A write adds one
+// snapshot per generation, a merge replaces the newest snapshot, and a snapshot that no read can request is
 // dropped. Vector codes do not belong to a generation: all snapshots show the current codes.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
@@ -15,22 +15,22 @@ import {
   takeEntries,
 } from "./open-segment.js";
 
-/** Returns the codes of a segment that queries may currently be compared with. */
+/** Returns a segment's codes if queries may currently be compared with them. */
 export type ComparableCodes = (segment: OpenSegment) => SegmentCodes | null;
 
 /** A snapshot in the engine's memory. */
 interface Placed {
-  /** Address of the snapshot's region. Changes when the engine is renewed and when the codes change. */
+  /** Address of the snapshot's region. Changes when the engine is renewed and when the codes are replaced. */
   address: number;
-  /** Codes by entry. The snapshot holds a reference to each. */
+  /** Codes by entry. The snapshot keeps a reference to each. */
   codes: readonly (SegmentCodes | null)[];
 }
 
 export interface Snapshot extends Placed {
   readonly generation: number;
-  /** Ascending by seq, without overlap. */
+  /** Ascending by seq, without overlaps. */
   readonly entries: readonly LiveSegment[];
-  /** Largest committed seq when this snapshot was published. */
+  /** The largest committed seq at the time when this snapshot was published. */
   readonly maxSeq: number;
 }
 
@@ -59,7 +59,7 @@ export class Snapshots {
     return this.#snapshots.length;
   }
 
-  /** Entries of all snapshots, concatenated. */
+  /** All snapshots' entries, concatenated. */
   get entries(): LiveSegment[] {
     return this.#snapshots.flatMap(({ entries }) => entries);
   }
@@ -76,7 +76,9 @@ export class Snapshots {
     return this.#snapshots[0]!;
   }
 
-  /** Adds a snapshot, replacing one of the same generation. Requires generation >= newest.generation. */
+  /**
+   * Adds a snapshot, replacing any snapshot of the same generation. Requires generation >= newest.generation.
+   */
   publish(generation: number, entries: readonly LiveSegment[], maxSeq: number): void {
     takeEntries(entries);
     const placed = this.#placed(entries);
@@ -88,8 +90,7 @@ export class Snapshots {
   }
 
   /**
-   * Drops the snapshots that no read of `oldestGeneration` or later can get. Returns true if any were
-   * dropped.
+   * Drops the snapshots that no read of `oldestGeneration` or later can see. Returns true if it dropped any.
    */
   retire(oldestGeneration: number): boolean {
     let count = 0;
@@ -102,7 +103,7 @@ export class Snapshots {
   }
 
   /**
-   * Must be called when the codes of a segment, or the set of comparable codes, have changed. Throws
+   * Must be called when a segment's codes, or the set of comparable codes, have changed. Throws
    * EngineError("memory").
    */
   showCodes(): void {
@@ -117,8 +118,8 @@ export class Snapshots {
   }
 
   /**
-   * Renews the engine with everything that is visible in the snapshots. Nothing else may hold a segment, a
-   * bitset or an address of the engine at this moment.
+   * Renews the engine, keeping everything that the snapshots contain. Nothing else may refer to a segment, a
+   * bitset or an address in the engine at this time.
    */
   renewEngine(renewal?: Renewal): void {
     const codes = this.#snapshots.flatMap((snapshot) => snapshot.codes);
@@ -128,8 +129,8 @@ export class Snapshots {
   }
 
   /**
-   * Publishes the snapshots to readers in other threads. Must be called before anything that is no longer
-   * published is freed.
+   * Publishes the snapshots to readers in other threads. Must be called before freeing anything that is no
+   * longer published.
    */
   #show(): void {
     this.#engine.publish(this.#snapshots.map(({ generation, address }) => ({ generation, address })));

@@ -1,11 +1,11 @@
-// State of an index in a shard, read from the manifest alone, without loading the segments.
+// An index's state in a shard, read only from the manifest, without loading the segments.
 import type { OpenReply, StandingRequest } from "../protocol/control.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { manifestKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
 import { decodeManifest } from "./manifest.js";
 
-/** Returns zeros for an index that the shard does not have yet. Throws the envelope's errors. */
+/** Returns zeros if the shard does not have the index yet. Throws the envelope's errors. */
 export async function storedStanding(
   store: Store,
   { uid, schemaVersion, made }: StandingRequest,

@@ -1,6 +1,6 @@
 // A database as one file: all its keys and values in order, in checksummed blocks. Written from a view and
-// read back one block at a time. Independent of what the keys and values mean. The backup's manifest lists
-// the files that belong together.
+// read back one block at a time. Knows nothing about the meaning of keys and values. The backup's manifest
+// lists the files that belong together.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
 //   | length u32 | crc32 of the payload u32 | payload: records |                        block, repeated
@@ -20,11 +20,11 @@ const BLOCK_HEAD_BYTES = 8;
 const RECORD_HEAD_BYTES = 8;
 const END_BYTES = 8;
 
-/** Size at which a block is closed. The thread hashes and writes a block without a pause. */
+/** Size at which a block is finished. The thread hashes and writes a block without pausing. */
 const BLOCK_BYTES = 128 * 1024;
 /**
- * No record is longer than a request body, so a block that claims a greater length is damaged and is not
- * read.
+ * No record is longer than a request body. A block that claims a greater length than this is therefore
+ * damaged, and is not read.
  */
 const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;
 const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
@@ -34,13 +34,13 @@ const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
 export interface BackupFileSums {
   readonly bytes: number;
   readonly records: number;
-  /** SHA-256 of the file, in hex. */
+  /** The file's SHA-256 in hex. */
   readonly sha256: string;
 }
 
 /**
  * Writes the whole view to a new file and syncs it. Awaits `pause` before every block; if `pause` throws,
- * writing stops with that error. An unfinished file is left in place; it lacks the end block.
+ * stops writing and throws that error. An unfinished file is not deleted; it lacks the end block.
  */
 export async function writeBackupFile(
   path: string,
@@ -74,7 +74,7 @@ export async function writeBackupFile(
   }
 }
 
-/** The file's length and SHA-256. Reads the whole file. */
+/** Returns the file's length and SHA-256. Reads the whole file. */
 export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const file = await open(path, "r");
   try {
@@ -93,7 +93,7 @@ export async function hashFile(path: string): Promise<{ bytes: number; sha256: s
 }
 
 /**
- * Writes all records of the file to the store, durably. `what` names the file in errors. Throws
+ * Writes all of the file's records to the store, durably. `what` names the file in error messages. Throws
  * ForeignBytesError, OtherVersionError or DamagedBytesError.
  */
 export async function restoreBackupFile(path: string, store: Store, what: string): Promise<void> {
@@ -148,7 +148,7 @@ function* recordsOf(payload: Buffer, what: string): Generator<[key: Buffer, valu
   }
 }
 
-/** Appends to a file; counts and hashes the bytes. */
+/** Appends to a file, and counts and hashes the bytes. */
 class Output {
   readonly #file: FileHandle;
   readonly hash: Hash = createHash("sha256");

@@ -1,9 +1,10 @@
-// The frame around every stored value except documents. It distinguishes foreign, newer and damaged bytes.
+// The frame around every stored value except documents and vectors. It distinguishes foreign, newer and
+// damaged bytes.
 //
 //   0        4       6          8          12       16
 //   | "SKEN" | kind u16 | version u16 | length u32 | crc32 u32 | payload (length bytes) |
 //
-// The checksum covers bytes 0..12 and the payload. Independent of what the payload contains.
+// The checksum covers bytes 0..12 and the payload. Knows nothing about the payload's contents.
 import { crc32 } from "node:zlib";
 import { Scratch } from "./scratch.js";
 
@@ -41,10 +42,10 @@ export class EnvelopeError extends Error {
   }
 }
 
-/** The bytes were not written by Skein, or are a different kind of value. */
+/** The bytes were not written by Skein, or they are a different kind of value. */
 export class ForeignBytesError extends EnvelopeError {}
 
-/** The bytes were written by another version of Skein, in a layout that this version does not read. */
+/** The bytes were written by another version of Skein, in a layout that this version cannot read. */
 export class OtherVersionError extends EnvelopeError {}
 
 /** The bytes were written by Skein, but some were lost or changed. */

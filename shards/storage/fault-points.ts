@@ -1,10 +1,10 @@
 // Named points around changes of durable or shared state. A point does nothing unless a test arms it. The
-// armed function then runs there, and whatever it throws is handled like a real failure at that place. The
-// points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
+// armed function then runs at that point, and anything that it throws is handled like a real failure there.
+// The points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
 
 export interface FaultPoints<Point extends string> {
   fault(point: Point): void;
-  /** For tests: runs `action` whenever the point is passed, until disarmed with null. */
+  /** For tests: runs `action` whenever execution passes the point, until disarmed with null. */
   armFault(point: Point, action: (() => void) | null): void;
 }
 

@@ -1,5 +1,5 @@
-// The keys of a shard's database. All keys of an index start with its uid, so one range delete drops it.
-// Numbers are big-endian, so byte order is number order. The manifest is the first key of its index.
+// The keys of a shard's database. All of an index's keys start with its uid, so one range delete drops it.
+// Numbers are big-endian, so byte order is number order. The manifest is the index's first key.
 //
 //   | uid u32 | kind u8 | rest                                 |
 //   |         | 00 manifest                                    |
@@ -48,7 +48,7 @@ function writeWhole(key: Buffer, value: number, at: number): void {
   key.writeUInt32BE(value % 0x100000000, at + 4);
 }
 
-/** Changes a document or vector key into the key for `seq` in the same index. */
+/** Changes a document or vector key to the key for `seq` in the same index. */
 export function renumberKey(key: Buffer, seq: number): void {
   writeWhole(key, seq, REST);
 }
@@ -77,7 +77,7 @@ export function pieceKey(uid: number, segment: number, piece: number): Uint8Arra
   return pieceOf(uid, KIND_PIECE, segment, piece);
 }
 
-/** Key of the record that names the pieces of the active model. */
+/** Key of the record that names the active model's pieces. */
 export function modelKey(uid: number): Uint8Array {
   return head(uid, KIND_MODEL, 0);
 }
@@ -102,7 +102,7 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   return key;
 }
 
-/** Key of the number of deleted documents whose space has not been reclaimed yet. */
+/** Key of the number of deleted documents that still take disk space. */
 export function releasedDocumentsKey(uid: number): Uint8Array {
   return head(uid, KIND_RELEASED_DOCUMENTS, 0);
 }
@@ -126,7 +126,7 @@ export function vectorKey(uid: number, seq: number): Uint8Array {
   return key;
 }
 
-/** Key of the mark of an index being dropped. Deleted after all other keys of the index. */
+/** Key of the mark on an index that is being dropped. It is deleted after all of the index's other keys. */
 export function droppingKey(uid: number): Uint8Array {
   return head(uid, KIND_DROPPING, 0);
 }
@@ -135,15 +135,15 @@ function kinds(uid: number, from: number, to: number): KeyRange {
   return { from: head(uid, from, 0), to: head(uid, to, 0) };
 }
 
-/** All keys of an index. */
+/** All keys of one index. */
 export function indexRange(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: uid === UID_LIMIT ? Buffer.alloc(6, 0xff) : head(uid + 1, 0, 0) };
 }
 
-/** All keys of a database, including those that Skein never writes. */
+/** All keys in a database, including those that Skein never writes. */
 export const EVERY_KEY: KeyRange = { from: new Uint8Array(0), to: Buffer.alloc(64, 0xff) };
 
-/** All keys of all indexes with a uid >= `uid`. */
+/** All keys of all indexes whose uid is >= `uid`. */
 export function indexesFrom(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
 }
@@ -156,12 +156,12 @@ export function unfinishedRange(uid: number): KeyRange {
   return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
 }
 
-/** Pieces of all segments of an index. */
+/** The pieces of all of an index's segments. */
 export function piecesRange(uid: number): KeyRange {
   return kinds(uid, KIND_PIECE, KIND_PIECE + 1);
 }
 
-/** Pieces of segments with an id >= `segment`. */
+/** The pieces of segments whose id is >= `segment`. */
 export function piecesFrom(uid: number, segment: number): KeyRange {
   return { from: pieceKey(uid, segment, 0), to: head(uid, KIND_PIECE + 1, 0) };
 }
@@ -186,7 +186,7 @@ export function vectorsOf(uid: number): KeyRange {
   return kinds(uid, KIND_VECTOR, KIND_VECTOR + 1);
 }
 
-/** The record of the active model, and the pieces of all models. */
+/** The active model's record, and the pieces of all models. */
 export function modelsOf(uid: number): KeyRange {
   return kinds(uid, KIND_MODEL, KIND_MODEL_PIECE + 1);
 }
@@ -196,7 +196,7 @@ export function allModelPieces(uid: number): KeyRange {
   return kinds(uid, KIND_MODEL_PIECE, KIND_MODEL_PIECE + 1);
 }
 
-/** The pieces of a model. */
+/** The pieces of one model. */
 export function modelPieces(uid: number, number: number): KeyRange {
   return { from: modelPieceKey(uid, number, 0), to: modelPieceKey(uid, number + 1, 0) };
 }
@@ -206,7 +206,7 @@ export function codesOf(uid: number): KeyRange {
   return kinds(uid, KIND_CODES, KIND_CODES + 1);
 }
 
-/** The codes of a segment. */
+/** The codes of one segment. */
 export function codesRange(uid: number, segment: number): KeyRange {
   return { from: codesKey(uid, segment, 0), to: codesKey(uid, segment + 1, 0) };
 }
@@ -235,12 +235,12 @@ const KINDS = [
   { code: KIND_DROPPING, name: "mark of a drop", restBytes: 0 },
 ] as const;
 
-/** Kinds whose keys end with the number of a segment or model, then the number of a piece. */
+/** Kinds whose keys end with a segment or model number, followed by a piece number. */
 const IN_PIECES: ReadonlySet<string> = new Set(["segment", "piece of model", "codes of segment"]);
 
 export type KeyKind = (typeof KINDS)[number]["name"];
 
-/** A key in words, for log lines and reports: "index 7, segment 1, piece 0". */
+/** Describes a key for log lines and reports, for example "index 7, segment 1, piece 0". */
 export function describeKey(key: Uint8Array): string {
   const kind = kindOfKey(key);
   if (kind === null) return `unknown key ${Buffer.from(key).toString("hex")}`;
@@ -250,14 +250,15 @@ export function describeKey(key: Uint8Array): string {
   return `${what} ${key.length === REST + 8 ? numberOfKey(key) : segmentOfKey(key)}`;
 }
 
-/** Kind of a key; null for a key that Skein never writes. */
+/** Returns a key's kind; null if Skein never writes such a key. */
 export function kindOfKey(key: Uint8Array): KeyKind | null {
   const kind = KINDS.find((one) => one.code === key[4]);
   return kind !== undefined && key.length === REST + kind.restBytes ? kind.name : null;
 }
 
 /**
- * Segment id of an unfinished-segment, deleted-rows, codes or piece key; model number of a model piece key.
+ * Returns the segment id in an unfinished-segment, deleted-rows, codes or piece key, or the model number in a
+ * model piece key.
  */
 export function segmentOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST);
@@ -267,7 +268,7 @@ function pieceOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST + 4);
 }
 
-/** Seq of a document or vector key, generation of a dead-documents key. */
+/** Returns the seq in a document or vector key, or the generation in a dead-documents key. */
 export function numberOfKey(key: Uint8Array): number {
   return readWhole(key, REST);
 }

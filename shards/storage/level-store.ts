@@ -1,5 +1,5 @@
-// The store on LevelDB; the only file that uses classic-level. Compression is off: documents are read one by
-// one for each reply (3 us without compression, 9 us with it), and segments are already compressed.
+// A store on LevelDB; the only file that uses classic-level. Compression is off: documents are read one by
+// one for each reply (3 us uncompressed, 9 us compressed), and segments are already compressed.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -23,27 +23,30 @@ import {
 const MIB = 1024 * 1024;
 const ENTRIES_PER_READ = 256;
 const KEYS_PER_READ = 2048;
-/** Target bytes per read of a view. Views are read for copying, and some values are half a MiB. */
+/**
+ * Target size of each read from a view, in bytes. Views are read in order to copy them, and some values are
+ * half a MiB.
+ */
 const VIEW_BYTES_PER_READ = 256 * 1024;
-/** Time spent passing operations to LevelDB before the thread's other work gets a turn. */
+/** Time spent passing operations to LevelDB before the thread does other work. */
 const PUT_SLICE_MS = 1;
 /** Minimum interval between attempts to reopen the database after a failed write. */
 const RETRY_MS = 1_000;
 /**
- * Disk space for the files that opening writes in addition to the log's contents (a new log, a new list of
- * tables) and for the first writes afterwards.
+ * Disk space that opening needs in addition to the size of the log, for a new log, a new list of tables, and
+ * the first writes afterwards.
  */
 const REOPEN_BYTES = 1 * MIB;
 /**
- * The most that LevelDB can write before it deletes the replaced files: the log as a table, or one
- * compaction.
+ * Maximum size of the files that LevelDB writes before it deletes the files that they replace: the log as a
+ * table, or one compaction.
  */
 const REWRITE_BYTES_MAX = 64 * MIB;
 
 /**
- * LevelDB maps every open table, and the pages read from a mapped file count as the process's memory. Tables
- * are therefore small, and the number of open tables is the minimum that LevelDB allows. Reading a document
- * from a closed table takes 15 us longer.
+ * LevelDB maps every open table into memory, and the pages read from it count towards the process's memory.
+ * Tables are therefore small, and the number of open tables is the minimum that LevelDB allows. Reading a
+ * document from a closed table takes 15 us longer.
  */
 const TABLE_BYTES = 1 * MIB;
 const TABLES_OPEN = 64;
@@ -52,7 +55,7 @@ const FILES_BESIDE_TABLES = 10;
 export interface LevelStoreOptions {
   /** Size of the block cache in bytes. */
   cacheBytes?: number;
-  /** Log size, in bytes, at which LevelDB writes the log as a table. */
+  /** Size, in bytes, at which LevelDB turns its log into a table. */
   writeBufferBytes?: number;
 }
 
@@ -71,7 +74,7 @@ export class LevelStore implements Store {
    */
   readonly #writes = new Lane();
   /**
-   * After a failed write: the operations that undo it once the database is open again. Null if no write has
+   * The operations that will undo a failed write once the database is open again. Null if no write has
    * failed.
    */
   #failed: StoreOp[] | null = null;
@@ -85,12 +88,12 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Opens the database in this directory, or creates it. Throws StoreLockedError if it is open elsewhere, and
-   * StoreDamagedError if its log or its list of tables is damaged. The contents of tables are not checked.
+   * Opens the database in this directory, or creates one. Throws StoreLockedError if it is open elsewhere,
+   * and StoreDamagedError if its log or its list of tables is damaged. Does not check the contents of tables.
    */
   static async open(location: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
-    // This check precedes the creation of the object, because creating it starts opening the database.
-    // LevelDB would drop damaged records of its log, and would create a new database if CURRENT is missing.
+    // Damage is checked before creating the object, because that already starts to open the database. LevelDB
+    // would then drop damaged log records, and would create a new database if CURRENT is missing.
     const [damage] = levelDamage(location, false);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
     const db = new ClassicLevel<Uint8Array, Uint8Array>(location, {
@@ -113,14 +116,14 @@ export class LevelStore implements Store {
       throw new Error(`the database at ${location} does not open: ${describe(cause)}`, { cause });
     }
     const batch = db.batch();
-    await batch.close(); // closed, like every batch that was written
+    await batch.close(); // closed, like every written batch
     keepShape(batch);
     return new LevelStore(location, db);
   }
 
   /**
-   * Makes a damaged database openable: LevelDB recovers what is still readable in its files. Unreadable data
-   * is lost, and deleted keys may reappear. The database must not be open anywhere.
+   * Makes a damaged database openable: LevelDB recovers all data that is still readable in its files.
+   * Unreadable data is lost, and deleted keys may reappear. The database must not be open anywhere.
    */
   static async repair(location: string): Promise<void> {
     cutTables(location);
@@ -178,7 +181,7 @@ export class LevelStore implements Store {
     if (this.#reopening !== null) await this.#reopening;
     const iterator = this.#db.keys({ gte: range.from, lt: range.to });
     try {
-      let count = 1; // many callers only need the first
+      let count = 1; // many callers need only the first entry
       for (;;) {
         const keys = await iterator.nextv(count);
         if (keys.length === 0) return;
@@ -226,7 +229,7 @@ export class LevelStore implements Store {
     return this.#db.approximateSize(from, to);
   }
 
-  /** Not queued with the writes, which continue during the compaction. Closing waits for it. */
+  /** Does not wait in the write queue, so writes continue during the compaction. Closing waits for it. */
   async compact({ from, to }: KeyRange): Promise<void> {
     if (this.#reopening !== null) await this.#reopening;
     await this.#db.compactRange(from, to);
@@ -248,9 +251,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Refuses to add `bytes` if LevelDB would then lack the disk space to rewrite its files, since without a
-   * rewrite no deletion could free space. A rewrite never needs more space than the size of the database.
-   * Added bytes count twice, because for a moment they are both in the log and in a table.
+   * Refuses to add `bytes` if LevelDB would then lack the disk space to rewrite its files, because deletions
+   * free no space without a rewrite. A rewrite never needs more space than the size of the database. Added
+   * bytes count twice, because for a moment they are in both the log and a table.
    */
   #leaveRoom(bytes: number): void {
     const left = freeBytes(this.#location) - 2 * bytes;
@@ -258,7 +261,7 @@ export class LevelStore implements Store {
     throw new StoreWriteError(`the disk of ${this.#location} has only room for deletions`);
   }
 
-  /** Runs a LevelDB write. If it fails, `ops` will be undone as soon as possible. */
+  /** Runs a LevelDB write. If it fails, arranges for `ops` to be undone once the database is open again. */
   async #guarded(ops: Iterable<StoreOp>, write: () => Promise<void>): Promise<void> {
     try {
       await write();
@@ -274,7 +277,7 @@ export class LevelStore implements Store {
 
   /**
    * Puts the operations one by one into a native batch and calls `write` to commit it. Passing an array of
-   * operations would cost the thread ten times as much. Errors from iterating over `ops` propagate.
+   * operations would take this thread ten times as long. Errors from iterating over `ops` propagate.
    */
   async #put(
     ops: Iterable<StoreOp>,
@@ -302,13 +305,13 @@ export class LevelStore implements Store {
       await write(() => batch.write({ sync }));
     } finally {
       await batch.close();
-      discardBuffer(bytes); // the native copy is freed with the object
+      discardBuffer(bytes); // the object's native copy is freed with it
     }
   }
 
   /**
-   * Returns operations that undo `ops`. A failed batch is invisible in LevelDB, but its log may contain the
-   * batch.
+   * Returns the operations that would undo `ops`. Needed because a failed batch, although invisible in
+   * LevelDB, may be in its log.
    */
   async #before(ops: Iterable<StoreOp>): Promise<StoreOp[]> {
     const keys = Array.from(ops, ({ key }) => Uint8Array.from(key));
@@ -320,10 +323,10 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Reopens LevelDB after a failed write, since it would otherwise either refuse further writes or append
-   * them after a torn record. First waits until there is disk space for the table that LevelDB writes from
-   * its log; without that space LevelDB would not open, and reads would fail too. Reads wait while the
-   * database is reopened.
+   * Reopens LevelDB after a failed write; otherwise it would either refuse further writes or append them
+   * after a torn record. Throws until there is disk space for the table that LevelDB will write from its log;
+   * without that space LevelDB would not open, and reads would fail too. Reads wait while the database is
+   * being reopened.
    */
   async #recover(undo: readonly StoreOp[]): Promise<void> {
     const { location } = this.#db;
@@ -363,7 +366,7 @@ function freeBytes(location: string): number {
   return bavail * bsize;
 }
 
-/** Total bytes of the files whose names match. */
+/** Total size of the files whose names match. */
 function fileBytes(location: string, names: RegExp): number {
   return readdirSync(location)
     .filter((name) => names.test(name))

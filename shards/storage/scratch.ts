@@ -1,4 +1,4 @@
-// One buffer for values that are built one at a time. Building a value overwrites the previous one.
+// A buffer for values that are built one at a time. Building a value overwrites the previous one.
 
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 

@@ -1,5 +1,5 @@
 // The storage port: an ordered map of byte keys with atomic batches. test/conformance/store-suite.ts checks
-// the guarantees that every store must give. Independent of what the keys and values mean.
+// the guarantees that every store must give. Knows nothing about the meaning of keys and values.
 
 export type StoreOp = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
@@ -10,7 +10,7 @@ export interface KeyRange {
 }
 
 export interface BatchOptions {
-  /** True: once the promise resolves, this batch and everything before it survive a power failure. */
+  /** If true, this batch and all earlier ones survive a power failure once the promise has resolved. */
   sync: boolean;
   /**
    * True if the batch adds data. Such a batch is refused when the remaining disk space is reserved for
@@ -20,10 +20,11 @@ export interface BatchOptions {
 }
 
 /**
- * The whole contents at one moment, unaffected by later writes. Keeps old data on disk until it is closed.
+ * The store's whole contents at one moment, unaffected by later writes. Keeps old data on disk until it is
+ * closed.
  */
 export interface StoreSnapshot {
-  /** In ascending order. Throws if the view or the store is closed during the iteration. */
+  /** Yields entries in ascending order. Throws if the view or the store is closed during the iteration. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -33,24 +34,26 @@ export interface Store {
   /** Reads synchronously, which may block the thread for one disk access. */
   getSync(key: Uint8Array): Uint8Array | undefined;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
-  /** In the order of the keys; undefined for missing ones. */
+  /** Returns the values in the order of the keys; undefined for a missing key. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /**
-   * Applies all operations in order, or none. During the call the store may iterate over `ops` several times,
-   * and each iteration must yield the same contents. An operation and its bytes need to stay unchanged only
-   * until the next one is requested. Throws StoreWriteError if the disk is full or fails; a later batch makes
-   * the store try to recover.
+   * Applies either all operations, in order, or none. During the call, the store may iterate over `ops`
+   * several times, and each iteration must yield the same contents. An operation and its bytes may change
+   * once the next operation is requested. Throws StoreWriteError if the disk is full or fails; the next batch
+   * then makes the store try to recover.
    */
   batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void>;
-  /** The entries in ascending order, as of the call. Leaving the loop closes the iterator. */
+  /** Yields the entries at the time of the call, in ascending order. Leaving the loop closes the iterator. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Like `entries`, without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
-  /** Returns a view of the contents as of the call. The caller must close it. */
+  /** Returns a view of the contents at the time of the call. The caller must close it. */
   view(): StoreSnapshot;
-  /** Deletes a range, not atomically: a crash may leave part of it. */
+  /** Deletes a range. Not atomic: after a crash, part of the range may remain. */
   clear(range: KeyRange): Promise<void>;
-  /** Approximate disk space of the range, including deleted and replaced values still on disk. */
+  /**
+   * Approximate disk space used by the range, including deleted and replaced values that are still on disk.
+   */
   diskBytes(range: KeyRange): Promise<number>;
   /**
    * Frees the space of deleted and replaced values in the range. Reads and writes continue during the call.
@@ -60,7 +63,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A write did not reach the disk, or may not have. Reads return the state before it. */
+/** A write did not reach the disk, or may not have reached it. Reads return the state before the write. */
 export class StoreWriteError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -84,7 +87,7 @@ export class StoreLockedError extends Error {
   }
 }
 
-/** The database's own files are damaged: the database does not open, or a key is unreadable. */
+/** The database's own files are damaged: either the database does not open, or a key is unreadable. */
 export class StoreDamagedError extends Error {
   constructor(location: string, found: string, options?: ErrorOptions) {
     super(`the database at ${location} is damaged: ${found}`, options);

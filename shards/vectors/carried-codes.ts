@@ -6,8 +6,8 @@ import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/op
 import type { Pauses } from "./vectors-home.js";
 
 /**
- * Copies the codes of the replaced segments to the new ones. If the replaced segments do not all have codes
- * of the same origin, the new segments get none, and background work makes the codes from the stored vectors.
+ * Copies the replaced segments' codes to the new segments. Unless all replaced segments have codes of the
+ * same origin, the new segments get no codes, and background work later makes them from the stored vectors.
  * Runs in the index's lane.
  */
 export async function carryCodes(

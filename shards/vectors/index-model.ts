@@ -1,5 +1,5 @@
 // The current model of one index in one shard, the embedder instance that runs it, and the handling of their
-// failures. index-vectors decides whether vectors come from a model at all.
+// failures. index-vectors decides whether the index uses a model for its vectors.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EmbeddedPart, Embedder } from "../../engine-wasm/host/vectors/embedder.js";
@@ -16,17 +16,17 @@ import {
 } from "./model-store.js";
 import type { Pauses, VectorsHome } from "./vectors-home.js";
 
-/** Memory that an embedder may keep in addition to its model. */
+/** Memory that an embedder may keep beyond the size of its model. */
 const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * Maximum number of loans per embedder. Loans stay in the embedder's memory until it is dropped; the next
- * loan above this limit drops it.
+ * Maximum number of loans per embedder. Loans occupy the embedder's memory until it is dropped, so an
+ * embedder that has reached this number is dropped before the next loan.
  */
 const LOANS_MAX = 256;
-/** Consecutive failures after which background work stops embedding a segment. */
+/** After this many consecutive failures, background work stops embedding a segment. */
 const FAILURES_MAX = 3;
 
-/** A model lent to another thread, with its `lentNumber`. */
+/** A model lent to another thread, and its `lentNumber`. */
 export interface NumberedLoan {
   readonly number: number;
   readonly lent: LentModel;
@@ -78,7 +78,7 @@ export class IndexModel {
     );
   }
 
-  /** Called when the model was deleted from the database. */
+  /** Called after the model was deleted from the database. */
   forget(): void {
     this.#inForce(null, null);
   }
@@ -96,16 +96,16 @@ export class IndexModel {
   }
 
   /**
-   * Identifies the model together with the memory that it is read from; never reused. Unrelated to the number
-   * in the model's record.
+   * Identifies the model together with the memory from which it is read. Never reused. Unrelated to the
+   * number in the model's record.
    */
   get lentNumber(): number {
     return this.#number;
   }
 
   /**
-   * Lends the model to another thread. Null if there is no model, or it changed during the call. Throws
-   * EngineError("memory").
+   * Lends the model to another thread. Returns null if there is no model or if it changed during the call.
+   * Throws EngineError("memory").
    */
   async lend(): Promise<NumberedLoan | null> {
     if (!(this.#embedder instanceof Promise) && (this.#embedder?.loans ?? 0) >= LOANS_MAX)
@@ -115,7 +115,7 @@ export class IndexModel {
     return embedder === null || number !== this.#number ? null : { number, lent: embedder.lend() };
   }
 
-  /** Returns the bytes of the current model; null if there is no model or its bytes cannot be read. */
+  /** Returns the current model's bytes; null if there is no model or its bytes cannot be read. */
   async bytes(): Promise<Uint8Array | null> {
     return this.#record === null ? null : this.#readModel(this.#record);
   }
@@ -130,8 +130,8 @@ export class IndexModel {
   }
 
   /**
-   * Returns the embedder of the current model, synchronously if it is already loaded. Null if there is no
-   * model or it cannot be read.
+   * Returns the current model's embedder, synchronously if it is already loaded. Null if there is no model or
+   * it cannot be read.
    */
   embedder(): Embedder | null | Promise<Embedder | null> {
     const model = this.#record;
@@ -142,7 +142,7 @@ export class IndexModel {
     const loaded = (embedder: Embedder | null): void => {
       if (this.#embedder === loading) this.#embedder = embedder;
     };
-    loading.then(loaded, () => loaded(null)); // after a failure the next call tries again
+    loading.then(loaded, () => loaded(null)); // after a failure, the next call tries again
     return loading;
   }
 
@@ -158,7 +158,7 @@ export class IndexModel {
     }
   }
 
-  /** Gives up the model if it cannot be read. The coordinator then sends another model. */
+  /** Reads the model. If that fails, gives up the model; the coordinator then sends another one. */
   async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
     try {
       return await readModel(this.#home.store, this.#uid, model);
@@ -176,8 +176,8 @@ export class IndexModel {
   }
 
   /**
-   * Vectors of all rows of a new segment; null if there is no model. Also null if the embedder fails: the
-   * documents are then stored without vectors, and background work retries.
+   * Returns the vectors of all rows in a new segment; null if there is no model. If the embedder fails, also
+   * returns null: the documents are then stored without vectors, and background work retries.
    */
   async embedAll(segment: Uint8Array, slices: Pauses): Promise<Uint8Array | null> {
     try {
@@ -196,10 +196,10 @@ export class IndexModel {
   }
 
   /**
-   * Like `embedAll`, but row by row, for segments of any size; `segment` returns the segment's bytes. Yields
-   * nothing if the model with this number is not the current one. Throws if the embedder fails, so that the
-   * caller retries later. After several consecutive failures it ends early instead, and the remaining rows
-   * have no vectors until the index is reopened.
+   * Like `embedAll`, but row by row, for segments of any size. `segment` returns the segment's bytes. Yields
+   * nothing if model `number` is not the current model. Throws if the embedder fails, so that the caller
+   * retries later. After several consecutive failures it ends early instead, and the remaining rows stay
+   * without vectors until the index is reopened.
    */
   async *embedRows(
     number: number,
@@ -216,7 +216,7 @@ export class IndexModel {
         const part = this.#nextPart(parts);
         if (part === undefined) break;
         if (part !== null) {
-          // A copy: the caller may use the instance for other work.
+          // Copied, because the caller may use the instance for other work.
           const records = new Uint8Array(part.records);
           for (let i = 0; i < records.length / VECTOR_BYTES; i++) {
             const vector = records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
@@ -228,8 +228,7 @@ export class IndexModel {
     } finally {
       parts.return();
     }
-    // Linear memory never shrinks, so a fresh instance needs less memory than one that has processed a large
-    // segment.
+    // Linear memory never shrinks, so after a large segment a fresh instance needs less memory.
     if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#dropEmbedder();
   }
 
@@ -246,8 +245,8 @@ export class IndexModel {
   }
 
   /**
-   * Throws, unless the embedder has failed too often. The error thrown is not an EngineError, because the
-   * index's engine has not failed.
+   * Throws, unless the embedder has failed too often. Does not throw an EngineError, because the index's
+   * engine has not failed.
    */
   #segmentFailed(error: unknown): null {
     if (!(error instanceof EngineError)) throw error;
@@ -260,8 +259,8 @@ export class IndexModel {
   }
 
   /**
-   * Handled here because a failed embedder does not mean that the index's engine failed. The next use gets a
-   * fresh embedder.
+   * Handles the error here, because a failed embedder does not mean that the index's engine failed. The next
+   * use creates a fresh embedder.
    */
   #embedderFailed(error: unknown): void {
     if (!(error instanceof EngineError)) throw error;

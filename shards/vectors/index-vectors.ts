@@ -1,6 +1,6 @@
-// The vectors of one index in one shard: their source, the embedded model, the codes of the segments, and
-// queries on them. Stored vectors are the truth; codes are derived from them. Changes to codes must run in
-// the index's lane.
+// The vectors of one index in one shard: their source, the embedded model, the segments' codes, and vector
+// queries. Stored vectors are the truth; codes are derived from them. Changes to codes must run in the
+// index's lane.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -21,7 +21,7 @@ import { decodeVector, type NewVectors, type VectorRecord } from "./vector-recor
 import type { VectorsHome } from "./vectors-home.js";
 
 const EMBEDDING_NAME = Buffer.from('"embedding"');
-/** Member names may be written with escapes. */
+/** JSON may spell member names with such escapes. */
 const ESCAPED_ASCII = Buffer.from("\\u00");
 
 export class IndexVectors {
@@ -29,17 +29,17 @@ export class IndexVectors {
   readonly #home: VectorsHome;
   readonly #engine: Engine;
   #policy: VectorPolicy;
-  /** May be ready even while another source of vectors is active. */
+  /** May contain a model even while another source of vectors is active. */
   readonly #model: IndexModel;
-  /** Vectors recently compared with queries, all of them currently comparable. */
+  /** Slots of vectors recently compared with queries. All of these vectors are currently comparable. */
   readonly #slots: SlotsOfIndex = new Map();
-  /** True if data of an inactive source may still be stored. */
+  /** True if an inactive source's data may still be stored. */
   #leftovers = true;
   /**
    * True if the engine ran out of memory for codes. The index then works without codes until it is reopened.
    */
   lacksRoom = false;
-  /** Documents whose stored vectors are damaged and must be recreated. */
+  /** Documents whose stored vectors are damaged and must be made again. */
   readonly damaged = new Set<number>();
   /** Called when the set of comparable vectors changes. */
   onSpace: () => void = () => undefined;
@@ -75,12 +75,12 @@ export class IndexVectors {
     return this.#policy;
   }
 
-  /** Null while no vectors can be made. */
+  /** Null while vectors cannot be made. */
   get space(): Space | null {
     return spaceOf(this.#policy, this.#model.record);
   }
 
-  /** True if documents may have a stored vector. */
+  /** True if documents may have stored vectors. */
   get mayBeStored(): boolean {
     return this.#policy.source !== "none" || this.#leftovers;
   }
@@ -97,7 +97,7 @@ export class IndexVectors {
     this.#changed();
   }
 
-  /** Announces that the comparable vectors or the active model have changed. */
+  /** Signals that the comparable vectors or the active model have changed. */
   #changed(): void {
     this.#slots.clear();
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
@@ -105,19 +105,19 @@ export class IndexVectors {
     this.onSpace();
   }
 
-  /** The active model, for queries of another thread; see IndexModel. */
+  /** Lends the active model for another thread's queries; see IndexModel. */
   lendModel(): Promise<NumberedLoan | null> {
     return this.embedding?.lend() ?? Promise.resolve(null);
   }
 
-  /** True if this model would become active. Models are useless while another source of vectors is active. */
+  /** True if this model would become active. Models have no use while another source of vectors is active. */
   wants({ number }: NumberedModel): boolean {
     return this.#policy.source === "documents" && number > (this.#model.record?.number ?? 0);
   }
 
   /**
-   * True if no model is readable. Vectors of an earlier model are then stored under numbers that a new model
-   * may reuse.
+   * True if there is no readable model. The numbers under which an earlier model's vectors are stored may
+   * then be reused by a new model.
    */
   get lacksModel(): boolean {
     return this.#model.record === null;
@@ -131,19 +131,22 @@ export class IndexVectors {
     return this.#model.set(model);
   }
 
-  /** Returns the active model, to be copied to a shard that lacks it. Null if there is no readable model. */
+  /**
+   * Returns the active model, which will be copied to a shard that lacks it. Null if there is no readable
+   * model.
+   */
   async storedModel(): Promise<NumberedModel | null> {
     const record = this.model;
     const bytes = record === null ? null : await this.#model.bytes();
     return record === null || bytes === null ? null : { ...record, bytes };
   }
 
-  /** True if the index must not have vectors but some may be left. */
+  /** True if the index must not have vectors but some may be left over. */
   get mustClear(): boolean {
     return this.#leftovers && this.#policy.source === "none";
   }
 
-  /** Deletes everything stored about vectors. Must run in the index's lane. */
+  /** Deletes all stored vectors, codes and models. Must run in the index's lane. */
   async clear(): Promise<void> {
     if (!this.mustClear) return;
     await this.clearVectors();
@@ -169,13 +172,13 @@ export class IndexVectors {
     for await (const _ of this.#home.store.keys(range)) return this.#home.store.clear(range);
   }
 
-  /** Returns the codes of a segment if a query may be compared with them. */
+  /** Returns a segment's codes if queries may be compared with them; otherwise null. */
   comparableCodes({ codes }: OpenSegment): SegmentCodes | null {
     const { space } = this;
     return codes !== null && space !== null && isComparable(codes.origin, space) ? codes : null;
   }
 
-  /** Gives a new segment the codes of its rows' vectors. */
+  /** Gives a new segment codes made from its rows' vectors. */
   attach(segment: OpenSegment, { origin, vectors, waiting }: NewVectors): void {
     const codes = this.newCodes(segment, origin);
     if (vectors.length > 0) this.#engine.fillCodes(codes.address, 0, vectors);
@@ -184,12 +187,12 @@ export class IndexVectors {
     segment.replaceCodes(codes);
   }
 
-  /** Creates codes for a segment without any vector. */
+  /** Creates codes for a segment whose rows have no vectors yet. */
   newCodes({ record }: OpenSegment, origin: number): SegmentCodes {
     return new SegmentCodes(this.#engine, this.#engine.newCodes(record.rows), record.rows, origin);
   }
 
-  /** Like `newCodes`, but if the engine is out of memory, reports that and returns null. */
+  /** Like `newCodes`, but if the engine is out of memory, logs that and returns null. */
   codesIfRoom(segment: OpenSegment, origin: number): SegmentCodes | null {
     try {
       return this.newCodes(segment, origin);
@@ -201,7 +204,7 @@ export class IndexVectors {
     }
   }
 
-  /** Loads the codes stored for a segment, if any are usable. */
+  /** Loads a segment's stored codes, if they are usable. */
   async load(segment: OpenSegment): Promise<void> {
     const { space } = this;
     const { rows, id } = segment.record;
@@ -220,7 +223,7 @@ export class IndexVectors {
     }
   }
 
-  /** The vector included in a document; null if it has none. */
+  /** Returns the vector included in a document; null if there is none. */
   pushedVector(raw: Uint8Array): Uint8Array | null {
     const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     return bytes.includes(EMBEDDING_NAME) || bytes.includes(ESCAPED_ASCII)
@@ -229,8 +232,8 @@ export class IndexVectors {
   }
 
   /**
-   * Returns a document's stored vector; null if there is none that can be compared. A damaged vector counts
-   * as missing.
+   * Returns a document's stored vector; null if it has none that is comparable. A damaged vector counts as
+   * missing.
    */
   #stored(seq: number): Uint8Array | null {
     const { space } = this;
@@ -243,13 +246,13 @@ export class IndexVectors {
     return record !== null && isComparable(record.origin, space) ? record.vector : null;
   }
 
-  /** A stored value as a vector of this origin; undefined if it is not one. */
+  /** Decodes a stored value if it is a vector of this origin; otherwise returns undefined. */
   ofOrigin(origin: number, key: Uint8Array, value: Uint8Array | undefined): VectorRecord | undefined {
     const record = value === undefined ? undefined : this.#decoded(key, value, true);
     return record?.origin === origin ? record : undefined;
   }
 
-  /** Decodes a stored vector. Returns null if it is damaged, and reports the damage the first time. */
+  /** Decodes a stored vector. Returns null if it is damaged, and logs the damage if `isNews` is true. */
   #decoded(key: Uint8Array, value: Uint8Array, isNews: boolean): VectorRecord | null {
     try {
       return decodeVector(key, value);
@@ -260,21 +263,21 @@ export class IndexVectors {
     }
   }
 
-  /** Must be called when stored vectors were replaced. */
+  /** Must be called after stored vectors were replaced. */
   forgetRead(): void {
     this.#slots.clear();
     this.added();
   }
 
   /**
-   * Must be called when documents without a stored vector got one, or a stored vector was replaced by a
-   * comparable one.
+   * Must be called after documents without a stored vector got one, or after a stored vector was replaced by
+   * a comparable one.
    */
   added(): void {
     this.#engine.vectorsChanged();
   }
 
-  /** Cosines of the query with documents; NaN for a document without a vector. */
+  /** Returns the cosine between the query and each document; NaN for a document without a vector. */
   similarities(query: Float32Array, seqs: ArrayLike<number>): Float32Array {
     const { vectors } = this.#home;
     try {
@@ -295,7 +298,7 @@ export class IndexVectors {
       slots[i] = slot ?? WITHOUT_VECTOR;
     }
     const cosines = vectors.similarities(query, slots);
-    // These are read one at a time, after the others, because each may evict a slot that is needed here.
+    // Unread vectors come last and one at a time, because reading each may evict a slot needed above.
     for (const i of unread) {
       const record = this.#stored(seqs[i]!);
       if (record !== null)
@@ -305,8 +308,8 @@ export class IndexVectors {
   }
 
   /**
-   * The vector of a query's terms, and vectors of documents. Synchronous unless the embedder must be loaded
-   * first.
+   * Returns the vector for a query's terms, and documents' vectors. Synchronous unless the embedder must be
+   * loaded first.
    */
   embed({ terms, seqs }: EmbedRequest): EmbedReply | Promise<EmbedReply> {
     const reply = (embedder: Embedder | null): EmbedReply => ({
@@ -317,7 +320,7 @@ export class IndexVectors {
     return embedder instanceof Promise ? embedder.then(reply) : reply(embedder);
   }
 
-  /** Vector records in the order of the seqs. */
+  /** Returns vector records in the order of the seqs. */
   #vectors(seqs: ArrayLike<number>): Uint8Array {
     const records = new Uint8Array(seqs.length * VECTOR_BYTES);
     for (let i = 0; i < seqs.length; i++) {
@@ -328,7 +331,7 @@ export class IndexVectors {
     return records;
   }
 
-  /** Numbers of documents with and without a vector, and the memory of the codes. */
+  /** Counts documents with and without a vector, and adds up the memory used by codes. */
   stats(entries: readonly LiveSegment[], liveRows: (segment: OpenSegment) => number): VectorStats {
     let vectors = 0;
     let pending = 0;
@@ -358,7 +361,7 @@ export class IndexVectors {
 }
 
 /**
- * True if the engine rejected codes because of their content or for lack of memory. The index then works
+ * True if the engine rejected the codes because of their content or for lack of memory. The index then works
  * without them.
  */
 function isRefusal(error: unknown): boolean {

@@ -1,5 +1,5 @@
-// The embedded model of an index in the database: pieces, and a record that names the pieces of the active
-// model. A model is written piece by piece under its own number, so that writing the record switches models
+// Stores an index's embedded model in the database: pieces, and a record that names the active model's
+// pieces. Each model's pieces are written under its own number, so writing the record switches models
 // atomically.
 import { pack, unpack } from "msgpackr/pack";
 import { shardFault } from "../fault.js";
@@ -27,12 +27,14 @@ const PIECES_PER_BATCH = 8;
 export interface ModelRecord {
   /** Larger than the number of the index's previous model. */
   number: number;
-  /** Number of the oldest model whose vectors are in the same space. Later models were aligned to it. */
+  /**
+   * Number of the oldest model whose vectors are in the same space. Later models were aligned to that space.
+   */
   since: number;
   bytes: number;
   /** Number of documents in the index when the model was trained. */
   documents: number;
-  /** The fields that the model was trained on, as numbered by the coordinator. */
+  /** The fields on which the model was trained, as numbered by the coordinator. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;
@@ -63,7 +65,10 @@ export function decodeModelRecord(stored: Uint8Array, what: string): ModelRecord
   return all as ModelRecord;
 }
 
-/** Bytes of the active model. Throws the envelope's errors, and DamagedBytesError for a missing piece. */
+/**
+ * Returns the active model's bytes. Throws the envelope's errors, and DamagedBytesError if a piece is
+ * missing.
+ */
 export async function readModel(
   store: Store,
   uid: number,
@@ -85,12 +90,12 @@ export async function readModel(
   return model;
 }
 
-/** Part of a model. Throws the envelope's errors. */
+/** Decodes part of a model. Throws the envelope's errors. */
 export function decodeModelPiece(stored: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
 }
 
-/** Yields put operations for the pieces of a model, then for the record that activates it. */
+/** Yields put operations for a model's pieces, then for the record that activates it. */
 export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): Iterable<StoreOp> {
   for (let piece = 0, at = 0; at < model.length; piece++, at += PIECE_BYTES) {
     const value = seal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, model.subarray(at, at + PIECE_BYTES));
@@ -100,8 +105,8 @@ export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): 
 }
 
 /**
- * Activates a model; the pieces of the previous model stay. After a crash, or if the store refuses a part,
- * either the old or the new model is active.
+ * Activates a model. The previous model's pieces stay. After a crash, or if the store refuses a write, either
+ * the old or the new model is active.
  */
 export async function writeModel(
   store: Store,

@@ -1,5 +1,5 @@
-// Vectors for documents being written: embedded by a model, or taken from the documents. Vectors from an
-// endpoint are added later.
+// Vectors for documents that are being written: embedded by a model, or sent with the documents. Vectors from
+// an endpoint are added later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { IndexVectors } from "./index-vectors.js";
 import type { NewVectors, Vectors } from "./vector-record.js";
@@ -7,15 +7,15 @@ import type { Pauses } from "./vectors-home.js";
 
 export interface WrittenDocument {
   seq: number;
-  /** True if the document is stored, because it is visible to at least one read. */
+  /** True if the document will be stored because at least one read can see it. */
   shown: boolean;
-  /** True unless the commit that stores the document also replaces or deletes it. */
+  /** False if the same commit also replaces or deletes the document. */
   lives: boolean;
 }
 
 /**
- * Returns the vectors of a segment's rows, null if none can be made yet. `documents` has one element per row;
- * `pushed` has the vectors that came with the documents, by row.
+ * Returns the vectors for a segment's rows; null if they cannot be made yet. `documents` has one element per
+ * row. `pushed` contains the vectors that came with the documents, by row.
  */
 export async function newVectors(
   index: IndexVectors,

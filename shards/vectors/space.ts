@@ -1,18 +1,18 @@
-// The source of an index's vectors, and which of them can be compared with each other.
+// Decides which of an index's vectors can be compared with each other, based on their source.
 import type { VectorPolicy } from "../protocol/control.js";
 import type { ModelRecord } from "./model-store.js";
 
 /**
- * The origin under which new vectors are stored, and the origins in the same space. A null Space means that
- * no vector can be made.
+ * The origin under which new vectors are stored, and the origins whose vectors are comparable with them. A
+ * null Space means that no vectors can be made.
  */
 export interface Space {
   origin: number;
-  /** Vectors of this origin or a later one, up to `origin`, are comparable. */
+  /** The earliest comparable origin: vectors with origins from `first` to `origin` are comparable. */
   first: number;
 }
 
-/** `model`: the active one, null if there is none. */
+/** `model`: the active model; null if there is none. */
 export function spaceOf(policy: VectorPolicy, model: ModelRecord | null): Space | null {
   switch (policy.source) {
     case "none":

@@ -1,5 +1,5 @@
-// The codes of a segment in the database, in pieces. Codes are derived from the stored vectors, so they are
-// written only when the index is quiet, and recreated if unreadable.
+// A segment's codes in the database, in pieces. Codes are derived from the stored vectors, so they are
+// written only when the index is quiet, and made again if they are unreadable.
 //
 //   piece 0, then the others: | origin u32 | count of pieces u32 | part of the codes region |     in an envelope
 
@@ -70,7 +70,10 @@ export function* putCodes(uid: number, segment: number, { origin, bytes }: Store
   }
 }
 
-/** Stores codes, replacing existing ones. A crash leaves an incomplete state that `readCodes` rejects. */
+/**
+ * Stores codes, replacing existing ones. After a crash the stored codes may be incomplete, and `readCodes`
+ * returns null.
+ */
 export async function writeCodes(
   store: Store,
   uid: number,
@@ -87,7 +90,7 @@ export async function writeCodes(
   if (ops.length > 0) await store.batch(ops, { sync: false, adds: true });
 }
 
-/** Returns delete operations for everything that may be stored as a segment's codes. */
+/** Returns delete operations for all pieces that a segment's codes may have. */
 export function deleteCodes(uid: number, { id, rows }: Pick<SegmentRecord, "id" | "rows">): StoreOp[] {
   const pieces = Math.ceil(codesLength(rows) / PART_BYTES);
   return Array.from({ length: pieces }, (_, piece) => ({ type: "del", key: codesKey(uid, id, piece) }));

@@ -3,8 +3,8 @@
 //   | crc32 u32 | origin u32 | scale f32 | i8[512] |
 //
 // The checksum covers the key and everything after the checksum. The origin identifies what made the vector,
-// because vectors of different origins cannot be compared (space.ts). Scale 0 means that the document has no
-// vector.
+// because vectors with different origins cannot always be compared (space.ts). Scale 0 means that the
+// document has no vector.
 import { crc32 } from "node:zlib";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { DamagedBytesError } from "../storage/envelope.js";
@@ -15,35 +15,35 @@ import type { StoreOp } from "../storage/store.js";
 // ON DISK - never renumber
 const AT_ORIGIN = 4;
 const AT_VECTOR = AT_ORIGIN + 4;
-/** Bytes of a stored value. */
+/** Size of a stored value in bytes. */
 export const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
 
 export interface VectorRecord {
   origin: number;
-  /** VECTOR_BYTES bytes. After decoding, a view into the stored value. */
+  /** VECTOR_BYTES bytes. After decoding, these are a view into the stored value. */
   vector: Uint8Array;
 }
 
-/** Vectors of documents, concatenated in the order of the seqs. */
+/** Documents' vectors, concatenated in the order of the seqs. */
 export interface Vectors {
   origin: number;
   seqs: readonly number[];
   vectors: Uint8Array;
 }
 
-/** Vectors of the rows of a new segment. */
+/** The vectors of a new segment's rows. */
 export interface NewVectors {
   origin: number;
-  /** Concatenated by row of the new segment; empty if all vectors come later. */
+  /** Concatenated by the new segment's rows; empty if all vectors arrive later. */
   vectors: Uint8Array;
-  /** Seqs of live rows whose vectors come later. */
+  /** Seqs of live rows whose vectors arrive later. */
   waiting: Set<number>;
   /** Vectors to store. */
   shown: Vectors;
 }
 
 /**
- * Yields put operations for vectors. All of them share one object and its memory, because an import makes one
+ * Yields put operations for vectors. They all reuse one object and its memory, because an import makes one
  * put per document.
  */
 export function vectorPuts(uid: number, vectors: Vectors): Iterable<StoreOp> {
@@ -52,8 +52,8 @@ export function vectorPuts(uid: number, vectors: Vectors): Iterable<StoreOp> {
 
 function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
   const key = Buffer.from(vectorKey(uid, 0));
-  // The key precedes the origin so that one pass computes the checksum, which then overwrites the end of the
-  // key.
+  // The key is placed right before the origin, so that one pass computes the checksum. The checksum then
+  // overwrites the end of the key.
   const memory = Buffer.allocUnsafeSlow(key.length - AT_ORIGIN + VALUE_BYTES);
   const value = memory.subarray(key.length - AT_ORIGIN);
   const put: StoreOp = { type: "put", key, value };
@@ -68,7 +68,7 @@ function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreO
 }
 
 /**
- * Throws DamagedBytesError, whose message names the key, if the value is not what was stored under the key.
+ * Throws DamagedBytesError, with a message that names the key, if the value is not what was stored under it.
  */
 export function decodeVector(key: Uint8Array, value: Uint8Array): VectorRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);

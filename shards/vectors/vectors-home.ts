@@ -1,10 +1,10 @@
-// Dependencies that an index's vectors get from the shard and from the jobs that work on them.
+// What an index's vectors need from the shard, and from the jobs that work on them.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { Store } from "../storage/store.js";
 
-/** Memory for vectors recently compared with queries, shared by all indexes of a shard. */
+/** Memory for vectors recently compared with queries, shared by all of a shard's indexes. */
 export const VECTORS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Dependencies that an index's vectors get from the shard. */
@@ -14,9 +14,9 @@ export interface VectorsHome {
   /** Vectors recently compared with queries. */
   vectors: VectorSlots;
   workbench(): Workbench;
-  /** A fresh instance with this model loaded. Throws EngineError("damaged"). */
+  /** Creates a fresh instance with this model loaded. Throws EngineError("damaged"). */
   embedder(model: Uint8Array): Embedder;
-  /** Logs a failure that no request will report. */
+  /** Logs a failure that no request reports. */
   report(message: string, error: unknown): void;
 }
 

@@ -1,5 +1,5 @@
 // CRC-32C (Castagnoli), the checksum in LevelDB's own files, which node:zlib lacks. Processes four bytes per
-// step ("slicing by 4"): fast enough to read through a whole database once.
+// step ("slicing by 4"), which is fast enough to read a whole database once.
 
 const POLYNOMIAL = 0x82f63b78; // bit-reversed
 
@@ -19,7 +19,7 @@ function makeTables(): Uint32Array[] {
   return tables;
 }
 
-/** Checksum of the bytes. `before` is the checksum of the bytes that precede them. */
+/** Returns the checksum of the bytes. `before` is the checksum of the preceding bytes. */
 export function crc32c(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3] = TABLES as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
   let crc = ~before;

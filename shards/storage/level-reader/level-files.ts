@@ -1,5 +1,5 @@
-// Reads LevelDB's own files and does the checks that LevelDB omits: LevelDB verifies no block of a table when
-// it reads one, and silently drops damaged records of its log. Independent of keys and values.
+// Reads LevelDB's own files and performs the checks that LevelDB omits: LevelDB does not verify table blocks
+// when it reads them, and silently drops damaged log records. Knows nothing about keys and values.
 //
 //   log:    blocks of 32 KiB of records    | crc u32 | length u16 | type u8 | data |
 //   list of tables (MANIFEST): a log whose records are changes
@@ -16,10 +16,10 @@ const RECORD_HEAD_BYTES = 7;
 const RECORD_FULL = 1;
 const RECORD_FIRST = 2;
 const RECORD_LAST = 4;
-/** LevelDB's first list of tables, which it replaces when the new database is opened. */
+/** LevelDB's first list of tables. LevelDB replaces it when the new database is opened. */
 const FIRST_MANIFEST = "MANIFEST-000001";
 /**
- * A change of the list of tables is a sequence of tags, each followed by numbers and length-prefixed byte
+ * A change to the list of tables is a sequence of tags, each followed by numbers and length-prefixed byte
  * strings.
  */
 const EDIT_LOG = 2;
@@ -29,18 +29,18 @@ const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
   1: ["bytes"], // comparator
   3: ["number"], // next file
   4: ["number"], // last sequence number
-  5: ["number", "bytes"], // compaction progress of a level
+  5: ["number", "bytes"], // a level's compaction progress
   [EDIT_TABLE_GONE]: ["number", "number"], // level, number
   [EDIT_TABLE]: ["number", "number", "number", "bytes", "bytes"], // level, number, size, first and last key
   9: ["number"], // previous log
 };
 const LOST_FOLDER = "lost";
-/** Name of Skein's own note next to LevelDB's files, which LevelDB ignores. ON DISK. */
+/** Name of a file that Skein writes next to LevelDB's files, and that LevelDB ignores. ON DISK. */
 const CLOSED_FILE = "closed.json";
 
 /**
- * Returns the damage in the files of a closed database, one sentence each. If `tables` is true, all tables
- * are read through as well.
+ * Returns the damage in a closed database's files, one sentence each. If `tables` is true, also reads all
+ * tables completely.
  */
 export function levelDamage(location: string, tables: boolean): string[] {
   const damage: string[] = [];
@@ -49,8 +49,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
   if (holdsData(names)) damage.push(...listDamage(location, names, noted));
   const listed = tables ? listInForce(location, names)?.tables : undefined;
   for (const name of names.filter(isData)) {
-    // An unlisted table is an unfinished one whose data is also elsewhere. LevelDB deletes it when it next
-    // opens the database.
+    // An unlisted table is unfinished, and its data is also elsewhere. LevelDB deletes it when it next opens
+    // the database.
     if (isTable(name) && (!tables || listed?.has(numberOf(name)) === false)) continue;
     const bytes = readFileSync(join(location, name));
     const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
@@ -64,8 +64,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Removes the blocks on which LevelDB would abort from the tables of a closed database. A table with nothing
- * left is moved to the folder that LevelDB's own repair uses for such tables.
+ * Removes from a closed database's tables the blocks on which LevelDB would abort. If nothing is left of a
+ * table, moves it to the folder that LevelDB's own repair uses for such tables.
  */
 export function cutTables(location: string): void {
   for (const name of fileNames(location).filter(isTable)) {
@@ -94,10 +94,10 @@ function fileNames(location: string): string[] {
 }
 
 /**
- * Records the checksums of the logs of a database that was just closed. A bad record at the end of a log
- * looks like an interrupted write. After a clean shutdown no write was interrupted, so the note exposes such
- * a record as damage. When the database is opened again it starts new files, and the note does not apply to
- * those.
+ * Records the log checksums of a database that was just closed. Normally, a bad record at the end of a log
+ * looks like an interrupted write. But no write is interrupted by a clean shutdown, so the recorded checksums
+ * reveal such a record as damage. When the database is next opened, it starts new files, to which the
+ * checksums do not apply.
  */
 export function noteClosed(location: string): void {
   const sums = Object.fromEntries(
@@ -109,11 +109,12 @@ export function noteClosed(location: string): void {
   try {
     writeFileSync(join(location, CLOSED_FILE), note);
   } catch {
-    // The disk may be full. Without the note, the next opening behaves as after a power failure.
+    // The disk may be full. Without the recorded checksums, the next opening behaves as after a power
+    // failure.
   }
 }
 
-/** Recorded checksums by file name. Empty if there is no readable note. */
+/** Returns the recorded checksums by file name. Empty if they cannot be read. */
 function notedSums(location: string): Record<string, number> {
   try {
     const note = JSON.parse(readFileSync(join(location, CLOSED_FILE), "utf8")) as {
@@ -126,13 +127,14 @@ function notedSums(location: string): Record<string, number> {
   }
 }
 
-/** True if a database was ever created here, judging by the names of its files. */
+/** True if the file names show that a database was once created here. */
 export function hasDatabase(location: string): boolean {
   return holdsData(fileNames(location));
 }
 
 /**
- * False for a new database whose creation was interrupted: its first list of tables is then its only file.
+ * False for a new database whose creation was interrupted, in which case the first list of tables is its only
+ * file.
  */
 function holdsData(names: readonly string[]): boolean {
   const data = names.filter(isData);
@@ -140,8 +142,8 @@ function holdsData(names: readonly string[]): boolean {
 }
 
 /**
- * CURRENT names the active list of tables; without it LevelDB would create a new database and delete the old
- * one. LevelDB notices a missing table, but not a missing log.
+ * Finds missing files. CURRENT names the active list of tables; without it, LevelDB would create a new
+ * database and delete the old one. LevelDB notices a missing table, but not a missing log.
  */
 function listDamage(
   location: string,
@@ -157,7 +159,7 @@ function listDamage(
   return logs.filter((name) => !names.includes(name)).map((name) => `the file ${name} is missing`);
 }
 
-/** Name of the active list of tables. Null if CURRENT names none. */
+/** Name of the active list of tables. Null if CURRENT does not name one. */
 function manifestInForce(location: string, names: readonly string[]): string | null {
   if (!names.includes("CURRENT")) return null;
   const named = readFileSync(join(location, "CURRENT"), "latin1");
@@ -182,9 +184,9 @@ function isLog(name: string): boolean {
 }
 
 /**
- * Returns a sentence about a bad record that is followed by the beginning of another write. A log that is bad
- * from some record to its end does not count as damaged: a power failure leaves such an incomplete write,
- * which was never acknowledged.
+ * If a bad record is followed by the beginning of another write, returns a sentence about it. A log that is
+ * bad from some record to its end is not damaged: a power failure leaves such an incomplete write, which was
+ * never acknowledged.
  */
 function logDamage(bytes: Buffer): string | null {
   let at = 0;
@@ -194,7 +196,7 @@ function logDamage(bytes: Buffer): string | null {
     at = end;
   }
   const bad = at;
-  // The length of a bad record cannot be trusted, so the next record may begin anywhere.
+  // A bad record's length cannot be trusted, so the next record may begin anywhere.
   for (at = bad + 1; at + RECORD_HEAD_BYTES <= bytes.length; at++) {
     const type = bytes[at + 6];
     const begins = type === RECORD_FULL || type === RECORD_FIRST;
@@ -203,7 +205,9 @@ function logDamage(bytes: Buffer): string | null {
   return null;
 }
 
-/** End of the record at `at`, or of the zeros that pad its block. Negative for a bad record. */
+/**
+ * Returns the end of the record at `at`, or of the zeros that pad its block. Negative if the record is bad.
+ */
 function recordEnd(bytes: Buffer, at: number): number {
   const blockEnd = Math.min(bytes.length, (Math.floor(at / LOG_BLOCK_BYTES) + 1) * LOG_BLOCK_BYTES);
   if (blockEnd - at < RECORD_HEAD_BYTES) return blockEnd;
@@ -219,15 +223,15 @@ function recordEnd(bytes: Buffer, at: number): number {
 /** Contents of the list of tables. */
 interface TableList {
   /**
-   * Number of the oldest log whose data is not yet in tables. Null before the first opening and after a
+   * File name of the oldest log whose data is not yet in tables. Null before the first opening and after a
    * repair.
    */
   readonly log: string | null;
-  /** The numbers of the tables. */
+  /** Table numbers. */
   readonly tables: ReadonlySet<number>;
 }
 
-/** Returns null if there is no list or the list is damaged. */
+/** Returns null if the list is missing or damaged. */
 function listInForce(location: string, names: readonly string[]): TableList | null {
   const manifest = manifestInForce(location, names);
   return manifest === null ? null : readList(readFileSync(join(location, manifest)));
@@ -259,7 +263,7 @@ function readList(manifest: Buffer): TableList | null {
   return { log: log === 0 ? null : `${String(log).padStart(6, "0")}.log`, tables };
 }
 
-/** The records up to the first bad one. Reassembles a record that spans several blocks. */
+/** Yields the records up to the first bad record. Reassembles records that span several blocks. */
 function* logRecords(bytes: Buffer): Generator<Buffer> {
   let parts: Buffer[] = [];
   for (let at = 0, end = 0; at < bytes.length; at = end) {

@@ -1,11 +1,11 @@
-// Reads LevelDB's tables and does the checks that LevelDB omits. Removes blocks on which LevelDB would abort
-// the process. Values are not interpreted, and keys only as far as their order.
+// Reads LevelDB's tables and performs the checks that LevelDB omits. Removes blocks on which LevelDB would
+// abort the process. Does not interpret values, and looks at keys only to check their order.
 //
 //   table:  blocks, each                   | data | type u8 | crc u32 |
-//           the blocks of the filter, the meta index that names them, the index block that names the others
-//           48 bytes at the end that say where meta index and index lie
+//           filter blocks, the meta index block that lists them, the index block that lists the other blocks
+//           a footer of 48 bytes with the positions of the meta index and the index
 //   block:  entries                        | shared, own, value bytes: varints | rest of the key | value |
-//           u32 places where an entry shares nothing, u32 their number
+//           u32 offsets of entries that share nothing, u32 number of these offsets
 //   key:    the store's key, then u64: type u8, write number 7 bytes
 //
 // Checksums are CRC-32C, masked by a rotation.
@@ -18,7 +18,7 @@ const TRAILER_BYTES = 5;
 const TYPE_PLAIN = 0;
 const TYPE_SNAPPY = 1;
 const KEY_TAG_BYTES = 8;
-/** Largest type of a key. Types are 0 (deleted) and 1 (stored). */
+/** Highest key type. The types are 0 (deleted) and 1 (stored). */
 const KEY_TYPE_MAX = 1;
 const MASK = 0xa282ead8;
 
@@ -45,8 +45,8 @@ export function tableDamage(bytes: Buffer): string | null {
 }
 
 /**
- * Returns the table without the blocks that LevelDB cannot read, or the same bytes if it can read all of
- * them. A block with a wrong checksum is kept if its keys are in order, because most of its values are
+ * Returns the table without the blocks that LevelDB cannot read; if it can read all of them, returns `bytes`
+ * itself. A block with a wrong checksum is kept if its keys are in order, because most of its values are
  * intact. Null if nothing is readable.
  */
 export function readableTable(bytes: Buffer): Buffer | null {
@@ -74,8 +74,8 @@ function readable(bytes: Buffer, index: readonly Entry[]): Entry[] {
 }
 
 /**
- * Builds an index by walking the blocks from the start to the first damaged one. Each block begins where the
- * previous one ends.
+ * Builds an index by walking through the blocks up to the first damaged block. Each block begins where the
+ * previous block ends.
  */
 function foundIndex(bytes: Buffer, end: number): Entry[] {
   const index: Entry[] = [];
@@ -91,8 +91,8 @@ function foundIndex(bytes: Buffer, end: number): Entry[] {
 }
 
 /**
- * Returns the length of the block at `start`, found by trying lengths until the checksum matches. -1 for a
- * damaged block.
+ * Finds the length of the block at `start` by trying lengths until the checksum matches. Returns -1 if the
+ * block is damaged.
  */
 function blockLength(bytes: Buffer, start: number, end: number): number {
   let crc = 0;
@@ -123,13 +123,13 @@ function isWhole(bytes: Buffer, { at, length }: Handle): boolean {
   return crc32c(bytes.subarray(at, end + 1)) === unmask(bytes.readUInt32LE(end + 1));
 }
 
-/** Returns the entries of a block; null if its checksum is wrong. */
+/** Returns a block's entries; null if its checksum is wrong. */
 function entriesOf(bytes: Buffer, handle: Handle): Entry[] | null {
   const block = isWhole(bytes, handle) ? unpacked(bytes, handle) : null;
   return block === null ? null : entriesIn(block);
 }
 
-/** Uncompressed bytes of a block, which must lie within the table. */
+/** Returns a block's uncompressed bytes. The block must lie within the table. */
 function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   const block = bytes.subarray(at, at + length);
   const type = bytes[at + length];
@@ -137,7 +137,7 @@ function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   return type === TYPE_PLAIN ? block : null;
 }
 
-/** Returns the entries of an uncompressed block; null if LevelDB would read outside the block. */
+/** Returns an uncompressed block's entries; null if LevelDB would read outside the block. */
 function entriesIn(block: Buffer): Entry[] | null {
   const restarts = block.length < 4 ? 0 : block.readUInt32LE(block.length - 4);
   const end = block.length - 4 - restarts * 4;
@@ -160,7 +160,7 @@ function entriesIn(block: Buffer): Entry[] | null {
   return entries;
 }
 
-/** True if a damaged block's keys ascend, from the last key of the previous block up to its own last key. */
+/** True if a damaged block's keys ascend from the previous block's last key to its own last key. */
 function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: Buffer): boolean {
   if (handle.at + handle.length + TRAILER_BYTES > bytes.length) return false;
   const block = unpacked(bytes, handle);
@@ -175,7 +175,7 @@ function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: B
   return previous !== null && compareKeys(previous, last) <= 0;
 }
 
-/** Compares keys in a table's order. If a key was written twice, the newer write comes first. */
+/** Compares keys in table order. If a key was written twice, the newer write comes first. */
 function compareKeys(a: Buffer, b: Buffer): number {
   const [ownA, ownB] = [a.length - KEY_TAG_BYTES, b.length - KEY_TAG_BYTES];
   const order = Buffer.compare(a.subarray(0, ownA), b.subarray(0, ownB));
@@ -184,7 +184,7 @@ function compareKeys(a: Buffer, b: Buffer): number {
   return tagA > tagB ? -1 : tagA < tagB ? 1 : 0;
 }
 
-/** Builds a block whose entries share no key bytes, as in an index block. */
+/** Builds a block whose entries do not share key bytes, as in an index block. */
 function blockOf(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const starts: number[] = [];
@@ -200,7 +200,7 @@ function blockOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...parts, Buffer.from(tail.buffer)]);
 }
 
-/** The block followed by its type and checksum. */
+/** Returns the block followed by its type and checksum. */
 function sealed(block: Buffer): Buffer {
   const whole = Buffer.concat([block, Buffer.alloc(TRAILER_BYTES)]);
   const crc = crc32c(whole.subarray(0, block.length + 1));
@@ -218,7 +218,7 @@ export function unmask(crc: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0;
 }
 
-/** Varint of a number below 2^53. */
+/** Encodes a number below 2^53 as a varint. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
@@ -235,7 +235,7 @@ export class VarintReader {
     this.at = at;
   }
 
-  /** The next varint. Bytes after the end read as 0. Numbers must be below 2^53. */
+  /** Reads the next varint, which must be below 2^53. Bytes past the end read as 0. */
   next(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

@@ -1,8 +1,8 @@
-// Decompresses one block of Snappy's raw format. LevelDB writes compressed tables when it repairs a database;
-// all other tables of Skein are uncompressed.
+// Decompresses one block in Snappy's raw format. LevelDB writes compressed tables when it repairs a database;
+// all other tables in Skein are uncompressed.
 // https://github.com/google/snappy/blob/main/format_description.txt
 
-/** The uncompressed bytes. Null if the bytes are not a block of this format. */
+/** Returns the uncompressed bytes; null if the input is not a valid block. */
 export function unpackSnappy(packed: Uint8Array): Buffer | null {
   let at = 0;
   let length = 0;
