@@ -1,5 +1,5 @@
-// The wordings that a query is tried in, and the interface that chooses the attempt to answer with. Query
-// understanding implements the interface and depends on nothing else of a search.
+// The wordings that are tried for a query, and the interface that chooses which attempt answers it. Query
+// understanding implements the interface and depends on nothing else in a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { QueryRequest } from "../question/request/query-request.js";
@@ -26,15 +26,15 @@ export interface Meant {
   readonly lasting: boolean;
 }
 
-/** A query and the index it runs on. */
+/** A query and the index that it runs on. */
 export interface AskedQuery {
   readonly asked: QueryRequest;
   readonly index: QueriedIndex;
   readonly scale: IndexScale;
   readonly snapshot: IndexSnapshot;
   /**
-   * Takes a snapshot of the newest state of the index, for background work that outlives the query. The
-   * caller must release it.
+   * Takes a snapshot of the index's newest state, for background work that outlives the query. The caller
+   * must release the snapshot.
    */
   snapshotBehind(): Promise<IndexSnapshot>;
   attempt(request: QueryRequest): Promise<Attempt>;

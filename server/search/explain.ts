@@ -1,4 +1,4 @@
-// Explains the rank of a hit in words that a shop owner understands: how each word was found, what raised the
+// Explains a hit's rank in words that a shop owner understands: how each word was found, what raised the
 // document, and which rules affected it. Runs only for queries with "explain": true.
 import {
   ALT_EXACT,
@@ -31,18 +31,18 @@ export interface WordExplanation {
 
 export interface Explanation {
   readonly text: readonly string[];
-  /** True if every word of the query was found. */
+  /** True if every word of the query was found in the document. */
   readonly full: boolean;
   readonly words: readonly WordExplanation[];
   readonly closeness_points: number;
   /**
-   * Cosine of the document's vector and the query's vector; null if the two were not compared or the document
-   * has no vector.
+   * Cosine between the document's vector and the query's vector. Null if they were not compared or the
+   * document has no vector.
    */
   readonly similarity: number | null;
   readonly similarity_points: number;
   readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
-  /** Sum of the weights of the boost rules. A sum of 10 doubles the relevance. */
+  /** Total weight of the boost rules. A total of 10 doubles the relevance. */
   readonly boost: number;
   readonly place: "pinned" | "normal" | "buried";
 }
@@ -70,13 +70,13 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The program that ran, and the documents that were compared with the query's vector. */
+/** The program that ran, and the documents compared with the query's vector. */
 interface Searched {
   readonly program: SearchProgram;
   readonly compared: Compared;
 }
 
-/** Returns the hits with their explanations. The explanation is null if the hit's row no longer exists. */
+/** Returns the hits with their explanations. An explanation is null if the hit's row no longer exists. */
 export async function explainHits<Hit extends { readonly winner: Winner }>(
   snapshot: IndexSnapshot,
   { program, compared }: Searched,
@@ -212,8 +212,8 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: C
 }
 
 /**
- * Strips the marker from a term. The marker is one control character; in a stem a second character (the
- * language) follows it.
+ * Strips a term's marker, which is one control character. A stem has a second marker character, for the
+ * language.
  */
 function readable(term: string): string {
   const first = term.charCodeAt(0);

@@ -1,6 +1,5 @@
-// Fetches the stored documents of a page. Only shards that have one of the page's documents are asked.
-// Documents and highlights stay unparsed bytes. shown-documents.ts decides which members of each document are
-// returned.
+// Fetches the stored documents for a page. Asks only shards that store one of them. Documents and highlights
+// stay unparsed bytes. shown-documents.ts decides which members of each document are returned.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
@@ -10,21 +9,21 @@ import { matchTypeOf } from "./semantic/match-type.js";
 import type { Compared } from "./semantic/nearest.js";
 import { documentBytes } from "./shown-documents.js";
 
-/** A document with its requested members, and always its id. */
+/** A document with its requested members. Its id is always included. */
 export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The documents to show: the hits of the page, and related hits if they fit into the reply. */
+/** The documents to show: the page's hits, and related hits if they fit into the reply. */
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
-  /** Documents compared with the query's vector. */
+  /** The documents that were compared with the query's vector. */
   readonly compared: Compared;
 }
 
 /**
- * Returns the hits of the winners followed by those of the related documents. Fetches only documents that are
- * not yet `known`. Returns null if a shard no longer has one of the documents. Drops the related hits if the
- * reply would be too large, and throws SK-SE-413 if the winners alone are too large.
+ * Returns the winners' hits, followed by the related hits. Fetches only documents that are not yet `known`.
+ * Returns null if a shard no longer has one of the documents. Drops the related hits if the reply would be
+ * too large, and throws SK-SE-413 if the winners alone are too large.
  */
 export async function fetchHits(
   snapshot: IndexSnapshot,
@@ -59,7 +58,7 @@ async function hitsOf(
     bytesLeft -= document.length + highlight.length;
     if (bytesLeft < 0) throw new ReplyTooLargeError();
   };
-  /** Per shard, the positions of the documents to fetch. */
+  /** Positions of the documents to fetch, by shard. */
   const missing = new Map<number, number[]>();
   for (const [place, { shard }] of winners.entries()) {
     const sent = documents[place];
@@ -84,7 +83,7 @@ async function hitsOf(
   });
 }
 
-/** Parses a stored document, for callers that need its values. Responses copy its bytes unparsed. */
+/** Parses a stored document, for callers that need its values. Responses copy the bytes unparsed. */
 export function parsedDocument({ buffer, byteOffset, byteLength }: Uint8Array): ParsedDocument {
   return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString());
 }

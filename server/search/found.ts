@@ -1,5 +1,5 @@
-// The result of a query as a value. `find` produces it, `respond` writes it as JSON, and the coach and the
-// query log read it. Documents are the bytes that the shards sent.
+// A query's result as a value. `find` produces it, `respond` writes it as JSON, and the coach and the query
+// log read it. Documents are the bytes that the shards sent.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../catalog/schema/index-view.js";
 import type { Question, RememberedAnswer } from "../fleet/reads/answer-cache.js";
@@ -14,9 +14,9 @@ export interface Hit {
   readonly winner: Winner;
   /** The document's id in UTF-8. */
   readonly id: Uint8Array;
-  /** The projected document as a JSON object. */
+  /** The document's requested members as a JSON object. */
   readonly document: Uint8Array;
-  /** A JSON object of highlights by field. Empty if there are no highlights. */
+  /** A JSON object with the highlights by field. Empty if there are none. */
   readonly highlight: Uint8Array;
   readonly matchType: MatchType;
   readonly explanation: Explanation | null;
@@ -27,7 +27,9 @@ export interface FacetTable {
   readonly counts: readonly FacetCount[];
 }
 
-/** How a query was understood, if it ran in a different wording than typed. Copied to the response as is. */
+/**
+ * How a query was understood, if it ran in a different wording than typed. Copied to the response unchanged.
+ */
 export interface AiContext {
   readonly original_query: string;
   readonly rewritten_query: string;
@@ -52,7 +54,7 @@ export interface Found {
   readonly relatedHits: readonly Hit[];
   /** Number of documents found. */
   readonly found: number;
-  /** Number of documents that the words alone would find. */
+  /** Number of documents found by the words alone. */
   readonly foundByWords: number;
   /** Number of documents that the caller may see. */
   readonly outOf: number;

@@ -8,13 +8,13 @@ import type { Limits } from "../ground/limits.js";
 import { QUERY } from "../question/request/query-request.js";
 
 /**
- * One search. Its answer should have at most `bytesMax` bytes. Resolves to JSON, or rejects with the slot's
- * error. `again` is true if the search already ran once with a smaller limit.
+ * One search. Its answer should be at most `bytesMax` bytes long. Resolves to JSON, or rejects with the
+ * slot's error. `again` is true if the search has already run once with a smaller limit.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
 /**
- * Schema of one search. Each search is validated when it runs, so that an invalid one fails without affecting
+ * Schema of a single search. Each search is validated when it runs, so that an invalid search does not affect
  * the others.
  */
 export const SLOT_SCHEMA: JsonSchema = {
@@ -41,11 +41,11 @@ const COMMA = Buffer.from(",");
 const END = Buffer.from("]}}");
 
 /**
- * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. The answers in memory are
- * limited in bytes: slots that run together share the remaining bytes. A slot that needs more than its share
- * runs again alone, with all of the remaining bytes. If its answer still does not fit, it and all slots after
- * it fail, and no further slots run. `asError` converts a slot's rejection into the error that the client
- * sees. Waits for `nextSlice` between pieces of long work.
+ * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. The total size of the
+ * answers in memory is limited: slots that run together share the remaining bytes. A slot that needs more
+ * than its share runs again alone, with all remaining bytes. If its answer does not fit into the remaining
+ * bytes either, it and all later slots fail, and no further slots run. `asError` converts a slot's rejection
+ * to the error that the client sees. Waits for `nextSlice` between pieces of long work.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],

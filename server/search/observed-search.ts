@@ -1,5 +1,5 @@
-// A search with observability: measures its phases, counts it, logs it if slow, and reports it to the query
-// log. Repeated queries are answered from the cache.
+// A search with observability: measures its phases, counts it, logs it if it is slow, and reports it to the
+// query log. Repeated queries are answered from the cache.
 import type { IndexContents } from "../catalog/index-contents.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
@@ -13,7 +13,7 @@ import { respond, respondAgain } from "./respond.js";
 import { find, type QueryBounds, type QuerySearching } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
-/** The body of a query. */
+/** A query's body. */
 export interface QueryBody {
   /** The query itself, independent of the caller. Bodies with equal bytes have equal answers. */
   readonly bytes: Uint8Array;
@@ -22,7 +22,7 @@ export interface QueryBody {
   value(): unknown;
 }
 
-/** Dependencies of observed searches. */
+/** What observed searches depend on. */
 interface ObservedSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
   readonly recorder: Recorder;
@@ -31,8 +31,9 @@ interface ObservedSearching extends QuerySearching {
 }
 
 /**
- * Returns the JSON answer to a query, of at most `bytesMax` bytes unless it is a single document. Caches the
- * answer if it may be reused. `requestId` is for the slow query log. Throws SkeinError.
+ * Returns the JSON answer to a query, at most `bytesMax` bytes long unless it is a single document. Caches
+ * the answer if it may be reused. `requestId` identifies the request in the slow query log. Throws
+ * SkeinError.
  */
 export async function observedSearch(
   searching: ObservedSearching,
@@ -77,7 +78,7 @@ export async function observedSearch(
   }
 }
 
-/** The part of an answer that goes to the query log. Null for a query without words. */
+/** Returns the part of an answer that goes to the query log. Null for a query without words. */
 function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | null {
   const { q: text, filter, page, browse } = request;
   if (browse) return null;

@@ -1,6 +1,6 @@
-// Related documents for a query that found little: first documents with some of its words, then documents
-// with the nearest vectors. The query's filters and rules apply. Results of the query are excluded, and
-// related documents count neither towards `found` nor towards the facets.
+// Related documents for a query that found little: first documents that contain some of its words, then
+// documents with the nearest vectors. The query's filters and rules apply. The query's own results are
+// excluded. Related documents count neither towards `found` nor towards the facets.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -13,7 +13,7 @@ import type { SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
 /**
- * The most frequent words are dropped until at most this many documents contain one of the remaining words.
+ * The most frequent words are dropped until at most this many documents contain any of the remaining words.
  */
 const DOCUMENTS_MAX = 20_000;
 
@@ -55,7 +55,10 @@ function winnerOf({ shard, seq }: NearDocument): Winner {
   return { shard, seq, textMatch: 0, bonus: 0, ...found };
 }
 
-/** Documents with some of the words. Returns none if the query was already relaxed or has only one word. */
+/**
+ * Finds documents that contain some of the words. Returns none if the query was already relaxed or has only
+ * one word.
+ */
 async function wordedWinners(
   plan: QueryPlan,
   { words, program }: Matched,

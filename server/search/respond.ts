@@ -1,7 +1,7 @@
-// Writes the result of a query as JSON bytes. Copies documents and highlights as the shards sent them,
-// without parsing. Writes facet objects by hand, because their keys must stay in order (by count), which a
-// JavaScript object does not guarantee for all keys. Knows the response format of the specification, but
-// nothing about searching.
+// Writes a query's result as JSON bytes. Copies documents and highlights as the shards sent them, without
+// parsing. Writes facet objects by hand, because their keys must stay in count order, which a JavaScript
+// object does not guarantee for all keys. Depends on the specification's response format, but not on how
+// searches work.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { FacetTable, Found, Hit } from "./found.js";
@@ -14,7 +14,7 @@ const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the to
 
 export interface EncodedResponse {
   readonly bytes: Uint8Array;
-  /** The bytes after the head. Only the head differs when the same answer is sent again. */
+  /** The bytes after the head. Sending the same answer again changes only the head. */
   readonly content: Uint8Array;
 }
 
@@ -69,7 +69,7 @@ export function respondAgain(content: Uint8Array, queryId: string, tookMs: numbe
   return bytes;
 }
 
-/** The beginning of a response, in ASCII. */
+/** Returns the beginning of a response, in ASCII. */
 function headOf(queryId: string, tookMs: number): string {
   return `{"query_id":"${queryId}","search_time_ms":${Math.round(tookMs)},`;
 }
@@ -83,7 +83,7 @@ function bytesOf(parts: readonly Part[]): number {
   return bytes;
 }
 
-/** Writes the parts one after another. Returns the end position. */
+/** Writes the parts in sequence. Returns the end position. */
 function put(whole: Buffer, parts: readonly Part[], start: number): number {
   let at = start;
   for (const part of parts) {
@@ -115,7 +115,7 @@ function hitParts(hits: readonly Hit[]): Part[] {
   return parts;
 }
 
-/** A facet's field and values as JSON text, with the counts of the values. */
+/** A facet's field and values as JSON text, with the values' counts. */
 interface FacetJson {
   readonly name: string;
   readonly values: readonly string[];
@@ -127,7 +127,7 @@ function facetJson({ field, counts }: FacetTable): FacetJson {
   return { name: JSON.stringify(field.name), values, counts };
 }
 
-/** `{field: {value: count}}`, values in count order. */
+/** Returns `{field: {value: count}}` with the values in count order. */
 function facetObject(tables: readonly FacetJson[]): string {
   const members = tables.map(({ name, values, counts }) => {
     const entries = counts.map(({ count }, i) => `${values[i]}:${count}`);

@@ -1,6 +1,6 @@
 // A whole query at a glance: plan, understand, search by words, search by vectors if that helps, merge, count
-// facets, fetch. Each step has its own file; this one only runs them in order. respond.ts writes the result
-// as JSON, and docs/ranking.md describes the ranking.
+// facets, fetch. Each step has its own file; this file only runs the steps in order. respond.ts writes the
+// result as JSON, and docs/ranking.md describes the ranking.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -25,23 +25,23 @@ import { searchByVectors } from "./semantic/semantic-search.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries, visibleQueries } from "./suggested-queries.js";
 
-/** Dependencies of searches. */
+/** What searches depend on. */
 export interface Searching {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly givenVectors: GivenVectors;
 }
 
-/** Dependencies of whole queries. */
+/** What whole queries depend on. */
 export interface QuerySearching extends Searching {
   readonly understanding: Understanding;
 }
 
-/** Limits and permissions of a query. */
+/** A query's limits and permissions. */
 export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
- * Runs the query in this body. The returned documents fit into a response of `bytesMax` bytes, except that a
+ * Runs the query in `body`. The returned documents fit into a response of `bytesMax` bytes, except that a
  * single document is always returned. Records the phases in `trace`. Throws SkeinError.
  */
 export async function find(
@@ -87,7 +87,7 @@ export async function find(
     const fetched = await fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
     const hits = fetched.slice(0, merged.winners.length);
-    /** True if any document that the caller may see contains all words of a query as written. */
+    /** True if any document that the caller may see contains all of the query's words as written. */
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };

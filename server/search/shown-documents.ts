@@ -1,5 +1,5 @@
-// What is shown of the documents on a page: fields, highlighted words, and the size limit. The shards send
-// documents either with their rows or in a separate fetch.
+// What is shown of a page's documents: fields, highlighted words, and the size limit. The shards send
+// documents either along with their rows or in a separate fetch.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";
@@ -10,8 +10,8 @@ import type { QueryPlan } from "./matching/plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
 /**
- * Bytes available for documents and their highlights in a reply of `replyBytesMax` bytes. A single document
- * is always shown.
+ * Returns the number of bytes available for documents and their highlights in a reply of `replyBytesMax`
+ * bytes. Unlimited for a single document, which is always shown.
  */
 export function documentBytes(replyBytesMax: number, documents: number): number {
   return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
@@ -23,7 +23,7 @@ export class ShownDocuments {
   readonly #settings: IndexSettings;
   readonly #likelyBytesMax: number;
 
-  /** `shards` are the shards that store the index. */
+  /** `shards` is the number of shards that store the index. */
   constructor(
     request: QueryRequest,
     plan: QueryPlan,
@@ -37,7 +37,7 @@ export class ShownDocuments {
     this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / shards);
   }
 
-  /** Which members of fetched documents to return, and what to highlight. */
+  /** Which members of the fetched documents to return, and what to highlight. */
   fetched(program: SearchProgram): FetchOptions {
     const { keepFields, dropFields, highlight } = this.#request;
     return {
@@ -50,7 +50,7 @@ export class ShownDocuments {
   }
 
   /**
-   * The same for documents that are sent along with rows. Which of them the page will show is not yet known,
+   * Like `fetched`, for documents sent along with rows. It is not yet known which of them the page will show,
    * so each shard gets only its share of the reply's space. Missing documents are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {

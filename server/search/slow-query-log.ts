@@ -27,7 +27,7 @@ export class SlowQueryLog {
   }
 
   /**
-   * To be called after a query has ended and its trace has stopped. `error` is the reason if the query was
+   * Must be called after a query has ended and its trace has stopped. `error` is the reason if the query was
    * not answered.
    */
   ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
@@ -65,13 +65,13 @@ export class SlowQueryLog {
 /** Phases that most queries skip. */
 const SELDOM: ReadonlySet<string> = new Set(["open", "semantic"]);
 
-/** The duration of each phase. */
+/** Returns the duration of each phase. */
 function phasesOf(trace: QueryTrace): Record<string, number> {
   const entered = QUERY_PHASES.filter((phase) => !SELDOM.has(phase) || trace.phaseMs(phase) > 0);
   return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
 }
 
-/** The members of the body that determine the cost of a query, each as short text, or null if absent. */
+/** Returns the body members that determine a query's cost, each as short text, or null if absent. */
 function requestOf(body: unknown): Record<string, string | null> {
   const members = isObject(body) ? body : {};
   return {
@@ -82,7 +82,7 @@ function requestOf(body: unknown): Record<string, string | null> {
   };
 }
 
-/** Numbers in the body may be bigint, which JSON.stringify refuses. */
+/** The body may contain bigint numbers, which JSON.stringify refuses. */
 function short(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const exact = (_: string, member: unknown): unknown =>

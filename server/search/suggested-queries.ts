@@ -1,5 +1,5 @@
-// Alternative queries: "did you mean" with misspelt words corrected, and, for a query with few results,
-// popular searches with the same words.
+// Alternative queries: "did you mean" with misspelt words corrected and, for a query with few results,
+// popular searches that share its words.
 
 import type { QueryText } from "../question/words/query-text.js";
 import type { ExpandedWords } from "./matching/expand.js";
@@ -7,7 +7,7 @@ import { FEW_RESULTS, type QueryPlan } from "./matching/plan.js";
 
 export interface SuggestedQuery {
   readonly value: string;
-  /** How often the query was searched for. A corrected query has no count. */
+  /** Number of searches for the query. A corrected query has no count. */
   readonly count?: number;
 }
 
@@ -15,7 +15,7 @@ const POPULAR_MAX = 5;
 
 /**
  * For a token that sees only some documents: returns a corrected query if `finds` reports that the visible
- * documents contain its words. Popular searches are not revealed.
+ * documents contain its words. Does not reveal popular searches.
  */
 export async function visibleQueries(
   { text }: QueryPlan,
@@ -40,7 +40,7 @@ export function suggestedQueries(
   return [...suggested, ...popular.map(({ value, count }) => ({ value, count }))];
 }
 
-/** Null if no word was considered misspelt, and for queries with quotes or exclusions. */
+/** Null if no word seems misspelt, and for queries with quotes or exclusions. */
 function correctedQuery(text: QueryText, words: ExpandedWords | null): string[] | null {
   if (words === null || words.corrections.size === 0) return null;
   if (text.phrases.length > 0 || text.excludes.length > 0) return null;

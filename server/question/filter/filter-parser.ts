@@ -357,6 +357,6 @@ function isRareSpace(unit: number): boolean {
 /** Shortens a piece of a filter for an error message. */
 export function shorten(text: string): string {
   if (text.length <= SHOWN_MAX) return text;
-  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // never ends in half a surrogate pair
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // no half surrogate pair
   return `${whole}...`;
 }

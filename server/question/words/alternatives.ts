@@ -96,7 +96,7 @@ export function isMissing(frequency: number): boolean {
  * Returns the search program's words. An alternative never weighs more than the word itself, so a rare
  * misspelling gains nothing from its rarity. If a variant covers several words, its weight is divided among
  * them, so that a document with both the joined and the separate form scores no more than a document with
- * only the separate form. A word of which the dictionary has no form gets no alternatives and matches
+ * only the separate form. A word that is in the dictionary in no form gets no alternatives and matches
  * nothing.
  */
 export function searchWords(

@@ -30,7 +30,7 @@ export interface Variant {
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
-/** Weight factor for a joined word or part number of which only the beginning matches. */
+/** Weight factor if only the beginning of a joined word or part number matches. */
 const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;

@@ -1,4 +1,4 @@
-// Average lengths of fields and documents, which scores are relative to. Pure.
+// Average lengths of fields and documents. Scores are relative to these averages. Pure.
 import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
 
 /** Average number of tokens per document in each queried field, in slot order. */

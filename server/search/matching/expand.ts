@@ -1,5 +1,5 @@
-// Looks up query words and their variants in the dictionaries of all shards and sums the counts. Decisions
-// about a word therefore use global counts and do not depend on the number of shards.
+// Looks up query words and their variants in all shards' dictionaries and sums the counts. Decisions about a
+// word therefore use global counts and do not depend on the number of shards.
 import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -36,25 +36,25 @@ export interface ExpandedWords {
   readonly lengths: AverageLengths;
   /** Near terms to search, by word number. */
   readonly typos: LikelyTypos;
-  /** For each word, the result of `knownFrequency`. */
+  /** The result of `knownFrequency` for each word. */
   readonly frequencies: readonly number[];
-  /** The best spelling of each word considered misspelt, by word number. */
+  /** The best spelling of each apparently misspelt word, by word number. */
   readonly corrections: ReadonlyMap<number, string>;
 }
 
-/** What the dictionaries have for the words, before any typo lookup. */
+/** What the dictionaries contain for the words, before any typo lookup. */
 interface Literal {
   readonly liveRows: number;
   readonly lengths: AverageLengths;
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
-  /** For each word, the result of `knownFrequency`. */
+  /** The result of `knownFrequency` for each word. */
   readonly known: readonly number[];
-  /** Additional variants: splits of each word that no document contains. */
+  /** Additional variants: splits of each word that occurs in no document. */
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
-/** The ways to split a query word. */
+/** Ways to split a query word. */
 interface WordCuts {
   readonly word: QueryWord;
   readonly i: number;
@@ -77,13 +77,13 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * A one-word query also searches near terms if at most FEW_ALONE documents, and at most FEW_SHARE of all
- * documents, contain the word. Hits for the near terms always rank below hits for the word.
+ * A one-word query is also searched for with near terms if at most FEW_ALONE documents, and at most FEW_SHARE
+ * of all documents, contain the word. Hits for near terms always rank below hits for the word itself.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
 /**
- * A known word is suspected of being a typo only if at most this share of the documents contains it. Frequent
+ * A known word is suspected to be a typo only if at most this share of the documents contains it. Frequent
  * words are rarely typing errors.
  */
 const DOUBTED_SHARE = 1 / 100;
@@ -95,7 +95,7 @@ const DOUBTED_TYPOS = 1;
  */
 const DOUBT_MAX = 30;
 
-/** Looks up words in all shards for one query and one snapshot. Keeps nothing between queries. */
+/** Looks up words in all shards for one query and one snapshot. Retains nothing between queries. */
 export class WordExpander {
   readonly #plan: QueryPlan;
   readonly #dictionaries: Asked;
@@ -128,7 +128,7 @@ export class WordExpander {
   }
 
   /**
-   * Returns the words with additional near terms for known words that may have been mistyped, or null if
+   * Returns the words with additional near terms for known words that may have been mistyped. Returns null if
    * there are no such terms. `words` is the result of asWritten.
    */
   async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
@@ -150,7 +150,9 @@ export class WordExpander {
     return isAlone ? Math.min(FEW_ALONE, Math.floor(documents * FEW_SHARE)) : 0;
   }
 
-  /** True if the word is rare, but documents contain it as typed or as the beginning of a longer word. */
+  /**
+   * True if the word is rare, but some document contains it as typed or as the beginning of a longer word.
+   */
   #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
     const frequency = known[i] as number;
     const { prefix, literal, infixes } = words[i] as Literal["words"][number];
@@ -213,7 +215,7 @@ export class WordExpander {
     };
   }
 
-  /** The splits of each word, from the cache if known. */
+  /** Returns each word's splits, from the cache if they are cached. */
   #cutsOf(words: readonly QueryWord[]): WordCuts[] {
     const { slots } = this.#plan;
     return words.map((word, i) => {
@@ -242,7 +244,7 @@ export class WordExpander {
   }
 
   /**
-   * Looks up the longer terms that contain the words, in fields with `infix`. Sends nothing if no word
+   * In fields with `infix`, looks up the longer terms that contain the words. Sends nothing if no word
    * qualifies.
    */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
@@ -258,8 +260,8 @@ export class WordExpander {
   }
 
   /**
-   * Words whose near terms will be needed if no other shard has the words either. They are sent in the same
-   * request, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
+   * Words whose near terms are needed if too few documents over all shards contain them. They are sent in the
+   * same request, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, scale } = this.#plan;
@@ -280,8 +282,7 @@ export class WordExpander {
   }
 
   /**
-   * Looks up splits of missing words. Runs concurrently with the lookup of typos, which does not depend on
-   * it.
+   * Looks up splits of missing words. Runs concurrently with the typo lookup, which does not depend on it.
    */
   async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
     const { text, slots } = this.#plan;
@@ -294,8 +295,8 @@ export class WordExpander {
   }
 
   /**
-   * Looks up terms at a larger edit distance for each word that no document contains in any form and that has
-   * no near term within the usual distance.
+   * Searches at a larger edit distance for each word that no document contains in any form and that has no
+   * near term within the usual distance.
    */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>

@@ -1,10 +1,10 @@
-// The facets of a query: the requests to the shards, and the most frequent values over all shards with exact
-// counts. A single shard returns its top values. If there are several shards, each returns a share: its most
-// frequent values, and the largest count among the values it left out (chooseShare in
+// A query's facets: the requests to the shards, and the most frequent values over all shards with exact
+// counts. A single shard returns its top values. If there are several shards, each of them returns a share:
+// its most frequent values, and the largest count among its other values (chooseShare in
 // engine-wasm/assembly/search/facets.ts). Documents are distributed evenly, so the shares nearly always
-// determine the top values and their counts. If they do not, the shards are asked again for all values of the
-// facet. Whether a second round is needed depends only on these bounds. The engine's choice of values makes
-// second rounds rare but never changes an answer.
+// determine the top values and their counts. If they do not, the shards are asked again, for all values of
+// the facet. Whether a second round is needed depends only on these bounds. The engine's choice of values
+// makes second rounds rare but never changes an answer.
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
@@ -26,7 +26,7 @@ export function facetRequests(fields: readonly ViewField[], max: number): FacetR
   return max === 0 ? [] : fields.map(({ slot, code }) => ({ slot, type: code, limit: max }));
 }
 
-/** The program to send to each of `shards` shards. */
+/** Returns the program to send to each of `shards` shards. */
 export function withShares(program: SearchProgram, shards: number): SearchProgram {
   if (shards === 1 || program.facets.length === 0) return program;
   return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: facet.limit > 0 })) };
@@ -42,7 +42,7 @@ export async function askFacets(
 }
 
 /**
- * Returns the top values of each facet over all shards, up to the facet's limit, by descending count and then
+ * Returns each facet's top values over all shards, up to the facet's limit, by descending count and then by
  * ascending value. `results` are the shards' answers to `program`.
  */
 export async function countFacets(
@@ -75,7 +75,10 @@ interface Sum {
   open: number;
 }
 
-/** The top `max` values over all shards; null if the shares do not determine the values or their counts. */
+/**
+ * Returns the top `max` values over all shards, or null if the shares do not determine the values or their
+ * counts.
+ */
 export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCount[] | null {
   const unseen = shares.reduce((sum, { bound }) => sum + bound, 0);
   const sums = new Map<FacetValue, Sum>();
@@ -105,7 +108,9 @@ function compareCounts(a: FacetCount, b: FacetCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** Compares by UTF-8 bytes. This is the order of UTF-16 code units, except that surrogates sort last. */
+/**
+ * Compares by UTF-8 bytes. This is the same order as by UTF-16 code units, except that surrogates sort last.
+ */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -121,7 +126,7 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** A facet value as printed in JSON, for example `10.5` or `true`. An int64 is exact. */
+/** Returns a facet value as printed in JSON, for example `10.5` or `true`. int64 values are exact. */
 export function facetText(value: FacetValue, field: ViewField): string {
   if (typeof value === "string") return value;
   if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";

@@ -1,5 +1,5 @@
-// Judges the near terms of a query's words by their company, the query's other words: asks all shards how
-// many documents contain both, and leaves the decision to noisy-channel.ts.
+// Judges the near terms of a query's words by the company they keep: asks all shards how many documents
+// contain both a term and each of the query's other words, and leaves the decision to noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";
@@ -14,19 +14,19 @@ import { largest, type RankedTypo } from "../../question/words/typos/ranked-typo
 
 /** A word whose documents serve as evidence for judging other words. */
 export interface ContextWord {
-  /** Its number in the query. */
+  /** The word's number in the query. */
   readonly i: number;
-  /** The terms that identify its documents. */
+  /** The terms that identify the word's documents. */
   readonly terms: readonly string[];
-  /** Upper bound on the number of documents that contain it. */
+  /** Upper bound on the number of documents that contain the word. */
   readonly frequency: number;
 }
 
 /** A word that may be misspelt. */
 export interface JudgedWord extends Omit<ContextWord, "terms"> {
   /**
-   * The terms that identify its documents; null if too many terms begin with the word, in which case only its
-   * frequency is known.
+   * The terms that identify the word's documents. Null if too many terms begin with the word, in which case
+   * only its frequency is known.
    */
   readonly terms: readonly string[] | null;
   /** Near terms, best first. */
@@ -34,16 +34,17 @@ export interface JudgedWord extends Omit<ContextWord, "terms"> {
 }
 
 /**
- * JUDGED_MAX is the maximum number of words judged by co-occurrence; all others are judged by their
- * frequency. CONTEXT_MAX is the maximum number of words to judge them by; the rarest are used.
+ * JUDGED_MAX is the maximum number of words judged by co-occurrence; the remaining words are judged by their
+ * frequency. CONTEXT_MAX is the maximum number of words used as evidence; the rarest words are used.
  */
 const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;
-/** Maximum number of near terms per word that are judged by co-occurrence. */
+/** Maximum number of near terms judged by co-occurrence per word. */
 const CANDIDATES_MAX = 8;
 
 /**
- * The best near term is clear if the next one costs this much more, that is, if it is 64 times less likely.
+ * A near term is the clear best if the second best costs over this much more, that is, if it is more than 64
+ * times less likely.
  */
 const CLEAR = 30;
 
@@ -51,16 +52,17 @@ interface Request {
   readonly slots: readonly number[];
   readonly judged: readonly JudgedWord[];
   readonly context: readonly ContextWord[];
-  /** Maximum additional cost of near terms compared with the word. */
+  /** How much more than the word a near term may cost. */
   readonly doubt: number;
-  /** All forms of a near term. */
+  /** Returns all forms of a near term. */
   formsOf(typo: RankedTypo): readonly string[];
   readonly liveRows: number;
   searchesOf(term: string): number;
 }
 
 /**
- * Document counts of a judged word and of its near terms, in total and together with the query's other words.
+ * Document counts of a judged word and its near terms, both in total and together with the query's other
+ * words.
  */
 interface Company {
   readonly context: Context;
@@ -131,7 +133,7 @@ function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
 }
 
 /**
- * True if one near term of an unknown word is so much likelier than all others that co-occurrence would
+ * True if one of an unknown word's near terms is so much likelier than the others that co-occurrence would
  * rarely change the choice.
  */
 function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
@@ -152,7 +154,9 @@ function withoutCompany({ frequency }: JudgedWord, liveRows: number): Company {
   return { context: { liveRows, words: [] }, typed: { documents: frequency, together: [] }, near: [] };
 }
 
-/** Counts for a term that was not looked up. It is assumed to occur with none of the other words. */
+/**
+ * Counts for a term that was not looked up, which is assumed to occur with none of the query's other words.
+ */
 function keepingNone(frequencies: readonly number[], { words }: Context): CandidateCompany {
   return { documents: largest(frequencies), together: words.map(() => 0) };
 }

@@ -1,6 +1,6 @@
-// Finds the documents of a query: first as written, then with likely corrections, then relaxed to "any word".
-// Each step runs only if the previous one found too few documents, and every decision is based on global
-// counts. The last step runs only on demand, because vector search may take its place.
+// Finds a query's documents: first as written, then with likely corrections, then relaxed to "any word". Each
+// step runs only if the previous step found too few documents, and every decision uses global counts. The
+// last step runs only on demand, because vector search may replace it.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
@@ -21,13 +21,13 @@ export interface Matched {
   /** Null for a query without words. */
   readonly words: ExpandedWords | null;
   /**
-   * Number of documents that match all words. May be smaller than the number of `results` if the search was
-   * relaxed to any word.
+   * Number of documents that match all words. May be smaller than the number found in `results` if the search
+   * was relaxed to any word.
    */
   readonly fullMatches: number;
   /**
-   * Finds the documents with any of the words, searching at most once. Null if `results` has enough
-   * documents.
+   * Finds the documents that contain any of the words, searching at most once. Null if enough documents were
+   * found, if the query has fewer than two words, or if it is already relaxed.
    */
   readonly relax: (() => Promise<Matched>) | null;
 }
@@ -36,20 +36,23 @@ const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
 
 type Attempt = Omit<Matched, "fullMatches" | "relax">;
 
-/** Returns the page of a program's results that will be shown. */
+/** Returns which page of a program's results will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
-/** Finds the documents with all words, or those with any of the words if too few have all. */
+/**
+ * Finds the documents that contain all words. If there are too few, finds those that contain any of the
+ * words.
+ */
 export async function matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Promise<Matched> {
   return relaxed(await matchAllWords(plan, snapshot, pageOf));
 }
 
-/** Relaxes to documents with any of the words if too few have all of them. */
+/** Relaxes the search to any of the words if too few documents contain all of them. */
 export async function relaxed(matched: Matched): Promise<Matched> {
   return matched.relax === null ? matched : matched.relax();
 }
 
-/** Finds the documents with all words. */
+/** Finds the documents that contain all words. */
 export async function matchAllWords(
   plan: QueryPlan,
   snapshot: IndexSnapshot,
@@ -90,15 +93,16 @@ function counted(attempt: Attempt): Matched {
 }
 
 /**
- * Number of documents that match all words. Fetches no documents. The plan must request a page without rows.
+ * Returns the number of documents that match all words. Fetches no documents. The plan must request a page
+ * without rows.
  */
 export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promise<number> {
   return (await matchAllWords(plan, snapshot, () => NO_PAGE)).fullMatches;
 }
 
 /**
- * Number of documents that match the words. Excludes pinned documents that do not match, although they are
- * among the results.
+ * Number of documents that match the words. Excludes pinned documents that are among the results without
+ * matching.
  */
 export function matches({ results }: Pick<Matched, "results">): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);

@@ -1,4 +1,4 @@
-// Merges the answers of the shards: merges the rows into one total order and sums the counts. Facets are in
+// Merges the shards' answers: merges the rows into one total order and sums the counts. Facets are merged in
 // facets.ts. Pure functions. The order must equal the engine's: compare by each sort key in turn, with
 // missing values last in both directions, then by descending sequence number.
 
@@ -6,13 +6,13 @@ import type { SortKey } from "../../../engine-wasm/host/programs/search-program.
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
-/** A row of the page and the shard that has its document. */
+/** A row on the page, and the shard that stores its document. */
 export interface Winner {
   readonly shard: number;
   readonly seq: number;
   readonly textMatch: number;
   readonly bonus: number;
-  /** As in `SearchRow`. */
+  /** Same as in `SearchRow`. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
@@ -22,9 +22,9 @@ export interface Winner {
 export interface MergedResult {
   readonly found: number;
   readonly winners: readonly Winner[];
-  /** For each rule of the program, whether it changed the result of any shard. */
+  /** For each rule in the program, true if it changed any shard's result. */
   readonly applied: readonly boolean[];
-  /** True if a row of the result is pinned. */
+  /** True if a row in the result is pinned. */
   readonly pinsApplied: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface MergeWindow {
 /** The merge yields after this many ranks. */
 const RANKS_A_STEP = 1_000;
 
-/** `results` are ordered by shard number. All must be answers to programs with these sort keys. */
+/** `results` must be in shard order. All results must be answers to programs with these sort keys. */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -47,7 +47,7 @@ export function mergeResults(
   return finished(mergingOfResults(results, keys, window));
 }
 
-/** `mergeResults` in small steps, because reaching a deep page skips many rows. */
+/** Like `mergeResults`, but in small steps, because reaching a deep page means skipping many rows. */
 export function* mergingOfResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -63,7 +63,7 @@ export function* mergingOfResults(
   };
 }
 
-/** Merges the rows of the requested window in order. */
+/** Merges the rows in the requested window, in order. */
 export function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -71,7 +71,7 @@ export function* mergingOfRows(
   take: (shard: number, row: SearchRow) => void,
 ): Generator<void, void> {
   if (results.length === 1) {
-    const { rows } = results[0]!; // in order already
+    const { rows } = results[0]!; // already in order
     for (let rank = offset; rank < offset + count; rank++) {
       if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
       const row = rows.at(rank);
@@ -103,7 +103,7 @@ function winnerOf(shard: number, row: SearchRow): Winner {
   return { shard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned };
 }
 
-/** Negative if `a` comes first. Never 0 for two different rows of an index. */
+/** Negative if `a` comes first. Never 0 for two different rows of one index. */
 export function compareRows(a: SearchRow, b: SearchRow, keys: readonly SortKey[]): number {
   for (let i = 0; i < keys.length; i++) {
     const left = a.keys[i] ?? null;

@@ -23,22 +23,22 @@ import { facetRequests } from "./facets.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /**
- * A query with at least this many results gets no related hits. At least this many rows are requested, so if
- * there are fewer results, all of them are known.
+ * A query with at least this many results gets no related hits. At least this many rows are requested, so all
+ * results are known if there are fewer.
  */
 export const FEW_RESULTS = 3;
 
 /**
- * BM25 parameters: K1 is the saturation of term frequency, the others the influence of field and document
- * length.
+ * BM25 parameters: K1 sets how quickly term frequency saturates; the others set the influence of field and
+ * document length.
  */
 const K1 = 1.2;
 const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
 
 /**
- * A relaxed query with at most this many words ranks documents with all words first. In longer queries, a
- * document that has every word usually has them by chance.
+ * A relaxed query with at most this many words ranks documents that contain all words first. In longer
+ * queries, a document usually contains every word only by chance.
  */
 const FULL_FIRST_WORDS = 2;
 
@@ -48,20 +48,20 @@ export interface QueryPlan {
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
-  /** Slots of the queried fields that also match words inside longer words. */
+  /** Slots of those queried fields that also match words inside longer words. */
   readonly infixSlots: readonly number[];
   /** Numbers of the queried fields' stemmers. */
   readonly languages: readonly number[];
-  /** The program without words. `programOf` adds them. */
+  /** The program without its words. `programOf` adds them. */
   readonly program: SearchProgram;
   /**
-   * Number of leading rules in the program that belong to the shop. One more rule, for documents with avoided
-   * words, may follow them.
+   * Number of leading rules in the program that belong to the shop. They may be followed by one more rule,
+   * for documents with avoided words.
    */
   readonly shopRules: number;
   /**
-   * Rules to use if some documents lack some of the words. With them, a document with all words ranks before
-   * one without, even if it contains an avoided word.
+   * Rules to use if some documents lack some of the words. With these rules, a document that contains all
+   * words ranks before a document that does not, even if it contains an avoided word.
    */
   readonly relaxedRules: SearchProgram["rules"];
   /** First row of the page in the global order. */
@@ -80,7 +80,7 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
   return finished(planningOfQuery(request, index, scale));
 }
 
-/** `planQuery` in small steps, because a filter can be long. */
+/** Like `planQuery`, but in small steps, because a filter can be long. */
 export function* planningOfQuery(
   request: QueryRequest,
   index: QueriedIndex,
@@ -145,7 +145,7 @@ export function* planningOfQuery(
   };
 }
 
-/** The program for one attempt. `lengths` is in the order of the plan's slots. */
+/** Returns the program for one attempt. `lengths` is in the order of the plan's slots. */
 export function programOf(
   plan: QueryPlan,
   mode: SearchProgram["mode"],
@@ -159,8 +159,8 @@ export function programOf(
 }
 
 /**
- * Number of rows up to the end of the page, but at least as many as are needed to know all results of a query
- * that gets related hits.
+ * Returns the number of rows up to the end of the page, but at least as many as it takes to know all results
+ * of a query that gets related hits.
  */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
@@ -174,7 +174,8 @@ function languagesOf({ fields }: QueryRequest): number[] {
 }
 
 /**
- * Scales weights to a mean of 1, so that their number and size do not affect how quickly a word saturates.
+ * Scales the weights to a mean of 1, so that their number and size do not affect how quickly a word
+ * saturates.
  */
 function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
@@ -192,8 +193,8 @@ function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): bool
 }
 
 /**
- * The request's sort keys, preceded by the rule class if rules move documents. Ties are broken by final
- * score, then by the default sorting field, descending, then by age, newest first.
+ * Returns the request's sort keys, preceded by the rule class if rules move documents. Ties are broken by
+ * final score, then by the default sorting field in descending order, then by age, newest first.
  */
 function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>

@@ -14,7 +14,7 @@ import { languageStopWords } from "../../question/words/stop-words.js";
 import { SynonymMap } from "../../question/words/synonyms.js";
 
 export interface QueriedIndex {
-  /** Unique per state of the record, rules, synonyms and popular searches. */
+  /** Unique for each state of the record, rules, synonyms and popular searches. */
   readonly state: number;
   readonly record: IndexRecord;
   readonly view: IndexView;
@@ -29,7 +29,7 @@ interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
-/** Returns the popular searches and documents known for an index. */
+/** Returns an index's known popular searches and documents. */
 export type PopularOf = (record: IndexRecord) => Popular;
 
 export class QueriedIndexes {
@@ -75,7 +75,10 @@ export class QueriedIndexes {
   }
 }
 
-/** The stop words from the settings, and those of the languages of the index and its searchable fields. */
+/**
+ * Returns the stop words from the settings and those of the searchable fields' languages. A field without a
+ * language uses the index's language.
+ */
 function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
   const searchable = new Set(view.searchable.map(({ field }) => field.name));
   const codes = record.fields

@@ -1,5 +1,4 @@
-// Turns a query's words and variants into one request to the dictionaries, and finds each one's result in the
-// answer.
+// Turns a query's words and variants into one dictionary request, and finds each result in the answer.
 import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
@@ -35,7 +34,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** The numbers that the program gives to the terms of words and variants, without duplicates. */
+  /** Returns the program's numbers for the terms of words and variants, without duplicates. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -53,7 +52,7 @@ export class WordTerms {
     return { exact, prefix: range, literal, infixes };
   }
 
-  /** The variants that may occur in at least one document. */
+  /** Returns the variants that may occur in at least one document. */
   variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
     const found: FoundVariant[] = [];
     for (const variant of variants) {
@@ -73,8 +72,8 @@ export class WordTerms {
   }
 
   /**
-   * The frequency of the rarest term, which bounds the number of documents that have all the terms side by
-   * side.
+   * Returns the rarest term's frequency, which bounds the number of documents that contain all the terms side
+   * by side.
    */
   #rarest(terms: readonly string[], answer: KnownWords): number {
     let rarest = Number.POSITIVE_INFINITY;

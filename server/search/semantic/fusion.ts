@@ -1,23 +1,23 @@
 // Combines word scores and vector similarities into one order, as neighbours with points for the search
 // program. Each kind of score is divided by its largest value in the query, then the two are added with
 // weights. Because only the order matters, word scores stay unchanged and cosines are converted to the same
-// scale. Pure; docs/ranking.md has the formula.
+// scale. Pure; docs/ranking.md contains the formula.
 import type { Neighbour, Neighbours } from "../../../engine-wasm/host/programs/neighbours.js";
 import type { Compared } from "./nearest.js";
 
-/** Weight of the cosine, determined on judged sets (docs/semantic.md). */
+/** Weight of the cosine, chosen on judged query sets (docs/semantic.md). */
 const COSINE_SHARE = 0.35;
 
 export interface Candidates {
-  /** The nearest documents, and, marked `isOther`, the documents that match the words best. */
+  /** The nearest documents, and the documents that best match the words, which are marked `isOther`. */
   readonly compared: Compared;
-  /** The largest relevance of word matches. */
+  /** The largest relevance of any word match. */
   readonly relevanceMax: number;
-  /** Minimum similarity for a document that contains none of the words. */
+  /** Minimum similarity of a document that contains none of the words. */
   readonly similarityMin: number;
 }
 
-/** Word matches and similarity both count. */
+/** Ranks by word matches and similarity together. */
 export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   let cosineMax = 0;
@@ -32,7 +32,7 @@ export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candi
   return { place: "added", rows };
 }
 
-/** Similarity alone determines the order; all other word matches follow. */
+/** Ranks by similarity alone; all other word matches follow. */
 export function firstNeighbours({ compared, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   const rows: Neighbour[] = [];

@@ -14,7 +14,7 @@ export interface GateQuestion {
   readonly hasVector: boolean;
   /** Number of documents that match all words. */
   readonly fullMatches: number;
-  /** If at least this many documents match all words, `auto` uses words only. */
+  /** If at least this many documents match all words, `auto` uses only words. */
   readonly fullMatchesMax: number;
 }
 
@@ -23,9 +23,9 @@ const WORD_LETTERS_MIN = 3;
 const DIGIT = /\p{N}/u;
 
 /**
- * The mode to try; if there are no vectors, the query remains a word query. `auto` tries both only if words
- * find little, and never if the words are meant literally or if the sort would put merely similar documents
- * first.
+ * Returns the mode to try; if there are no vectors, the query remains a word query. `auto` tries both only if
+ * words find little, and never if the words are meant literally or if the sort would put merely similar
+ * documents first.
  */
 export function modeOf(question: GateQuestion): SearchMode {
   const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;
@@ -41,7 +41,7 @@ function isShort({ terms }: QueryText): boolean {
   return terms.reduce((letters, term) => letters + [...term].length, 0) < LETTERS_MIN;
 }
 
-/** True for pieces that contain digits, without words, such as `AB-123/4`. */
+/** True if there are terms with digits and no words, as in `AB-123/4`. */
 function isPartNumber({ terms }: QueryText): boolean {
   const isWord = (term: string): boolean => !DIGIT.test(term) && [...term].length >= WORD_LETTERS_MIN;
   return terms.some((term) => DIGIT.test(term)) && !terms.some(isWord);

@@ -1,12 +1,12 @@
-// Query vectors that do not come from the index's own model: sent by the client, or computed by the endpoint
-// in the settings.
+// Query vectors from outside the index's own model: sent by the client, or computed by the endpoint in the
+// settings.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 
 export interface GivenVector {
-  /** Rotated and of length 1, like stored vectors; null for a query without a vector. */
+  /** Rotated and normalised to length 1, like stored vectors; null for a query without a vector. */
   readonly vector: Float32Array | null;
   /** True if the endpoint should have computed a vector but failed. */
   readonly failed: boolean;

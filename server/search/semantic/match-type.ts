@@ -4,7 +4,7 @@ import { type Compared, isNear } from "./nearest.js";
 
 export type MatchType = "keyword" | "semantic" | "hybrid" | "pinned";
 
-/** A neighbour that is not similar is listed because of the words that it contains. */
+/** A neighbour that is not similar is listed because of the words it contains. */
 export function matchTypeOf(
   { seq, matched, neighbour, hasWord }: Pick<SearchRow, "seq" | "matched" | "neighbour" | "hasWord">,
   compared: Compared,

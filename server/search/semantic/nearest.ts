@@ -1,15 +1,18 @@
 // Finds the documents whose vectors are nearest to a query, over all shards: codes narrow down the
-// candidates, stored vectors decide. Each step keeps the first documents of one total order over all shards,
+// candidates, stored vectors decide. Each step keeps the first documents in one total order over all shards,
 // so the answer does not depend on the number of shards.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
-/** Number of documents examined: those whose codes are most similar to the query's. */
+/**
+ * Number of documents to examine, namely those whose codes are most similar to the query's. More are examined
+ * if more comparisons are needed.
+ */
 const CODES_MAX = 1000;
-/** Number of exact comparisons for each document wanted. */
+/** Number of exact comparisons per wanted document. */
 const COMPARED_FACTOR = 2;
-/** Number of documents examined if only codes are used. */
+/** Number of documents to examine if only codes are used, or more if more documents are wanted. */
 const SHALLOW_CODES = 200;
 
 /** A document and its shard. */
@@ -19,11 +22,13 @@ export interface PlacedDocument {
 }
 
 export interface NearDocument extends PlacedDocument {
-  /** Cosine. */
+  /** Cosine similarity. */
   readonly similarity: number;
 }
 
-/** Documents and their shards, as parallel arrays. There are hundreds, too many for one object each. */
+/**
+ * Documents and their shards, as parallel arrays. There are hundreds of them, too many for one object each.
+ */
 export interface DocumentPlaces {
   readonly shards: Uint16Array;
   readonly seqs: Float64Array;
@@ -31,14 +36,14 @@ export interface DocumentPlaces {
 
 export const NO_PLACES: DocumentPlaces = { shards: new Uint16Array(0), seqs: new Float64Array(0) };
 
-/** The documents compared with a query, without duplicates, by ascending sequence number. */
+/** The documents compared with a query, without duplicates, in ascending order of sequence number. */
 export interface Compared {
   readonly seqs: Float64Array;
-  /** Per document; NaN if the document has no vector. */
+  /** Per document. NaN if the document has no vector. */
   readonly cosines: Float32Array;
-  /** Per document; 1 if it is one of the nearest. */
+  /** Per document. 1 if it is one of the nearest. */
   readonly isNear: Uint8Array;
-  /** Per document; 1 if the caller asked for this comparison. */
+  /** Per document. 1 if the caller asked for the comparison. */
   readonly isOther: Uint8Array;
   shardOf(seq: number): number;
 }
@@ -52,8 +57,8 @@ export const NOTHING_COMPARED: Compared = {
 };
 
 /**
- * Finds the `wanted` nearest documents among those that the program selects, and compares `others` with the
- * query as well.
+ * Finds the `wanted` nearest documents among those that the program selects. Also compares `others` with the
+ * query.
  */
 export async function nearestDocuments(
   snapshot: IndexSnapshot,
@@ -75,7 +80,7 @@ export async function nearestDocuments(
   return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
 }
 
-/** Similarity of a document to the query; null if the document has no vector or was not compared. */
+/** Returns a document's similarity to the query, or null if it has no vector or was not compared. */
 export function similarityOf({ seqs, cosines }: Compared, seq: number): number | null {
   const cosine = cosines[seqs.indexOf(seq)] ?? Number.NaN;
   return Number.isNaN(cosine) ? null : cosine;
@@ -86,7 +91,7 @@ export function isNear({ seqs, isNear: marks }: Compared, seq: number): boolean 
   return marks[seqs.indexOf(seq)] === 1;
 }
 
-/** The nearest documents, nearest first. Newer documents win ties. */
+/** Returns the nearest documents, nearest first. Newer documents win ties. */
 export function nearestFirst({ seqs, cosines, isNear, shardOf }: Compared): NearDocument[] {
   const near: NearDocument[] = [];
   for (let place = 0; place < seqs.length; place++) {
@@ -119,8 +124,8 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
 }
 
 /**
- * Finds the `wanted` nearest documents by the cosines estimated from their codes, nearest first. Reads no
- * stored vectors and asks the shards only once. Meant for documents that are merely shown beside an answer.
+ * Finds the `wanted` nearest documents by cosines estimated from their codes, nearest first. Reads no stored
+ * vectors and asks the shards only once. Meant for documents that are merely shown beside an answer.
  */
 export async function nearestByCodes(
   snapshot: IndexSnapshot,
@@ -137,7 +142,7 @@ export async function nearestByCodes(
 }
 
 /**
- * Takes the documents with the most similar codes over all shards, and returns those with the largest
+ * Selects the documents with the most similar codes over all shards, and returns those with the largest
  * estimates, in any order. Larger sequence numbers win ties.
  */
 export function mostLikely(
@@ -178,8 +183,8 @@ function emptyPlaces(length: number): SimilarCodes {
 }
 
 /**
- * The first `max` documents over all shards. Each shard's documents are sorted by descending similarity of
- * their codes, then by descending sequence number.
+ * Returns the first `max` documents over all shards. Each shard's documents must be sorted by descending
+ * similarity of their codes, then by descending sequence number.
  */
 function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
   const [only] = byShard;
@@ -208,8 +213,8 @@ function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCod
 }
 
 /**
- * The smallest of the `count` largest numbers, or of all numbers if there are fewer. Infinity if there are
- * none. Hoare's FIND (1961).
+ * Returns the smallest of the `count` largest numbers, or of all numbers if there are fewer. Infinity if
+ * there are none. Uses Hoare's FIND (1961).
  */
 function leastOfLargest(numbers: Float32Array, count: number): number {
   if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
@@ -258,7 +263,8 @@ function union(a: Float64Array, b: Float64Array): Float64Array {
 }
 
 /**
- * 1 for each number of `all` that is also in `some`. Both must be ascending, and `all` must contain `some`.
+ * Returns 1 for each number in `all` that is also in `some`, and 0 for the others. Both must be ascending,
+ * and `all` must contain `some`.
  */
 function marked(all: Float64Array, some: Float64Array): Uint8Array {
   const marks = new Uint8Array(all.length);
@@ -270,7 +276,7 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
   return marks;
 }
 
-/** Returns the cosine of each document with the query. */
+/** Returns each document's cosine with the query. */
 async function cosinesOf(
   snapshot: IndexSnapshot,
   query: Float32Array,

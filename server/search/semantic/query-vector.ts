@@ -1,4 +1,4 @@
-// The vector of a query: its words embedded by the index's own model, or a vector from outside. It is moved
+// A query's vector: its words embedded by the index's own model, or a vector from outside. It is moved
 // towards the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
@@ -10,12 +10,12 @@ import type { PlacedDocument } from "./nearest.js";
 
 /** Number of documents used as feedback. */
 export const FEEDBACK_DOCUMENTS = 3;
-/** Any shard can embed words. Always using the same one keeps its model warm. */
+/** Any shard can embed words. Always using the same shard keeps its model warm. */
 const MODEL_SHARD = 0;
 
 /**
- * The words of a query in the form that the model may know. A word considered misspelt is replaced by its
- * best spelling.
+ * Returns a query's words in the forms that the model may know. An apparently misspelt word is replaced by
+ * its best spelling.
  */
 export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
   const terms = new Map<string, number>();
@@ -34,7 +34,7 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
 }
 
 /**
- * Returns `given`, or the vector of the terms if `given` is null, moved towards the documents. The result has
+ * Returns `given`, or the terms' vector if `given` is null, moved towards the documents. The result has
  * length 1. Returns null if `given` is null and the model knows none of the terms.
  */
 export async function vectorOfQuery(
@@ -57,7 +57,7 @@ export async function vectorOfQuery(
   return sumOf(query, mean);
 }
 
-/** The vector of a document; null if it has none. */
+/** Returns a document's vector, or null if it has none. */
 export async function documentVector(
   snapshot: IndexSnapshot,
   { shard, seq }: PlacedDocument,
@@ -80,7 +80,7 @@ function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   }
 }
 
-/** Adds the query and the normalised mean of the documents, and normalises the sum to length 1. */
+/** Adds the query and the documents' normalised mean, and normalises the sum to length 1. */
 function sumOf(query: Float32Array, mean: Float64Array): Float32Array {
   const length = lengthOf(mean);
   if (length > 0) for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! /= length;

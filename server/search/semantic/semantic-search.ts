@@ -1,6 +1,6 @@
-// A query by vectors, or by vectors and words. Finds the documents near the query, and builds the search
-// program that finds these and the documents that contain the words. The program runs like any other, so
-// filters, facets, sorting, paging and rules apply to both.
+// A query by vectors, or by vectors and words. Finds the documents near the query, and builds a search
+// program that finds both these documents and those that contain the words. The program runs like any other,
+// so filters, facets, sorting, paging and rules apply to both kinds of documents.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
@@ -28,7 +28,7 @@ import {
 } from "./nearest.js";
 import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
 
-/** The result of a query, whether or not vectors were used. */
+/** A query's result, whether or not vectors were used. */
 export interface SemanticSearch {
   /** The search mode that was used. */
   readonly mode: SearchMode;
@@ -40,12 +40,12 @@ export interface SemanticSearch {
    * still shows which words find nothing.
    */
   readonly foundByWords: number;
-  /** True if the embedding endpoint failed, so that the same query may soon get a better answer. */
+  /** True if the embedding endpoint failed: the same query may soon get a better answer. */
   readonly passing: boolean;
   /**
    * Returns the nearest documents, at least `wanted` if there are enough, even if vectors were not used. All
-   * are near enough to be hits without any of the words. Returns none if the query has no vector. If vectors
-   * were not used, the query's vector is moved towards `found`, which is sorted best first.
+   * of them are near enough to be hits without any of the words. Returns none if the query has no vector. If
+   * vectors were not used, the query's vector is moved towards `found`, which must be sorted best first.
    */
   findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }
@@ -54,11 +54,11 @@ export interface SemanticSearch {
 interface WordRows {
   /** The candidates. */
   readonly documents: DocumentPlaces;
-  /** Number of documents with any of the words. */
+  /** Number of documents that contain any of the words. */
   readonly found: number;
   /** Relevance of the best document. */
   readonly relevanceMax: number;
-  /** Documents that the query's vector is moved towards. There may be more of them than candidates. */
+  /** Documents towards which the query's vector is moved. There may be more of them than candidates. */
   readonly feedback: readonly PlacedDocument[];
 }
 
@@ -124,7 +124,7 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // Documents with all words always rank before neighbours, no matter how many words there are.
+  // Documents that contain all words always rank before neighbours, however many words there are.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);
@@ -142,8 +142,8 @@ export async function searchByVectors(
 }
 
 /**
- * True if as many documents have any of the words as the relaxed query finds. That holds without pins and
- * without a rule that buries a document before another rule can hide it.
+ * True if the number of documents with any of the words equals the number that the relaxed query finds. This
+ * holds if there are no pins and no rule that buries a document before another rule can hide it.
  */
 function wordRowsTell({ program, relaxedRules }: QueryPlan): boolean {
   return program.pins.length === 0 && !relaxedRules.some(({ effect }) => effect === "bury");
@@ -156,8 +156,8 @@ function foundOf(results: Matched["results"]): number {
 const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
 
 /**
- * True if vectors would reveal to a restricted caller what words mean in documents the caller may not see.
- * That is the case for a model that learned from all documents.
+ * True if vectors would reveal to a restricted caller what words mean in documents that the caller may not
+ * see. This is the case if the model learned from all documents.
  */
 function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
@@ -165,7 +165,7 @@ function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): bool
 }
 
 interface QueryVector {
-  /** Null if the query has none. */
+  /** Null if the query has no vector. */
   readonly vector: Float32Array | null;
   readonly worded: WordRows;
   /** True if an endpoint should have computed a vector but failed. */
@@ -173,8 +173,8 @@ interface QueryVector {
 }
 
 /**
- * The query's vector, moved towards the documents that its words find. Contacts neither the shards nor the
- * endpoint if the index has no vectors.
+ * Returns the query's vector, moved towards the documents that its words find. Contacts neither the shards
+ * nor the endpoint if the index has no vectors.
  */
 async function queryVector(
   request: QueryRequest,
@@ -195,7 +195,9 @@ async function queryVector(
   return { vector, worded, failed: given.failed };
 }
 
-/** The best documents by relevance, regardless of the query's sort. Excludes documents hidden by a rule. */
+/**
+ * Finds the best documents by relevance, regardless of the query's sort. Excludes documents hidden by a rule.
+ */
 async function wordRows(
   plan: QueryPlan,
   { words }: Matched,

@@ -18,7 +18,7 @@ const LOOKED_UP_MAX = 200;
 const RARE_WORDS_MAX = 10;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
-/** The documents that contain the rarest words of `source`, best first, excluding `source`. */
+/** Returns the documents that contain the rarest words of `source`, best first, excluding `source`. */
 export async function sharingRareWords(
   snapshot: IndexSnapshot,
   index: QueriedIndex,
@@ -48,7 +48,7 @@ export async function sharingRareWords(
     .map(({ shard, seq }) => ({ shard, seq, similarity: null }));
 }
 
-/** Words in the searchable fields that also occur in other documents, rarest first. */
+/** Returns words in the searchable fields that also occur in other documents, rarest first. */
 async function rareWords(
   snapshot: IndexSnapshot,
   { view, analyser }: QueriedIndex,

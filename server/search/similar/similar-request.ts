@@ -1,4 +1,4 @@
-// Validates the body of a request for similar documents.
+// Validates a request body for similar documents.
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { clamped, text, texts } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";

@@ -1,5 +1,5 @@
-// Documents similar to a given document of the index: those with the nearest vectors or, without vectors,
-// those that share its rare words. Filters apply, ranking rules do not.
+// Documents similar to a given document in the index: those with the nearest vectors or, without vectors,
+// those that share its rare words. Filters apply, but ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -15,19 +15,21 @@ import { documentVector } from "../semantic/query-vector.js";
 import { sharingRareWords } from "./rare-words.js";
 import { readSimilarRequest, type SimilarRequest } from "./similar-request.js";
 
-/** Dependencies of the search for similar documents. */
+/** What the search for similar documents depends on. */
 interface Finding {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly queriedIndexes: QueriedIndexes;
 }
 
-/** A similar document. Its similarity is null without vectors. */
+/** A similar document. Its similarity is null if the source has no vector. */
 export interface SimilarHit extends PlacedDocument {
   readonly similarity: number | null;
 }
 
-/** Returns `{"hits":[...],"took_ms":n}`. Throws SkeinError, SK-DOC-404 if the document does not exist. */
+/**
+ * Returns `{"hits":[...],"took_ms":n}`. Throws SkeinError; SK-DOC-404 means that the document does not exist.
+ */
 export async function similarDocuments(
   { reads, limits, queriedIndexes }: Finding,
   contents: IndexContents,
@@ -91,7 +93,7 @@ async function hitsFor(
     .slice(0, request.perPage);
 }
 
-/** The hits as JSON. Null if a shard no longer has one of them. */
+/** Returns the hits as JSON, or null if a shard no longer has one of them. */
 async function shownHits(
   snapshot: IndexSnapshot,
   hits: readonly SimilarHit[],

@@ -2,7 +2,7 @@
 // suggestions come from.
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 
-/** Stands for past searches in `suggest_by` and as the field of a suggestion. */
+/** Stands for past searches in `suggest_by` and in a suggestion's field. */
 export const LOGGED_QUERIES = "_queries";
 
 export type Suggestion =
@@ -11,7 +11,8 @@ export type Suggestion =
 
 /**
  * The list, filled in rounds. Within a round, values that start with the input come first; otherwise the
- * order is that of the `add` calls. A document's value is dropped if it equals an earlier one after folding.
+ * order is that of the `add` calls. A document's value or a popular query is dropped if it equals an earlier
+ * suggestion after folding.
  */
 export class SuggestionList {
   readonly #max: number;
@@ -34,12 +35,12 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** True if nothing added to this round from now on would be shown. */
+  /** True if nothing more that is added to this round would be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }
 
-  /** Returns false if the suggestion was not added, because the list is full or already contains it. */
+  /** Returns false if the suggestion was not added because the list is full or already contains it. */
   add(suggestion: Suggestion, startsWithInput: boolean): boolean {
     const kind = startsWithInput ? this.#starting : this.#others;
     if (this.#closed.length + kind.length >= this.#max) return false;

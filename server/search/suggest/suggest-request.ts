@@ -1,6 +1,5 @@
-// Converts the body of a suggest request to a SuggestRequest: every parameter is validated and resolved
-// against the index. The parameters shared with queries (the text and the filter) are read by the query's own
-// reader.
+// Converts a suggest request's body to a SuggestRequest: every parameter is validated and resolved against
+// the index. The parameters shared with queries (the text and the filter) are read by the query reader.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -15,7 +14,7 @@ import { LOGGED_QUERIES } from "./suggest-list.js";
 export interface SuggestRequest {
   /**
    * A search for the input in the suggested fields. The last word is a prefix, the most popular documents
-   * come first, and the page is not yet set.
+   * come first, and the page is not set yet.
    */
   readonly query: QueryRequest;
   /** In request order, without duplicates. Empty if only queries are suggested. */
@@ -23,11 +22,11 @@ export interface SuggestRequest {
   /** True if popular queries are suggested. */
   readonly queries: boolean;
   readonly perPage: number;
-  /** The field to group by; null suggests values of the fields. */
+  /** The field to group by. Null suggests the fields' values. */
   readonly groupBy: ViewField | null;
 }
 
-/** The parameters of a suggest request. Unknown ones are ignored. */
+/** A suggest request's parameters. Unknown parameters are ignored. */
 export const SUGGEST = object(
   {
     q: required(text("queryTextBytesMax"), "What has been typed so far."),
@@ -70,14 +69,14 @@ export function readSuggestRequest(
   return {
     query: { ...query, sort: popularityFirst(view) },
     fields,
-    // Callers who may see only some documents do not see other people's searches.
+    // Callers who may see only some documents must not see other people's searches.
     queries: queries && within === null,
     perPage: given.per_page,
     groupBy,
   };
 }
 
-/** True if any of the words is long enough to be corrected. */
+/** True if any word is long enough to be corrected. */
 export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }

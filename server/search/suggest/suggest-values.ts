@@ -1,4 +1,4 @@
-// Selects the values of a matching document to suggest for an input, and marks those that start with it.
+// Selects which values of a matching document to suggest for an input, and marks those that start with it.
 // Compares words in their indexed forms; pure except for the analyser.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
@@ -16,21 +16,21 @@ export interface FittingValue {
 
 export interface ValueRules {
   readonly analyser: TextAnalyser;
-  /** The words of the input, the last of which may be incomplete. */
+  /** The input's words. The last word may be incomplete. */
   readonly input: readonly Token[];
-  /** The words that were searched for: the words of the input with their allowed forms. */
+  /** The words that were searched for: the input's words with their allowed forms. */
   readonly words: readonly SearchWord[];
-  /** Numbers of the stemmers of the searched fields. */
+  /** Numbers of the searched fields' stemmers. */
   readonly languages: readonly number[];
   /** True if a value that starts with another form of a word also counts as starting with the input. */
   readonly otherForms: boolean;
-  /** Longer values are running text, unsuitable for a search box. */
+  /** Values with more bytes are running text, unsuitable for a search box. */
   readonly bytesMax: number;
 }
 
 /** How a value relates to an input. */
 export interface Judgement {
-  /** True if the value has all words of the input. */
+  /** True if the value contains all of the input's words. */
   readonly fits: boolean;
   readonly startsWithInput: boolean;
 }
@@ -52,8 +52,9 @@ export class ValueChooser {
   }
 
   /**
-   * The values with all words, in the order of fields and elements. If no value has all of them, returns the
-   * value with the most words. Ties go to a value with the word being typed, then to the first value.
+   * Returns the values that contain all words, in the order of fields and elements. If no value contains all
+   * of them, returns the value that contains the most. Ties go to a value that contains the word being typed,
+   * then to the first value.
    */
   choose(document: Readonly<Record<string, unknown>>, fields: readonly ViewField[]): FittingValue[] {
     const complete: FittingValue[] = [];
@@ -110,7 +111,7 @@ export class ValueChooser {
   }
 }
 
-/** Judges a value by the words of the input exactly as typed. */
+/** Judges a value by the input's words exactly as typed. */
 export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
   const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
   const last = typed.pop();
@@ -144,8 +145,8 @@ function hasSequence(terms: readonly string[], { sequences }: WordForms): boolea
 }
 
 /**
- * True if the value's words starting at `at` begin with the input's words starting at `from`. A word equals
- * the same word written in parts: a joined token skips all its parts.
+ * True if the value's words from position `at` on begin with the input's words from position `from` on. A
+ * word equals the same word written in parts: a joined token skips all its parts.
  */
 function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
   const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;

@@ -1,7 +1,7 @@
 // Suggestions for partly typed input. Literal matches come first; corrected spellings only fill the remaining
-// places. The list contains either values of documents or, if grouped, values of one field with counts.
-// Popular queries may come before them. Uses the same steps as a query; this file puts them in order and
-// fills the list.
+// places. The list contains either values of documents or, if grouped, one field's values with counts.
+// Popular queries may precede them. Uses the same steps as a query; this file runs them in order and fills
+// the list.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -29,11 +29,11 @@ import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.j
 
 /**
  * Rows to read per suggestion in the first pass, and in the second pass if the list is still not full. The
- * best few rows nearly always have enough values that start with a short input, and each row costs a document
- * fetch.
+ * best few rows nearly always contain enough values that start with a short input, and each row costs a
+ * document fetch.
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
-/** Maximum documents per fetch. */
+/** Maximum number of documents per fetch. */
 const CHUNK_ROWS = 100;
 
 export interface Suggestions {
@@ -41,7 +41,7 @@ export interface Suggestions {
   readonly took_ms: number;
 }
 
-/** Dependencies of suggestions. */
+/** What suggestions depend on. */
 interface Suggesting extends Pick<Searching, "reads" | "limits"> {
   readonly queriedIndexes: QueriedIndexes;
 }
@@ -49,7 +49,7 @@ interface Suggesting extends Pick<Searching, "reads" | "limits"> {
 interface Task extends Pick<Searching, "reads" | "limits"> {
   readonly index: QueriedIndex;
   readonly request: SuggestRequest;
-  /** The words of the input. */
+  /** The input's words. */
   readonly input: readonly Token[];
 }
 
@@ -144,7 +144,7 @@ async function addValues(
     const plan = planOf(task, typos, { perPage: rows });
     if (plan.text.words.length === 0) return true;
     const first = from === 0;
-    // With one shard, the first documents arrive with their rows; later ones are fetched in chunks.
+    // In the first pass, documents arrive with their rows; any other documents are fetched in chunks.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = await matchQuery(plan, snapshot, () => page);
     const { winners, found } = merged(matched, from, rows - from);
@@ -165,14 +165,14 @@ async function addValues(
   return true;
 }
 
-/** Number of rows after which each pass ends, in order. */
+/** Returns the row numbers at which the passes end, in order. */
 function windows({ request }: Task): number[] {
   const rowsMax = FIXED_LIMITS.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
 
-/** Adds values of the group field over all matching documents, by descending number of documents. */
+/** Adds the group field's values over all matching documents, by descending number of documents. */
 async function addGroups(
   task: Task,
   snapshot: IndexSnapshot,
@@ -221,7 +221,7 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
   return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
-/** Sorts by clicks if the index has no default sorting field to measure popularity. */
+/** If the index has no default sorting field as a measure of popularity, sorts by clicks. */
 function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.view.defaultSort !== null) return documents;

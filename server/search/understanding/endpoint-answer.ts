@@ -1,6 +1,6 @@
-// The question that a language model is asked about a query, and the validation of its answer. A claim must
-// have the right shape, name fields and values that the index has, and use only words and numbers from the
-// query. Does no network access.
+// What a language model is asked about a query, and the validation of its answer. A claim must have the right
+// shape, name only fields and values that exist in the index, and use only words and numbers from the query.
+// Makes no network requests.
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
@@ -71,12 +71,12 @@ export function readClaim(answer: unknown, limits: Limits): Claim {
 }
 
 /**
- * The query as the model claims to understand it. Null if part of the claim is wrong, or if the model
- * understood nothing.
+ * Returns the query as the model claims to understand it. Returns null if part of the claim is wrong, or if
+ * the model understood nothing.
  */
 export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritten | null {
   const tokens = tokensOf(query);
-  // A model must not reword what a client quoted or excluded.
+  // A model must not reword anything that the client quoted or excluded.
   if (tokens.some(({ kind }) => kind === "sealed")) return null;
   const words = new Set(tokens.map(({ key }) => key));
   const numbers = new Set(tokens.flatMap(({ value }) => value ?? []));

@@ -1,4 +1,4 @@
-// Asks a language model to interpret queries, on an OpenAI-compatible server that the tenant chose. Sends one
+// Asks a language model on an OpenAI-compatible server that the tenant chose to interpret queries. Sends one
 // request per query, waits no longer than the configured timeout, and caches answers. An answer is only a
 // claim: endpoint-answer.ts validates it.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
@@ -18,13 +18,11 @@ import type { IndexFacts } from "./facts.js";
 /** Maximum number of cached answers. */
 const ANSWERS_MAX = 1_000;
 
-/**
- * Pause (ms) after a failure in which the server is not asked, so that not every query waits for a timeout.
- */
+/** How long (ms) the server is left alone after a failure, so that not every query waits for a timeout. */
 const REST_MS = 2_000;
 const UNDER_WAY_MAX = 32;
 
-/** The endpoint for one state of an index record. Null if it cannot be asked. */
+/** The endpoint for one state of an index record. Null if no model can be asked. */
 interface Known {
   readonly record: IndexRecord;
   readonly endpoint: ChatEndpoint | null;
@@ -45,8 +43,8 @@ export class EndpointReader {
   /** Keyed by index uid. */
   readonly #known = new Map<number, Known>();
   /**
-   * The time at which each index's endpoint may be asked again. A changed setting creates a new record, whose
-   * endpoint may be asked at once.
+   * When each index's endpoint may be asked again. A changed setting creates a new record, whose endpoint may
+   * be asked immediately.
    */
   readonly #resting = new WeakMap<IndexRecord, number>();
 
@@ -58,8 +56,8 @@ export class EndpointReader {
   }
 
   /**
-   * Returns the model's reading of a query. Returns null if the model is not asked, or if its answer is late
-   * or unusable.
+   * Returns the model's reading of a query, or null if the model is not asked or its answer is late or
+   * unusable.
    */
   async read(
     text: string,
@@ -115,7 +113,7 @@ export class EndpointReader {
     return endpoint;
   }
 
-  /** Also returns null if the stored key cannot be read: nothing is sent without the key. */
+  /** Also returns null if the stored key cannot be read: without the key, nothing is sent. */
   #open(record: IndexRecord): ChatEndpoint | null {
     const { secrets, addresses } = this.#options;
     const { url, model, timeout_ms: msMax } = record.settings.ai;

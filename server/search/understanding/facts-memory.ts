@@ -1,8 +1,8 @@
-// Caches the facts of recently queried indexes, up to a maximum number of values. Facts belong to one
+// Caches facts about recently queried indexes, up to a maximum number of values. Facts belong to one
 // generation. For a large index, outdated facts stay in use for a while: counting its facets after every
 // write would cost more than noticing a new value a few seconds late, and every reading is verified on the
-// current index anyway. The facts are renewed in the background while the query continues with the known
-// ones.
+// current index anyway. The facts are renewed in the background while the query continues with the cached
+// facts.
 
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -11,9 +11,9 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
-/** Maximum number of facet values cached, in total over all indexes. */
+/** Maximum number of cached facet values, over all indexes. */
 const VALUES_MAX = 200_000;
-/** Age (ms) at which the facts of a large index are renewed. */
+/** Age (ms) at which a large index's facts are renewed. */
 export const FACTS_MS = 5_000;
 
 /** Counts the most frequent facet values over all documents visible in a snapshot. */
@@ -25,22 +25,22 @@ export type CountValues<V> = (
 
 type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
-/** Which index's facts to look up, and for which caller. */
+/** The index whose facts are requested, and the caller's view of it. */
 export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
   readonly view: IndexView;
-  /** See Within; empty for all documents. */
+  /** See Within; empty if the caller may see all documents. */
   readonly within: string;
   readonly documents: number;
   readonly snapshot: V;
   readonly count: CountValues<V>;
-  /** Runs the work on a separate snapshot, which may outlive the query. */
+  /** Runs `work` on a separate snapshot, which may outlive the query. */
   behind(work: (snapshot: V) => Promise<void>): Promise<void>;
 }
 
 export interface KnownFacts {
   readonly facts: IndexFacts;
-  /** True if the facts are of the same generation as the query's snapshot. */
+  /** True if the facts and the query's snapshot have the same generation. */
   readonly current: boolean;
 }
 
@@ -55,14 +55,14 @@ interface Entry {
   isRenewed: boolean;
 }
 
-/** An index with more documents and values than this is large. */
+/** An index is large if its documents and values together exceed this number. */
 const SMALL_MAX = 50_000;
 /** Facts older than this many times FACTS_MS are no longer used. */
 const TOO_OLD = 12;
-/** Number of characters that take about as much memory as one value with its keys. */
+/** Number of characters that use about as much memory as one value with its keys. */
 const CHARACTERS_PER_VALUE = 64;
 
-/** Memory use of an entry, in values. */
+/** An entry's memory use, counted in values. */
 function weightOf({ size, within }: Entry): number {
   return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
 }
@@ -78,7 +78,7 @@ export class FactsMemory {
     this.#entries = new ClockCache(valuesMax);
   }
 
-  /** Words that queries may use to name fields of the index. */
+  /** Returns words that queries may use to name the index's fields. */
   names(record: IndexRecord, view: IndexView): ReadonlySet<string> {
     let names = this.#names.get(view);
     if (names === undefined) {
@@ -131,7 +131,7 @@ export class FactsMemory {
         this.#entries.set(key, entry, weightOf(entry));
       });
     } catch {
-      // After a failure, later queries try again. Once the facts are too old, a query waits for new ones and
+      // After a failure, later queries try again. Once the facts are too old, a query waits for new facts and
       // gets the error.
     } finally {
       known.isRenewed = false;

@@ -1,5 +1,5 @@
-// Facts about an index that readings need: the price field, the units of fields, and facet values. A function
-// of the schema and of facet counts; makes no requests. A reading can name only what is listed here.
+// Facts about an index that readings need: the price field, the units of fields, and facet values. Derived
+// from the schema and facet counts; makes no requests. A reading can name only what is listed here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
@@ -8,20 +8,20 @@ import type { Language, Role } from "./languages/language.js";
 import { valueKeys } from "./tokens.js";
 import { type Unit, unitNamed } from "./units.js";
 
-/** The subject of a text facet. It determines how the facet's values are recognised. */
+/** What a text facet is about. Determines how its values are recognised. */
 export type FacetSubject = "brand" | "colour" | "category" | "other";
 
 /** A value that a query may name. */
 export interface NamedValue {
   readonly field: ViewField;
   readonly subject: FacetSubject;
-  /** All spellings of the value in the index. A filter for the value includes them all. */
+  /** All of the value's spellings in the index. A filter for the value includes them all. */
   readonly spellings: readonly string[];
   readonly keys: readonly string[];
   readonly documents: number;
 }
 
-/** A facet value with its frequency. */
+/** A facet value and its frequency. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
@@ -39,17 +39,17 @@ const NO_VALUES: readonly NamedValue[] = [];
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
-  /** Null if the index has no such field, or several equally likely ones. */
+  /** Null if the index has no such field, or several equally likely fields. */
   readonly roles: Readonly<Record<Role, ViewField | null>>;
-  /** Number fields whose name contains a unit. */
+  /** Number fields whose names end in a unit. */
   readonly measured: readonly { readonly field: ViewField; readonly unit: Unit }[];
   /**
-   * Facet values by their keys: `#values` by the exact keys, `#singular` by keys with the last one turned
-   * into a singular.
+   * Facet values by their keys. `#values` uses the exact keys; `#singular` uses the keys with the last one in
+   * the singular.
    */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
-  /** Facet values of a single word that a query may misspell, by length and first letter. */
+  /** One-word facet values that a query may misspell, by length and first letter. */
   readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
   readonly #named = new Map<string, ViewField[]>();
   readonly #fields: ReadonlyMap<string, ViewField>;
@@ -99,7 +99,10 @@ export class IndexFacts {
     this.size = size;
   }
 
-  /** The values written with these keys; if there are none, those that differ only in singular and plural. */
+  /**
+   * Returns the values written with these keys. If there are none, returns those that differ only in singular
+   * and plural.
+   */
   values(keys: readonly string[]): readonly NamedValue[] {
     const exact = this.#values.get(keys.join(" "));
     if (exact !== undefined) return exact;
@@ -107,13 +110,14 @@ export class IndexFacts {
     return this.#singular.get(singularKey(keys))?.filter(({ subject }) => subject !== "brand") ?? NO_VALUES;
   }
 
-  /** A field that filters and sorts can name. */
+  /** Returns a field that filters and sorts can name. */
   field(name: string): ViewField | null {
     return this.#fields.get(name) ?? null;
   }
 
   /**
-   * The fields with everything that a model is told about them: type, and the most frequent values of facets.
+   * Returns the fields with everything that a model is told about them: the type and, for facets, the most
+   * frequent values.
    */
   told(valuesMax: number): { name: string; type: string; values?: string[] }[] {
     const values = new Map<ViewField, string[]>();
@@ -125,13 +129,16 @@ export class IndexFacts {
     });
   }
 
-  /** Brands, colours and categories that consist of a single word with this length and first letter. */
+  /**
+   * Returns brands, colours and categories that consist of a single word with this length and first letter.
+   */
   valuesLike(length: number, first: string): readonly NamedValue[] {
     return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
   }
 
   /**
-   * The only field that a word such as `brand`, `size` or `farbe` names. Null if it names none or several.
+   * Returns the only field named by a word such as `brand`, `size` or `farbe`. Null if the word names no
+   * field or several.
    */
   fieldNamed(key: string): ViewField | null {
     const fields = this.#named.get(key);
@@ -148,19 +155,19 @@ export class IndexFacts {
   }
 }
 
-/** The words that queries may use to name a field. */
+/** Returns words that queries may use to name a field. */
 export function namesOfFields(record: IndexRecord, view: IndexView): ReadonlySet<string> {
   const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
   return new Set(fields.flatMap((field) => [...namesOf(field)]));
 }
 
-/** The value counts of one facet. */
+/** One facet's value counts. */
 export interface FieldValues {
   readonly field: ViewField;
   readonly values: readonly ValueCount[];
 }
 
-/** The facets whose values a query may name. */
+/** Returns the facets whose values a query may name. */
 export function facetsToKnow(record: IndexRecord, view: IndexView, fieldsMax: number): ViewField[] {
   return record.fields
     .flatMap(({ name }) => view.field(name) ?? [])
@@ -197,7 +204,10 @@ function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
   return namedFor(field, "category") ? "category" : "other";
 }
 
-/** The field of a role: the only field named after it, or the one whose whole name is the role's word. */
+/**
+ * Returns a role's field: the only field named after the role, or the only one whose whole name is the role's
+ * word.
+ */
 function fieldOf(role: Role, fields: readonly ViewField[]): ViewField | null {
   const candidates = fields.filter((field) => namedFor(field, role));
   if (candidates.length < 2) return candidates[0] ?? null;
@@ -210,8 +220,8 @@ function namedFor(field: ViewField, name: NameOf): boolean {
 }
 
 /**
- * The words that a query can use to name the field: its own name, and the names for such a field in each
- * language.
+ * Returns the words that a query can use to name the field: its own name, and each language's names for such
+ * a field.
  */
 function namesOf(field: ViewField): Set<string> {
   const words = wordsOf(field);
@@ -225,7 +235,7 @@ function namesOf(field: ViewField): Set<string> {
   return new Set([...own, ...called]);
 }
 
-/** `screenSize_inch` becomes `screen`, `size`, `inch`. */
+/** Splits a field's name into words: `screenSize_inch` becomes `screen`, `size`, `inch`. */
 function wordsOf({ name }: ViewField): string[] {
   return valueKeys(name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ").replace(/[_.\-/]+/g, " "));
 }
@@ -241,8 +251,8 @@ function singularKey(keys: readonly string[]): string {
 }
 
 /**
- * A common form for the singular and plural of most English, French and Spanish nouns. Not always a real
- * word.
+ * Returns a common form for the singular and plural of most English, French and Spanish nouns. It is not
+ * always a real word.
  */
 function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;

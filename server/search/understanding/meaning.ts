@@ -1,7 +1,7 @@
 // Decides what a query means. Every reading is tried on the index before it is used. It is rejected if its
 // filter finds nothing, if documents contain its words literally, or if it is a value that most documents
 // containing its words do not have. A query without readings runs once, as typed. Searching and counting are
-// passed in, so this can be tested without an index.
+// passed in, so this file can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
@@ -13,17 +13,17 @@ import { contextOf } from "./message.js";
 import { type ReadText, readText } from "./read.js";
 import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./reading.js";
 
-/** Access to an index. `A` is one complete attempt at a query. */
+/** Access to an index. `A` is one complete attempt to answer a query. */
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
   /**
-   * Number of documents that an attempt finds. If few have all of the words, includes those with only some of
-   * them.
+   * Returns the number of documents that an attempt finds. If few of them contain all words, includes those
+   * that contain only some.
    */
   found(attempt: A): Promise<number>;
-  /** Number of documents with all words. */
+  /** Returns the number of documents that contain all words. */
   full(attempt: A): number;
-  /** Number of documents that have all words of a request and pass its filter. */
+  /** Returns the number of documents that contain all words of a request and pass its filter. */
   count(request: QueryRequest): Promise<number>;
 }
 
@@ -71,9 +71,9 @@ export class Meaning<A> {
   }
 
   /**
-   * Tries the query with fewer words if `attempt` found few documents with all of them. Drops fillers such as
-   * "show me", and if no document has all words, turns one facet value into a filter. Returns null unless
-   * this finds more documents.
+   * Tries the query with fewer words if `attempt` found few documents that contain all of them. Drops fillers
+   * such as "show me". If no document contains all words, also turns one facet value into a filter. Returns
+   * null unless this finds more documents.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
@@ -114,7 +114,7 @@ export class Meaning<A> {
   }
 
   /**
-   * The named readings that are not contradicted by documents containing their words literally. Leaves out
+   * Returns the named readings that no document contradicts by containing their words literally. Leaves out
    * readings with the doubt "share".
    */
   async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
@@ -136,7 +136,8 @@ export class Meaning<A> {
   }
 
   /**
-   * `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's words.
+   * Returns `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's
+   * words.
    */
   async #shared(
     request: QueryRequest,
@@ -185,8 +186,8 @@ export class Meaning<A> {
     const asTyped = await this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
-    // If the sort applied to documents with only some of the words, sorting by price would list anything
-    // cheap. It therefore applies only to documents with all words.
+    // If the sort applied to documents that contain only some of the words, sorting by price would list
+    // anything cheap. It therefore applies only to documents that contain all words.
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
@@ -205,7 +206,7 @@ export class Meaning<A> {
     return this.#asking.count(this.#requestOf(request, read, meant));
   }
 
-  /** Counts one more trial. Returns true if the limit is exceeded. */
+  /** Counts another trial. Returns true once the limit is exceeded. */
   #spent(): boolean {
     return ++this.#trials > this.#limits.understandingTrialsMax;
   }
@@ -222,7 +223,7 @@ export class Meaning<A> {
   }
 }
 
-/** The rewritten query. The request's own sort takes precedence over one in the text. */
+/** Returns the rewritten query. The request's own sort takes precedence over a sort in the text. */
 function rewrittenFor(
   { sort }: QueryRequest,
   { text, tokens }: ReadText,
@@ -239,7 +240,10 @@ function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
   );
 }
 
-/** The request with the rewritten text. Its own filter still applies, and its own sort takes precedence. */
+/**
+ * Returns the request with the rewritten text. Its own filter still applies, and its own sort takes
+ * precedence.
+ */
 function requestOf(
   request: QueryRequest,
   { text, filterBy, sort, avoided }: Rewritten,
@@ -253,7 +257,7 @@ function requestOf(
     browse: text === "*",
     filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
     sort: request.sort ?? (sort === null ? null : [sort]),
-    // If a reading used up the word still being typed, the last remaining word is complete.
+    // If a reading used the word still being typed, the last remaining word is complete.
     prefix: request.prefix && !isLastRead,
   };
 }

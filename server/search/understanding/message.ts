@@ -1,5 +1,5 @@
-// Describes how a query was understood: the member `ai_context` of a response. Depends on readings, but not
-// on how they were tried.
+// Describes how a query was understood, in a response's `ai_context` member. Depends on readings, but not on
+// how they were tried.
 import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
 import { filled, keptText, type Reading, type Rewritten } from "./reading.js";
@@ -11,7 +11,9 @@ export interface Told {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
   readonly language: Language;
-  /** True if the readings were guessed from the words or claimed by a model, not named in the query. */
+  /**
+   * True if the readings were guessed from the words or claimed by a model rather than named in the query.
+   */
   readonly guessed: boolean;
   /** Possible readings that were not used. */
   readonly unused: readonly Reading[];
@@ -34,7 +36,7 @@ export function contextOf(meant: Rewritten, told: Told): AiContext {
   };
 }
 
-/** The intent of the query, determined by its most significant part. */
+/** Returns the query's intent, determined by its most significant part. */
 function intentOf({ text, filterBy, sort, avoided }: Rewritten): string {
   if (sort !== null) return "sort";
   if (filterBy !== null) return text === "*" ? "browse" : "filter";
@@ -55,14 +57,14 @@ function isUsed(reading: Reading, { sort }: Rewritten): boolean {
   return reading.kind !== "sort" || sort !== null;
 }
 
-/** The words to search for. */
+/** Returns the words to search for. */
 function wordsOf({ text }: Rewritten): string {
   return text === "*" ? "" : text;
 }
 
 /**
- * Alternative wordings, without filters: the rewritten text, the query with its values kept as words, the
- * query with unused values also removed, and the whole query as a phrase.
+ * Returns alternative wordings, without filters: the rewritten text, the query with its values kept as words,
+ * the query with unused values also removed, and the whole query as a phrase.
  */
 function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
   const isValue = ({ kind }: Reading): boolean => kind === "value";

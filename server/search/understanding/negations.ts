@@ -1,17 +1,17 @@
-// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents with the negated
-// words come last.
+// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents that contain the
+// negated words come last.
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
-/** Maximum number of words in a negation. More are a sentence rather than a thing. */
+/** Maximum number of words in a negated phrase. More words are a sentence rather than a thing. */
 const WORDS_MAX = 2;
 const FOLLOWED_BY_NOUN = new Set(["no", "kein", "keine", "keinen", "not", "nicht", "pas"]);
 
 /**
- * The negation that begins at a token. `isCue` returns true if another reading begins at a position, which
- * ends the negation.
+ * Returns the negation that begins at a token. `isCue` returns true if another reading begins at a position,
+ * which ends the negation.
  */
 export function negationAt(
   text: string,
@@ -52,8 +52,8 @@ interface Denied {
 }
 
 /**
- * The negated words: one word, two words as a phrase, or single words joined by `and`. Null if it is unclear
- * where they end.
+ * Returns the negated words: one word, two words as a phrase, or two of these joined by `and`. Null if it is
+ * unclear where they end.
  */
 function deniedAt(
   tokens: readonly TextPiece[],

@@ -1,6 +1,6 @@
 // Reads numbers: `under 50`, `between 20 and 40 euro`, `4 stars and up`, `55 inch`, `size 42`. A number
-// refers to the price, to the rating, or to the field whose name has the number's unit. A bare number is read
-// only if nothing that it could count follows (`up to 10 devices`).
+// refers to the price, to the rating, or to the field whose name contains the number's unit. A bare number is
+// read only if it is not followed by something that it could count (`up to 10 devices`).
 
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { Comparison } from "../../question/filter/filter-ast.js";
@@ -13,7 +13,7 @@ import { converted, isCurrency, isStars, type Unit, unitNamed } from "./units.js
 
 interface Amount {
   readonly value: number;
-  /** Unit of the number. "plus" marks a plus sign before the unit: 4+ stars. */
+  /** The number's unit. `plus` is true if a plus sign follows the number: 4+ stars. */
   readonly of: "money" | "stars" | Unit | null;
   readonly plus: boolean;
   readonly to: number;
@@ -33,7 +33,7 @@ interface Range {
   readonly highOpen: boolean;
 }
 
-/** The longest reading that begins at a token, in any language. */
+/** Returns the longest reading that begins at a token, in any language. */
 export function rangeAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -48,7 +48,9 @@ export function rangeAt(
   return best;
 }
 
-/** Returns true if a bare number may end at a position, because nothing that it could count follows. */
+/**
+ * Returns true if a bare number may end at a position: it is not followed by something that it could count.
+ */
 export type EndsAt = (place: number) => boolean;
 
 const ABOUT_SHARE = 0.2;
@@ -68,7 +70,7 @@ class RangeReader {
   }
 
   read(): Reading | null {
-    // Tries the longest lead first.
+    // Try the longest lead first.
     for (const { to, field, said } of this.#leads(this.at).reverse()) {
       const reading = this.#number(to, field, said);
       if (reading !== null) return reading;
@@ -77,7 +79,8 @@ class RangeReader {
   }
 
   /**
-   * The possible leads: words before the number that may belong to it, such as `with`, `priced at`, `rating`.
+   * Returns the possible leads: words before the number that may belong to it, such as `with`, `priced at`,
+   * `rating`.
    */
   #leads(from: number): Lead[] {
     const leads: Lead[] = [{ to: from, field: null, said: false }];
@@ -132,7 +135,7 @@ class RangeReader {
     return this.#bounded(amount, bound, named);
   }
 
-  /** `20 to 40 euro`, `$20-$40`. */
+  /** Reads `20 to 40 euro`, `$20-$40`. */
   #spread(at: number, named: ViewField | null): Reading | null {
     const first = this.#amount(at);
     if (first === null) return null;
@@ -143,7 +146,7 @@ class RangeReader {
     return this.#twoSided(first, last, named, true);
   }
 
-  /** `4 stars and up`, `50 euros or less`, `4+ stars`. */
+  /** Reads `4 stars and up`, `50 euros or less`, `4+ stars`. */
   #after(at: number, named: ViewField | null): Reading | null {
     const amount = this.#amount(at);
     if (amount === null || (amount.of === null && named === null)) return null;
@@ -162,7 +165,7 @@ class RangeReader {
   }
 
   /**
-   * `55 inch`, `size 42`. A price or a rating is never read this way, because nobody asks for an exact one.
+   * Reads `55 inch`, `size 42`. Never reads a price or a rating this way, because nobody wants an exact one.
    */
   #equal(at: number, named: ViewField | null, said: boolean): Reading | null {
     const amount = this.#amount(at);
@@ -180,7 +183,7 @@ class RangeReader {
     return Object.values(this.facts.roles).includes(field);
   }
 
-  /** The first number has the same unit as the last one: `20 to 40 euro`. */
+  /** Both numbers have the same unit, which may be written only once: `20 to 40 euro`. */
   #twoSided(first: Amount, last: Amount, named: ViewField | null, symbols: boolean): Reading | null {
     const of = last.of ?? first.of;
     if (first.of !== null && first.of !== of && last.of !== null) return null;
@@ -238,7 +241,8 @@ class RangeReader {
     const fields = this.facts.measured.filter(
       ({ field, unit }) => unit.dimension === of.dimension && (named === null || named === field),
     );
-    // Prefers the field with exactly this unit, else the only one of its system.
+    // Prefer the field with exactly this unit, else the only field in the same system of units, else the only
+    // field of the dimension.
     const exact = fields.filter(({ unit }) => unit.factor === of.factor);
     const alike = fields.filter(({ unit }) => unit.imperial === of.imperial);
     const [first, second] = [exact, alike, fields].find((some) => some.length > 0) ?? [];
@@ -267,7 +271,8 @@ class RangeReader {
       place++;
       of = meant;
     } else if (unit !== undefined && (isGluedWord(unit) || (of === "money" && isCurrency(unit.key)))) {
-      // Unknown letters touch the number, so it is not an amount. A currency may be given twice ($50 usd).
+      // Letters that are not a unit touch the number, so it is not an amount. A currency may be given twice
+      // ($50 usd).
       if (isGluedWord(unit)) return null;
       place++;
     }
@@ -281,7 +286,10 @@ function unitOf(token: TextPiece): Amount["of"] {
   return unitNamed(token.key) ?? null;
 }
 
-/** The range as a filter. Null if it is a single fractional number and the field has whole numbers. */
+/**
+ * Returns the range as a filter. Null if the range is a single fractional number but the field contains whole
+ * numbers.
+ */
 function filterOf({ name, kind }: ViewField, { low, high, lowOpen, highOpen }: Range): string | null {
   if (low !== null && high !== null && low === high) {
     return kind === "int" && !Number.isInteger(low) ? null : `${name}:=${low}`;

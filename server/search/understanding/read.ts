@@ -1,6 +1,6 @@
 // Reads a query: finds the words that name a range, a sort, something to leave out or a facet value, and the
-// words that mean nothing. Pure: the same text and facts give the same readings. meaning.ts, which can query
-// the index, decides which readings are used.
+// words that mean nothing. Pure: the same text and facts produce the same readings. meaning.ts, which can
+// query the index, decides which readings are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";
@@ -14,17 +14,20 @@ import { misspeltValueAt, namedValueAt, valueAt } from "./values.js";
 export interface ReadText {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
-  /** Explicit wishes: a filter, a sort, a negation. */
+  /** Explicit wishes: filters, sorts and negations. */
   readonly named: readonly Reading[];
-  /** Facet values mentioned in the text, in words not used by named readings. */
+  /** Facet values mentioned in the text, in words that no named reading uses. */
   readonly values: readonly Reading[];
-  /** Polite and interrogative words that carry no meaning. */
+  /** Polite and interrogative words without meaning for the search. */
   readonly fillers: readonly Reading[];
   /** The language of the named readings, or English. */
   readonly language: Language;
 }
 
-/** Null for a text with more than `tokensMax` tokens, which nobody would type as a query. */
+/**
+ * Returns null for a text with more than `tokensMax` tokens, which nobody would type as a query, and for a
+ * text without tokens.
+ */
 export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
   const tokens = tokensOf(text);
   if (tokens.length === 0 || tokens.length > tokensMax) return null;
@@ -37,8 +40,8 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
 }
 
 /**
- * True if a text may name anything. A quick check of its words, without the facts of the index; most queries
- * need no more. `names` are the words that can name a field.
+ * True if a text may name anything. This quick check looks only at the words, without the index's facts; most
+ * queries need nothing more. `names` are the words that can name a field.
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
@@ -93,7 +96,7 @@ function namedReadings(
   return withArticles(tokens, clear(tokens, found, fillers), fillers);
 }
 
-/** True if another reading may begin here, which ends the previous one. */
+/** True if another reading may begin at a position, which ends the previous reading. */
 function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
   const keyAt = (at: number): string | undefined => tokens[at]?.key;
   const key = keyAt(place) ?? "";
@@ -108,8 +111,9 @@ function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFact
 }
 
 /**
- * The readings without contradictions: one range per field, and one sort, which must be at the start or end
- * of the query. A negation counts only if there is something else to search for.
+ * Drops contradictory readings. If a field has several ranges, or the query has several sorts, drops all of
+ * them. A sort must be at the start or end of the query. A negation counts only if something else to search
+ * for precedes it.
  */
 function clear(
   tokens: readonly TextPiece[],
@@ -135,7 +139,7 @@ function clear(
   return found.filter(isKept);
 }
 
-/** Includes an article before a reading: `the cheapest`, `les mieux notés`. */
+/** Extends sorts to include an article before them: `the cheapest`, `les mieux notés`. */
 function withArticles(
   tokens: readonly TextPiece[],
   readings: readonly Reading[],
@@ -154,7 +158,7 @@ function overlap(a: Reading, b: Reading): boolean {
   return a.from < b.to && b.from < a.to;
 }
 
-/** Interrogative words at the beginning with the articles that follow them, and thanks at the end. */
+/** Finds interrogative words at the beginning, with the articles that follow them, and thanks at the end. */
 function fillersOf(tokens: readonly TextPiece[]): Reading[] {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const at = (place: number): Reading | null => {
@@ -208,7 +212,7 @@ function valueReadings(
       if (misspelt !== null) found.push(misspelt);
     }
   };
-  // Starts at the end, so that a category followed only by values is recognised as the last word.
+  // Start at the end, so that a category followed only by values is recognised as the last word.
   for (let at = tokens.length - 1; at >= 0; at--) {
     if (!isFree(at)) continue;
     add(at, longestFrom(tokens, at, facts, isLast, language, isFree));
@@ -216,7 +220,7 @@ function valueReadings(
   return oneForEachField(found.reverse());
 }
 
-/** The longest value that ends at a token. */
+/** Returns the longest value that ends at a token. */
 function longestFrom(
   tokens: readonly TextPiece[],
   end: number,

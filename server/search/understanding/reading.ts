@@ -1,38 +1,38 @@
-// One reading of a part of a query, and the combination of readings into a rewritten query.
+// A reading of one part of a query, and the combination of readings into a rewritten query.
 import type { ViewField } from "../../catalog/schema/index-view.js";
 import type { SortRequest } from "../../question/request/query-sort.js";
 import type { Language } from "./languages/language.js";
 import type { TextPiece } from "./tokens.js";
 
-/** Text and everything known about its positions. */
+/** What a part of the query means, and which tokens it was read from. */
 export interface Reading {
-  /** Tokens in [from, to). */
+  /** The reading uses the tokens in [from, to). */
   readonly from: number;
   readonly to: number;
   readonly kind: "range" | "value" | "sort" | "without" | "filler";
-  /** A condition in the language of filter_by. */
+  /** A condition in filter_by syntax. */
   readonly filter?: string;
   readonly sort?: SortRequest;
   /** Unwanted words or sequences of words. Documents that contain them come last. */
   readonly avoided?: readonly string[];
-  /** Explanation in plain words. */
+  /** Explanation for the shopper. */
   readonly said: string;
   /**
-   * When the words mean something else instead. "words": if a document has these words in this order as well
-   * as the rest of the query. "all": if a document has all words of the query. "share": unless the filter
-   * keeps most of the documents that contain the words. null: never.
+   * When the words mean something else after all. "words": if a document contains the words in this order and
+   * also the rest of the query. "all": if a document contains all of the query's words. "share": unless the
+   * filter keeps most of the documents that contain the words. null: never.
    */
   readonly doubt: "words" | "all" | "share" | null;
-  /** The indexed value, if it differs from what was typed. */
+  /** The indexed value, if it differs from the typed word. */
   readonly corrected?: string;
   readonly language: Language;
 }
 
-/** The interpretation of a query. */
+/** A query's interpretation. */
 export interface Rewritten {
-  /** Text to search for; `*` if nothing is left. */
+  /** Text to search for; `*` if no text remains. */
   readonly text: string;
-  /** The filter in the language of filter_by, or null. */
+  /** The filter in filter_by syntax, or null. */
   readonly filterBy: string | null;
   readonly sort: SortRequest | null;
   readonly avoided: readonly string[];
@@ -54,14 +54,14 @@ export function rewritten(
   };
 }
 
-/** The text without the readings, and without the punctuation between adjacent readings. */
+/** Returns the text without the readings, and without the punctuation between adjacent readings. */
 export function keptText(text: string, tokens: readonly TextPiece[], readings: readonly Reading[]): string {
   const parts: string[] = [];
   let at = 0;
   for (const { from, to } of [...readings].sort((a, b) => a.from - b.from)) {
     parts.push(text.slice(at, tokens[from]!.start));
     at = tokens[to - 1]!.end;
-    while (text[at] === '"') at++; // it closes no phrase, but could open one if no word precedes it
+    while (text[at] === '"') at++; // closes no phrase, but could open one if no word precedes it
   }
   parts.push(text.slice(at));
   return parts
@@ -72,21 +72,21 @@ export function keptText(text: string, tokens: readonly TextPiece[], readings: r
     .trim();
 }
 
-/** The tokens' original text. */
+/** Returns the tokens' original text. */
 export function spanText(text: string, tokens: readonly TextPiece[], from: number, to: number): string {
   return text.slice(tokens[from]!.start, tokens[to - 1]!.end);
 }
 
 /**
- * A filter for a text field that matches any of the `spellings`: as the whole value or, with `words`, as
- * words within a longer value.
+ * Returns a filter for a text field that matches any of the `spellings`: as the whole value or, if `words` is
+ * true, as words within a longer value.
  */
 export function valueFilter(field: ViewField, spellings: readonly string[], words: boolean): string {
   const quoted = spellings.map((value) => `\`${value.replaceAll("`", "``")}\``);
   return `${field.name}${words ? ":" : ":="}${quoted.length === 1 ? quoted[0] : `[${quoted.join(",")}]`}`;
 }
 
-/** A field's name in a form suitable for people. */
+/** Returns a field's name in a readable form. */
 export function labelOf({ name }: ViewField): string {
   return name.replace(/[_.]+/g, " ");
 }

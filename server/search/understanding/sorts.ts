@@ -5,7 +5,7 @@ import { phraseAt } from "./languages/language.js";
 import type { Reading } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
-/** The sort named by a phrase at this token, if the index has a field for it. */
+/** Returns the sort named by a phrase at this token, if the index has a field for it. */
 export function sortAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   let best: Reading | null = null;

@@ -10,16 +10,19 @@ export interface TextPiece {
   /** The text without case and accents. Empty for a sealed token, which equals no word. */
   readonly key: string;
   /**
-   * Value of a number that is separate or followed by a unit. Null for other tokens, and for numbers in a
-   * part number such as TN-2110 or in 1/2.
+   * Value of a number that is separate or followed by a unit. Null for other tokens, and for numbers in
+   * fractions such as 1/2 and in part numbers such as TN-2110.
    */
   readonly value: number | null;
   /** Position in the text, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
-  /** True if the token directly follows the previous one, without a space. */
+  /** True if the token directly follows the previous token, without a space. */
   readonly touches: boolean;
-  /** True if the token is a whole word of the text, not part of a code such as MH01-XS-Black. */
+  /**
+   * `opens` and `closes` are true if a word of the text starts or ends with the token. Both are true for a
+   * whole word, unlike a part of a code such as MH01-XS-Black.
+   */
   readonly opens: boolean;
   readonly closes: boolean;
 }
@@ -43,14 +46,17 @@ export function tokensOf(text: string): TextPiece[] {
   return tokens;
 }
 
-/** Keys of a phrase or a value; nothing in it is sealed. */
+/** Returns the keys of a phrase or value. Nothing in it is sealed. */
 export function keysOf(text: string): string[] {
   const tokens: TextPiece[] = [];
   addPieces(tokens, text, 0, text.length);
   return tokens.map(({ key }) => key);
 }
 
-/** Keys of a value's words and numbers, ignoring symbols between them: `Brand-X` becomes `brand x`. */
+/**
+ * Returns the keys of a value's words and numbers, ignoring symbols between them: `Brand-X` becomes `brand
+ * x`.
+ */
 export function valueKeys(text: string): string[] {
   if (PLAIN_WORDS.test(text)) return text.toLowerCase().split(" ");
   const keys: string[] = [];
@@ -73,7 +79,7 @@ function fold(text: string): string {
     .replaceAll("ø", "o");
 }
 
-/** Adds the tokens of a part of the text without spaces. */
+/** Adds the tokens of a part that contains no spaces. */
 function addPart(tokens: TextPiece[], text: string, start: number, end: number): void {
   const part = text.slice(start, end);
   if (!PLAIN_WORD.test(part)) addPieces(tokens, text, start, end);
@@ -90,7 +96,7 @@ function addPieces(tokens: TextPiece[], text: string, from: number, to: number):
     const [piece] = match;
     const { number, symbol } = match.groups as { number?: string; symbol?: string };
     const at = match.index;
-    // The word pattern would otherwise join a number and the word after it.
+    // Numbers are matched first: the word pattern would join a number and the word after it.
     const kind = number !== undefined ? "number" : symbol !== undefined ? "symbol" : "word";
     tokens.push({
       kind,
@@ -119,8 +125,8 @@ function isFraction(part: string, start: number): boolean {
 }
 
 /**
- * 1,299.99 and 1.299,99 are the same number. So are 1,299 and 1.299, because prices do not have three
- * decimals.
+ * Parses a number. 1,299.99 and 1.299,99 are the same number. So are 1,299 and 1.299, because prices do not
+ * have three decimals.
  */
 function numberOf(text: string): number | null {
   const separators = [...text.matchAll(/[.,]/g)].map(({ index }) => index);
@@ -142,7 +148,7 @@ function symbolKey(symbol: string): string {
   return symbol === "″" ? '"' : symbol;
 }
 
-/** True for letters that touch a number, such as the `inch` of 55inch. */
+/** True for letters that touch a number, such as `inch` in 55inch. */
 export function isGluedWord({ kind, touches, key }: TextPiece): boolean {
   return kind === "word" && touches && LETTERS.test(key);
 }

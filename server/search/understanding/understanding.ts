@@ -1,5 +1,5 @@
 // Understands queries over an index: gathers its facts, tries readings on it, and falls back to the query as
-// typed. For most queries a look at the words suffices, and they run once.
+// typed. For most queries, checking the words is enough, and they run once.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -59,7 +59,10 @@ export class QueryUnderstanding implements Understanding {
     return { attempt, context: null, lasting: known?.current ?? true };
   }
 
-  /** Asks the model, unless the query has only one or two words, which simply name the product. */
+  /**
+   * Asks the model. Does not ask it about a query of one or two words, which simply names the product, or
+   * about one with too many words.
+   */
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
@@ -70,7 +73,7 @@ export class QueryUnderstanding implements Understanding {
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
-    // Without a claim the result does not last, because the model may answer next time.
+    // Without a claim the result must not be cached, because the model may answer next time.
     return { ...(await asTyped(query)), lasting: current && claim !== null };
   }
 

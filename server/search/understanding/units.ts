@@ -1,4 +1,4 @@
-// Units and currencies as people write them, and the units named in field names.
+// Units and currencies as people write them, and units in field names.
 
 export type Dimension =
   | "length"
@@ -12,10 +12,10 @@ export type Dimension =
 
 export interface Unit {
   readonly dimension: Dimension;
-  /** Size in base units of the dimension. */
+  /** The unit's size in base units of its dimension. */
   readonly factor: number;
   /**
-   * True for imperial units. Inches and metres measure different things in a shop: a screen and its cable.
+   * True for imperial units. In a shop, inches and metres measure different things: a screen and its cable.
    */
   readonly imperial: boolean;
 }

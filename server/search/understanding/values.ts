@@ -1,6 +1,6 @@
 // Reads facet values in a query: a brand, colour or category, with the field's name (`brand adidas`) or
 // without it. A value may be in the plural, a colour in another language, or misspelt. Without the field's
-// name, a value is read only if exactly one field has it.
+// name, a value is read only if it occurs in exactly one field.
 
 import { editsWithin } from "../../question/words/typos/edits-within.js";
 import type { IndexFacts, NamedValue } from "./facts.js";
@@ -15,7 +15,7 @@ const BRAND_LETTERS_MIN = 2;
 const ONE_EDIT_LETTERS_MIN = 5;
 const TWO_EDITS_LETTERS_MIN = 9;
 
-/** `brand adidas`, `colour: black`: a field name followed by a value. */
+/** Reads a field name followed by a value: `brand adidas`, `colour: black`. */
 export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
   const word = tokens[at];
   const field = word?.kind === "word" ? facts.fieldNamed(word.key) : null;
@@ -26,7 +26,7 @@ export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: In
 }
 
 /**
- * Returns the value that begins at a token. `isLast(place)` is true if all tokens starting at `place` belong
+ * Returns the value that begins at a token. `isLast(place)` returns true if all tokens from `place` on belong
  * to readings.
  */
 export function valueAt(
@@ -46,7 +46,7 @@ export function valueAt(
   return { ...readingOf(found.value, at, found.to, language), doubt: "share" };
 }
 
-/** Returns the value that a word misspells, if only one value is within the allowed number of edits. */
+/** Returns the value that a word misspells, if exactly one value is within the allowed number of edits. */
 export function misspeltValueAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -111,7 +111,7 @@ function longestValue(
   return found;
 }
 
-/** Combines values of one field, such as singular and plural. */
+/** Combines one field's values, such as singular and plural. */
 function merged(values: readonly NamedValue[]): NamedValue {
   return { ...values[0]!, spellings: values.flatMap(({ spellings }) => spellings) };
 }

@@ -1,9 +1,9 @@
-// All languages. A query is read in all of them at once: shoppers mix them, and an index does not record
-// which one its shoppers speak.
+// All languages. A query is read in all of them at once, because shoppers mix languages, and an index does
+// not record which language its shoppers speak.
 import { ENGLISH } from "./english.js";
 import { FRENCH } from "./french.js";
 import { GERMAN } from "./german.js";
 import { SPANISH } from "./spanish.js";
 
-/** If two readings are equally long, the one in the earlier language wins. */
+/** If two readings are equally long, the earlier language's reading wins. */
 export const LANGUAGES = [ENGLISH, GERMAN, FRENCH, SPANISH] as const;

@@ -1,4 +1,4 @@
-// The English words and sentences of query understanding.
+// The English words and sentences for query understanding.
 import { compileLanguage } from "./language.js";
 
 export const ENGLISH = compileLanguage({

@@ -1,4 +1,4 @@
-// The French words and sentences of query understanding.
+// The French words and sentences for query understanding.
 import { compileLanguage } from "./language.js";
 
 export const FRENCH = compileLanguage({

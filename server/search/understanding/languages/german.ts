@@ -1,4 +1,4 @@
-// The German words and sentences of query understanding.
+// The German words and sentences for query understanding.
 import { compileLanguage } from "./language.js";
 
 export const GERMAN = compileLanguage({

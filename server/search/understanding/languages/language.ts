@@ -1,10 +1,10 @@
 // The format of a language's table: the words that shoppers use for ranges, sorts and negations, and the
 // sentences that describe the interpretation. Phrases are written naturally; compileLanguage folds them into
-// keys of tokens.
+// token keys.
 import type { Comparison } from "../../../question/filter/filter-ast.js";
 import { keysOf } from "../tokens.js";
 
-/** Subject of a sort or a range that names no field of the index. */
+/** What a sort or range is about if it does not name a field of the index. */
 export type Role = "price" | "rating" | "date" | "popularity";
 
 /** One language in source form. `|` separates phrases. */
@@ -12,42 +12,48 @@ export interface LanguageTable {
   readonly code: string;
   /** Precedes a number: `under 50`. */
   readonly before: Readonly<Record<Comparison, string>>;
-  /** Also precedes a number, but only one with a currency or a unit: `iPhone Pro Max 256` is not a price. */
+  /**
+   * Precedes a number, but only a number with a currency or unit, or a number for a named field: `iPhone Pro
+   * Max 256` is not a price.
+   */
   readonly beforeUnit: Readonly<Record<Comparison, string>>;
-  /** Follows a number with a unit: `4 stars and up`. */
+  /** Follows a number with a unit, or a number for a named field: `4 stars and up`. */
   readonly after: Readonly<Record<"<=" | ">=", string>>;
   /** Pairs such as `between ... and`. */
   readonly between: readonly (readonly [string, string])[];
-  /** Stands between two numbers, the second of which has a unit: `20 to 40 euro`. */
+  /**
+   * Comes between two numbers: `20 to 40 euro`. At least one of them must have a unit, unless a field is
+   * named.
+   */
   readonly to: string;
   readonly about: string;
   readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
   readonly without: string;
   /**
-   * Negations that also have many other uses. They are accepted only if no document has all of the query's
-   * words.
+   * Negations that also have many other uses. They are accepted only if no document contains all of the
+   * query's words.
    */
   readonly not: string;
   /** Phrases that look like negations but are not: `sans fil` means wireless. */
   readonly setPhrases: string;
-  /** Ends the negated words, or joins them. */
+  /** Joins the negated words, or ends the negation. */
   readonly and: string;
   readonly fillers: string;
   readonly articles: string;
   /** Connectives that precede a reading and are meaningless without it: `with at least 4 stars`, `in red`. */
   readonly connectives: string;
-  /** Introduces what the product is for: `case for samsung` names a case. */
+  /** Introduces what the product is for: `case for samsung` means a case. */
   readonly goesWith: string;
-  /** Names of fields, by subject. A field whose name contains one of them has that subject. */
+  /** Names of fields, by subject. A field whose name contains one of these words has that subject. */
   readonly names: Readonly<Record<Role | "brand" | "colour" | "category" | "size", string>>;
-  /** Names of the colours, in the order of COLOURS. */
+  /** Names of the colours, in the same order in every language. Spaces separate the forms of one colour. */
   readonly colours: string;
   /** True if the product comes first and its attributes follow: `chaussures rouges`. */
   readonly headFirst: boolean;
   readonly sentences: Sentences;
 }
 
-/** Templates with {} as the placeholder. */
+/** Sentence templates with placeholders such as {n}. */
 export interface Sentences {
   readonly below: string;
   readonly upTo: string;
@@ -90,7 +96,7 @@ export interface Language {
   readonly connectives: ReadonlySet<string>;
   readonly goesWith: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, Role | "brand" | "colour" | "category" | "size">;
-  /** The number of each colour, by word. */
+  /** Colour numbers, by word. */
   readonly colours: ReadonlyMap<string, number>;
   readonly headFirst: boolean;
   readonly sentences: Sentences;
@@ -141,8 +147,8 @@ export function compileLanguage(table: LanguageTable): Language {
 }
 
 /**
- * The longest phrase that begins at a position. `keyAt` returns the key at a position, or undefined after the
- * last one.
+ * Returns the longest phrase that begins at a position. `keyAt` returns the key at a position, or undefined
+ * past the last key.
  */
 export function phraseAt<T>(
   table: Phrases<T>,

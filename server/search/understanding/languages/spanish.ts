@@ -1,4 +1,4 @@
-// The Spanish words and sentences of query understanding.
+// The Spanish words and sentences for query understanding.
 import { compileLanguage } from "./language.js";
 
 export const SPANISH = compileLanguage({
